@@ -87,7 +87,7 @@ def _outage(event: str) -> ActDetails:
 
 
 def _span(seconds: int) -> str:
-    """Return a duration as text.
+    """Return the words for a duration.
 
     >>> _span(59), _span(7325)
     ('59 s', '2 h 2 min 5 s')
@@ -173,7 +173,6 @@ def _wager_words(what: str, wager: CorrectedWager) -> str:
 
 
 def _result(event: str) -> ActDetails:
-    """Describe the corrected hands of a result: the cards entered first, and the final cards."""
     result = msgspec.json.decode(event, type=Result)
     settled: dict[tuple[str, int | None], str] = {
         ("dealer", None): _settled_as(result.dealer),
@@ -236,7 +235,7 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
 
 
 def claim_in(fields: Mapping[str, str]) -> str:
-    """Return the claim that a ledger entry decides; empty if the entry decides no claim."""
+    """Return the claim that a ledger entry decides, or an empty text."""
     if fields.get("kind") not in _DECISIONS:
         return ""
     try:
@@ -251,11 +250,9 @@ def act_row(
     claim: Mapping[str, str] = MappingProxyType({}),
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> ActRow:
-    """Make the row that shows the act of a ledger entry.
+    """Make the row that shows the act of a ledger entry; of a damaged entry, it says only that.
 
-    If the act decides a claim, `claim` has the fields of the claim in Redis, and the row names the
-    hand, the win with its amount, and each Envy Bonus. If somebody damaged the entry, its row says
-    only that, so that all other acts can be shown: the audit reports it.
+    `claim` has the fields in Redis of the claim that the act decides, if any.
     """
     try:
         return _act_row(entry, fields, claim, titles)

@@ -20,7 +20,6 @@ _log = structlog.get_logger()
 
 
 def claim_words(fields: Mapping[str, str], titles: Mapping[str, str]) -> str:
-    """Return a text about a claim: the hand, the win with its amount, and each Envy Bonus."""
     record = record_of(fields)
     lines = [] if record.only_envy else [_win_words(record, int(fields["amount"]), titles)]
     lines += [
@@ -55,10 +54,9 @@ class ClaimRows:
         return amount_cents > self._reject_above_cents
 
     def rows(self, claims: Iterable[Mapping[str, str]]) -> list[ClaimRow]:
-        """Make the rows of claims. Leave out claims without fields: they are only in the archive.
+        """Make the rows of claims, except of archived ones, which have no fields.
 
-        A claim that somebody damaged is left out and logged, so that all others can be shown. The
-        audit reports it, and the link does not operate.
+        A damaged claim is logged instead: the audit reports it, and the link does not operate.
         """
         return [row for fields in claims if fields and (row := self._readable(fields))]
 
@@ -197,11 +195,7 @@ def win_message(event: Event, record: ClaimRecord, amount_cents: int, after_cent
 
 
 def envy_message(record: ClaimRecord, owed: OwedEnvy, event: Event, after_cents: int) -> Jackpot:
-    """Make the message about one Envy Bonus.
-
-    `position` is the table position that gets the bonus, `hand` the winning hand of another
-    position, for which it is paid.
-    """
+    """Make the message about one Envy Bonus: its `hand` is another position's winning hand."""
     return msgspec.structs.replace(
         win_message(event, record, owed.amount, after_cents),
         claim=envy_message_claim(record.claim),

@@ -61,12 +61,10 @@ class Claims:
         self._history = History(floor, links, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Return the claims that wait for a decision or payment, the oldest first.
-
-        These include claims whose win is decided, but whose Envy Bonuses still wait.
+        """Return the claims that wait, the oldest first, also those of which only Envy Bonuses do.
 
         Raises:
-            ActError: ``link_inoperable`` if Redis cannot be read.
+            ActError: ``link_inoperable``.
         """
         rows: list[ClaimRow] = []
         for link in self._links.values():
@@ -79,7 +77,7 @@ class Claims:
         """Return the rejected wins with a request to reopen them that nobody has confirmed yet.
 
         Raises:
-            ActError: ``link_inoperable`` if Redis cannot be read.
+            ActError: ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             found = list[ClaimRow]()
@@ -104,9 +102,7 @@ class Claims:
         return self._rows.row(fields)
 
     async def hand(self, claim: str) -> Sequence[ClaimRow]:
-        """Return all claims of the hand to which a claim belongs, in the order of payment.
-
-        Claims that are only in the archive are left out.
+        """Return the claims of a claim's hand that are not archived, in the order of payment.
 
         Raises:
             ActError: ``unknown_claim``, ``link_inoperable``.
@@ -145,18 +141,15 @@ class Claims:
     ) -> ClaimRow:
         """Apply a floorperson's decision on a claim, exactly once. Return the changed claim.
 
-        The ledger stores the name `actor`. With a rejection, `envy_not_due` says that the entered
-        hand was wrong, so the Envy Bonuses that it brought to other players are not due; `confirms`
-        is the request of another person which it confirms. With a payment, `envy_paid` says that
-        the Envy Bonuses of the hand were paid together with the win. `setters` are the people who
-        set PINs in the last 24 hours, as far as this concerns the actor.
+        With a rejection, `envy_not_due` says that the entered hand was wrong, so the Envy Bonuses
+        that it brought to other players are not due; `confirms` is another person's request. With a
+        payment, `envy_paid` says that the Envy Bonuses of the hand were paid with the win.
 
         Raises:
-            ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
-                the person who decided earlier; ``two_people`` if this win can be rejected only
-                after a request of another person; ``no_request``; ``same_person`` if the person who
-                validated the win also pays it, or if the person who requested a rejection also
-                confirms it, or if both can be the same person; ``not_approved`` if another floor
+            ActError: ``unknown_claim``; ``wrong_state`` with the person who decided earlier;
+                ``two_people`` if this win can be rejected only after a request; ``no_request``;
+                ``same_person`` if the person who validated a win also pays it, or confirms their
+                own request, or if both can be the same person; ``not_approved`` if another floor
                 file was approved; ``bad_value`` for an invalid slip number; ``slip_used``;
                 ``envy_decided``; ``books_differ``; ``books_full``; ``link_inoperable``.
         """
@@ -199,9 +192,7 @@ class Claims:
         envy_not_due: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Reject a win. If two people must reject it, only request this. Return the claim.
-
-        A request changes only the claim's `request`, and replaces an earlier one about the claim.
+        """Reject a win; if two people must, only request it, in place of any earlier request.
 
         Raises:
             ActError: the codes of `decide`.
@@ -221,23 +212,20 @@ class Claims:
     async def request_reopening(
         self, claim: str, actor: str, *, reason: str, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Request to reopen a rejected win, which another person must confirm. Return the claim.
+        """Request to reopen a rejected win, which another person must confirm.
 
         Raises:
-            ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` if the
-                win is not rejected; ``day_closed``; ``link_inoperable``.
+            ActError: ``unknown_claim``, ``wrong_state``, ``day_closed``, ``link_inoperable``.
         """
         return await self._request(claim, "request_reopen", actor, reason, setters)
 
     async def confirm(
         self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Confirm another person's request: reject the win, or reopen it. Return the claim.
-
-        `entry` is the number of the request's ledger entry, as the person saw it.
+        """Confirm another person's request, of which the person saw the ledger entry `entry`.
 
         Raises:
-            ActError: nothing has changed. The codes are those of `decide`, and ``day_closed``.
+            ActError: the codes of `decide`, and ``day_closed``.
         """
         with store_failure_as_inoperable():
             _, fields = await self._operable(claim)
@@ -254,16 +242,12 @@ class Claims:
     async def correct_slip(
         self, claim: str, actor: str, *, slip: str, replaces: str, reason: str
     ) -> ClaimRow:
-        """Correct the number of a paid win's payout slip. Return the claim.
-
-        The ledger keeps the old number, and no other claim can use it. `replaces` is the number
-        that the person saw.
+        """Correct a paid win's slip number; no other claim can use the old one, `replaces`.
 
         Raises:
-            ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` if the
-                win is not paid; ``bad_value`` for an invalid slip number; ``no_change``;
-                ``slip_changed`` if the claim has another number now; ``slip_used``;
-                ``link_inoperable``.
+            ActError: ``unknown_claim``; ``wrong_state`` if the win is not paid; ``bad_value`` for
+                an invalid slip number; ``no_change``; ``slip_changed`` if `replaces` is not the
+                present number; ``slip_used``; ``link_inoperable``.
         """
         number = slip_of(slip) or ""
         if number == replaces:
@@ -330,15 +314,11 @@ class Claims:
         reason: str | None = None,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Apply a decision on owed Envy Bonuses, exactly once. Return the changed claim.
-
-        They are paid by the table, or not due for a `reason`. `setters` are the people who set PINs
-        in the last 24 hours, as far as this concerns the actor.
+        """Apply a decision on owed Envy Bonuses, exactly once: paid by the table, or not due.
 
         Raises:
-            ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
-                the person who decided earlier; ``books_differ``; ``books_full``;
-                ``link_inoperable``.
+            ActError: ``unknown_claim``; ``wrong_state`` with the person who decided earlier;
+                ``books_differ``; ``books_full``; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             link, fields = await self._operable(claim)
@@ -384,8 +364,8 @@ class Claims:
     async def send_reopened(self, link: str) -> None:
         """Send the states of a link's wins that were reopened and are undecided.
 
-        The first message about a reopening is lost if the service stops, or loses its connection to
-        the broker, at that moment. The table then sends no hello event.
+        If the first message about it was lost with the broker's connection, the table sends no
+        hello event.
         """
         store = self._links[link].store
         for fields in await store.claims(await store.waiting(LISTED_MAX)):
@@ -393,10 +373,7 @@ class Claims:
                 self._send_state(record_of(fields), fields)
 
     def _send_state(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
-        """Send the state of a claim, if the claim is decided or was reopened.
-
-        The message ``hit``, sent after a rejection, says that the win was reopened.
-        """
+        """Send the state of a decided or reopened claim; ``hit`` says that it was reopened."""
         if not record.only_envy and (fields["state"] in _FINAL or is_reopened(fields)):
             self._on_decision(record, state_message(record, fields))
         self._send_envy_decisions(record, fields)
@@ -420,11 +397,7 @@ class Claims:
 
 
 def _win_of(fields: Mapping[str, str]) -> ClaimRecord:
-    """Return the record of a claim for a win.
-
-    Raises:
-        ActError: ``wrong_state``: the claim is only for Envy Bonuses.
-    """
+    """Return the record of a claim; refuse one that is only for Envy Bonuses."""
     record = record_of(fields)
     if record.only_envy:
         raise ActError("wrong_state", f"claim {record.claim} is of Envy Bonuses alone")

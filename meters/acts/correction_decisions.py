@@ -38,12 +38,10 @@ class Asks:
         }
 
     async def asks(self) -> Sequence[AskRow]:
-        """Return the correction requests that nobody has decided, the oldest first.
-
-        A request that somebody altered in Redis is left out. The audit reports such a request.
+        """Return the undecided correction requests, the oldest first, without altered ones.
 
         Raises:
-            ActError: ``link_inoperable`` if Redis cannot be read.
+            ActError: ``link_inoperable``.
         """
         rows: list[AskRow] = []
         for link, running in self._links.items():
@@ -60,9 +58,8 @@ class Asks:
         """Confirm or refuse a table's correction request, exactly once. Return the request.
 
         Raises:
-            ActError: nothing has changed. The codes are: ``unknown_ask`` if the table no longer has
-                this request; ``wrong_state`` with the person who decided earlier;
-                ``link_inoperable``.
+            ActError: ``unknown_ask`` if the table no longer has this request; ``wrong_state`` with
+                the person who decided earlier; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
             link, found = await self._find(ask)

@@ -97,10 +97,9 @@ _WINS: Final = 25
 
 
 class HighestAmounts:
-    """The highest amount that each meter of a link had at one of the meter's latest wins.
+    """The highest amount of each meter of a link before one of its last 25 wins of a percentage.
 
-    Between two wins, only a void or a correction makes a meter fall, so its highest amounts were
-    immediately before its wins. Only the last 25 wins of a percentage of the meter are read.
+    Between two wins, only a void or a correction makes a meter fall.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -108,7 +107,7 @@ class HighestAmounts:
         self._known: dict[str, tuple[int, int]] = {}
 
     async def at(self, books: Snapshot) -> dict[str, int]:
-        """Return the highest known amount of each meter in cents, at least the present amount."""
+        """Return the highest amount of each meter in cents, at least the present one."""
         ids = [meter.meter_id for meter in self._store.link.meter]
         return {
             each: max(_cents(books, meter_account(each)), await self._before_wins(each))

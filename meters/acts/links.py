@@ -86,7 +86,7 @@ class Links:
         """Return all links in their present state.
 
         Raises:
-            ActError: ``link_inoperable`` if Redis cannot be read.
+            ActError: ``link_inoperable``.
         """
         return [await self._view(link) for link in self._links]
 
@@ -99,11 +99,7 @@ class Links:
         return await self._switch(link, "close", actor, reason)
 
     async def open(self, link: str, actor: str) -> LinkView:
-        """Open a closed link.
-
-        Raises:
-            ActError: the codes of ``close``.
-        """
+        """Open a closed link; raise an `ActError` with the codes of `close`."""
         return await self._switch(link, "open", actor, "")
 
     async def approve(
@@ -112,17 +108,14 @@ class Links:
         """Approve the part of the floor file about one link (duties D4, D10, D12).
 
         One person suffices for the first floor file of an empty floor. Otherwise two are needed,
-        and the view says if the second is missing. `digest` is of the text that was shown to the
-        actor.
+        and the view says if the second is missing. `digest` is of the text that the actor saw.
 
         Raises:
-            ActError: ``unknown_link``; ``stale`` if the floor file has another digest, or if
-                another floor file was approved after this one was shown; ``no_change`` if this
-                floor file is already approved; ``barred`` if the meters in Redis cannot operate
-                with this floor file; ``same_person`` if the actor approved first, or could be the
-                person who did, or if a `pitlink` command set the actor's PIN in the last 24 hours;
-                ``link_inoperable`` if the link is inoperable for another reason than the missing
-                approval.
+            ActError: ``unknown_link``; ``stale`` if the floor file has another digest, or another
+                one was approved since; ``no_change`` if it is already approved; ``barred`` if the
+                meters in Redis cannot operate with it; ``same_person`` if the actor approved first,
+                or could be the person who did, or if a `pitlink` command set the actor's PIN in the
+                last 24 hours; ``link_inoperable`` if more than the approval is missing.
         """
         running = self._link(link)
         with store_failure_as_inoperable():
@@ -192,11 +185,10 @@ class Links:
 
         Raises:
             ActError: the codes of ``propose``, and these: ``unknown_proposal``; ``wrong_state``;
-                ``same_person``; ``stale`` if the meter was won or changed after the proposal;
-                ``below_seed`` if the meter balance is less than the seed for a new wager amount;
-                ``limit_too_low`` if it is above a new limit; ``meter_short`` if it is less than the
-                amount to subtract; ``above_limit`` if the new balance would be above the limit;
-                ``meter_full`` if the number is too large for pitlink.
+                ``same_person``; ``stale``; ``below_seed`` if the balance is less than the seed for
+                a new wager amount; ``limit_too_low`` if it is above a new limit; ``meter_short`` if
+                it is less than the amount to subtract; ``above_limit`` if the new balance would be
+                above the limit; ``meter_full`` if the number is too large for pitlink.
         """
         running = self._running(link, repairs=True)
         with store_failure_as_inoperable():
@@ -218,7 +210,7 @@ class Links:
         return await self._after(running, proposal)
 
     async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
-        """Withdraw a proposal: the actor's own, or another person's.
+        """Withdraw a proposal, whoever made it.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
@@ -235,9 +227,7 @@ class Links:
         return await self._after(running, proposal)
 
     async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
-        """Return the acts on a link from the link's ledger, the latest first (duty D17).
-
-        `before` is the number of a ledger entry: only acts before it are returned.
+        """Return the acts on a link before a ledger entry, the latest first (duty D17).
 
         Raises:
             ActError: ``unknown_link``, ``link_inoperable``.
@@ -304,7 +294,6 @@ class Links:
         )
 
     async def _after(self, running: ChangedLink, proposal: str) -> ProposalRow:
-        """Send a change of a link to all displays. Return the present row of its proposal."""
         link = running.store.link.id
         await _reload(running)
         with store_failure_as_inoperable():
@@ -324,10 +313,9 @@ class Links:
         return self._links[link]
 
     def _running(self, link: str, *, repairs: bool = False) -> ChangedLink:
-        """Return a link by its id. Refuse an unknown or inoperable link.
+        """Return a link; refuse an unknown or inoperable one.
 
-        With `repairs`, accept a link that is inoperable only because its parameters do not fit: the
-        acts that put them right must be possible.
+        With `repairs`, accept one whose parameters do not fit, so that they can be put right.
         """
         running = self._link(link)
         problem = running.problem
@@ -346,7 +334,6 @@ def _parameters(store: LinkStore) -> LinkParameters:
 
 
 def _changed(parameters: LinkParameters, change: Change) -> Meter:
-    """Return a meter after a change. A correction of the meter balance changes no parameter."""
     meter = parameters.meter(change.meter)
     if change.parameter is None or change.value is None:
         return meter
@@ -394,7 +381,6 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
 
 
 async def _rounds_in_hand(store: LinkStore, count: int) -> str:
-    """Name the tables that have an open round, with a remark on those that left the floor file."""
     tables = [table.id for table in store.link.table]
     states = await store.table_states(tables)
     found = [table for table, state in zip(tables, states, strict=True) if state.open_round]

@@ -68,11 +68,7 @@ class LinkParameters:
         return None if reason is None else f"parameters do not fit: {reason}; {_PROPOSE_FILED}"
 
     def meter(self, meter_id: str) -> Meter:
-        """Return a meter with the parameters in force.
-
-        Raises:
-            ActError: ``unknown_meter``.
-        """
+        """Return a meter with the parameters in force; raise `ActError` for an unknown one."""
         return _meter_of(self.link, meter_id)
 
     def after(self, meter: Meter) -> Link:
@@ -104,10 +100,7 @@ class LinkParameters:
         return changed
 
     def paytables(self, meter: Meter) -> tuple[str, ...]:
-        """Return the present paytable of a meter and those that can be proposed.
-
-        The result is empty if the games have no choice of paytables.
-        """
+        """Return a meter's paytable and those that can be proposed; none without a choice."""
         letters = {
             letter: None
             for game in meter.fed_in or ("",)
@@ -120,10 +113,7 @@ class LinkParameters:
         )
 
     def wagers(self, meter: Meter) -> tuple[int, ...]:
-        """Return the present wager of a meter and the wagers that can be proposed, in cents.
-
-        The result is empty if the games allow every amount.
-        """
+        """Return a meter's wager and those that can be proposed; none if every amount can be."""
         listed = {
             cents
             for game in meter.fed_in or ("",)
@@ -144,8 +134,8 @@ class LinkParameters:
     def _wrong(self, changed: Meter, parameter: Parameter) -> str | None:
         """Return why the link cannot have a changed meter; None if it can.
 
-        If the parameters in force do not fit, the value of the floor file is always possible, so
-        that several meters can be put right one after the other.
+        While the parameters in force do not fit, the floor file's value is always possible, so that
+        meters can be put right one after the other.
         """
         link = self.after(changed)
         if wrong := tier_problem(link):
@@ -160,7 +150,6 @@ class LinkParameters:
         return None if is_filed and self.problem else wrong
 
     def _shares_wager(self, meter: Meter) -> bool:
-        """Check if a wager of a game at the link feeds this meter together with other meters."""
         return any(
             meter.kind in wager.fed and len(wager.fed) > 1
             for game in meter.fed_in
@@ -212,8 +201,7 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 def return_warning(meter: Meter, positions: int) -> str:
     """Warn if a meter, because of its bonus draws, pays back more than is wagered (reading T19).
 
-    It can do so at its seed, or in the long run. The text is for the person who confirms the
-    change, and empty if the meter, on average, does not pay back more than is wagered.
+    It can do so at its seed, or in the long run. The text is for the person who confirms.
     """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""
@@ -231,12 +219,11 @@ def adjustment(
 ) -> Change:
     """Make the record of a proposed correction of a meter balance.
 
-    The record has the amount to add, not a new balance, because wagers can raise the balance before
-    the confirmation. `held` is the balance in micros, and the number of the meter's cycle.
+    It has the amount to add, not a new balance, because wagers can raise the balance before the
+    confirmation. `held` is the balance in micros, and the number of the meter's cycle.
 
     Raises:
-        ActError: ``no_change`` if the amount is 0; ``meter_short`` if the balance is less than the
-            amount to subtract; ``above_limit`` if the new balance would be above the limit.
+        ActError: ``no_change``, ``meter_short``, ``above_limit``.
     """
     held_micros, cycle = held
     held_cents = held_micros // MICROS_PER_CENT
@@ -259,10 +246,7 @@ def change_of(fields: Mapping[str, str]) -> Change:
 
 
 def proposal_rows(link: str, proposals: Iterable[Mapping[str, str]]) -> list[ProposalRow]:
-    """Make the rows of proposals.
-
-    A proposal that somebody damaged is left out and logged: nobody can confirm it.
-    """
+    """Make the rows of proposals; log a damaged one, which nobody can confirm, instead."""
     rows = []
     for fields in proposals:
         try:

@@ -25,9 +25,8 @@ _LOOK_EVERY_S: Final = 0.1
 async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> None:
     """Decide each claim and correction request that has waited for `after_s` seconds.
 
-    The task runs until it is canceled. A task group cancels only once, and the Redis client can
-    lose this cancellation if an answer arrives at the same moment. So the loop itself checks if it
-    was canceled.
+    A task group cancels only once, and the Redis client can lose this cancellation at the moment of
+    an answer. So the loop itself checks if it was canceled.
     """
     task = asyncio.current_task()
     unread = ThrottledLog()
@@ -61,11 +60,7 @@ async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> Non
 
 
 async def settle(claims: Claims, claim: ClaimRow) -> None:
-    """Validate a win, and confirm its Envy Bonuses. If the win is a hand pay, pay it too.
-
-    Raises:
-        ActError: the decision is not possible, or another person has already made it.
-    """
+    """Validate a win, and confirm its Envy Bonuses. If the win is a hand pay, pay it too."""
     if claim.state == "pending":
         claim = await claims.decide(claim.claim, "validate", VALIDATES)
     if claim.paid_from == "hand_pay" and claim.state == "validated":
@@ -78,11 +73,10 @@ async def settle(claims: Claims, claim: ClaimRow) -> None:
 
 
 def simulated_slip(claim: str) -> str:
-    """Return a slip number for a simulated payment without a printed slip.
+    """Return a slip number for a simulated payment, different for each claim.
 
-    Each claim gets a different number. It does not contain the claim's name, because the names of
-    two claims can differ only in dots or capital letters: a slip number has no dots, and capital
-    letters do not count in it.
+    It does not contain the claim's name: those of two claims can differ only in dots or capital
+    letters, which do not count in a slip number.
     """
     return f"SIM-{hashlib.sha256(claim.encode()).hexdigest()[:16].upper()}"
 

@@ -19,11 +19,7 @@ _ROUNDS_MAX: Final = 3
 
 
 def slip_of(text: str | None) -> str | None:
-    """Return a payout slip's number in the spelling that the ledger stores.
-
-    Raises:
-        ActError: ``bad_value``: the text is not a slip number.
-    """
+    """Return a slip number in the ledger's spelling; raise an `ActError` ``bad_value`` if wrong."""
     try:
         return clean_slip(text) if text is not None else None
     except SlipError as error:
@@ -40,9 +36,7 @@ class SlipNumbers:
     async def reserved(
         self, store: LinkStore, claim: str, slip: str | None, *, corrects: bool = False
     ) -> AsyncIterator[None]:
-        """Reserve a slip number during a claim's payment, or during the correction of its number.
-
-        If this is refused, the number is released.
+        """Reserve a slip number for a payment or a correction, and release it if that is refused.
 
         Raises:
             ActError: ``slip_used``: another claim has this slip number.
@@ -64,7 +58,7 @@ class SlipNumbers:
             raise
 
     async def _reserve(self, store: LinkStore, claim: str, holder: str, slip: str) -> bool:
-        """Reserve a number. Return False if the link's data already has it for the claim."""
+        """Reserve a number; return False if the claim has already been paid with it."""
         register, rounds = store.slip_register, 1
         other = await register.reserve(slip, holder)
         while other is not None:

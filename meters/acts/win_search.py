@@ -26,12 +26,6 @@ class History:
         self._rows = rows
 
     async def page(self, search: WinSearch) -> WinPage:
-        """Return one page of the wins that a search finds, the latest first.
-
-        Raises:
-            ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``.
-            RedisError: Redis failed.
-        """
         links = self._searched(search)
         wanted = _Wanted(search)
         cursor = _read_cursor(search.before)
@@ -93,10 +87,7 @@ class _Wanted:
         self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
-        """Check if a win is older than `since`, so the search can end: all later results are older.
-
-        One day of difference is allowed, because somebody can have corrected a clock.
-        """
+        """Check if all further wins are before `since`, even if a clock was set by a day."""
         return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
     def takes(self, row: ClaimRow) -> bool:
@@ -132,11 +123,7 @@ def _cursor(last_wins: Mapping[str, _Place]) -> str:
 
 
 def _read_cursor(text: str | None) -> dict[str, _Place]:
-    """Return the last win of each link on the page before, from the text of the cursor.
-
-    Raises:
-        ActError: ``bad_value``.
-    """
+    """Return the last win of each link on the page before."""
     if text is None:
         return {}
     try:

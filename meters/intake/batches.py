@@ -97,12 +97,11 @@ class Arrival(msgspec.Struct, frozen=True):
 class BatchResult:
     """The result of a batch of events.
 
-    `hits` are the claims that the batch opened, each with the amount of its win. `hellos` are the
-    tables that sent a hello event, each with the claims whose state must be reported to it.
-    `changed` says that an event was accepted, so the data in Redis has changed; `asked` that a
-    table made or withdrew a correction request. For the metrics, `counts` has what counters rise
-    by, by name and labels; `added` what the accepted wagers have added; `applied` the number of
-    events that the script call applied in `script_s` seconds.
+    `hits` are the opened claims, each with its amount; `hellos` the tables that sent a hello, each
+    with the claims whose state must be reported to it. `changed` says that an event was accepted,
+    `asked` that a table made or withdrew a correction request. For the metrics, `counts` has what
+    counters rise by, by name and labels, and `applied` the number of events that the script
+    applied in `script_s` seconds.
     """
 
     replies: list[tuple[Arrival, bytes]] = field(default_factory=list)
@@ -128,10 +127,8 @@ class _Judged(msgspec.Struct, frozen=True):
     """An event after its validation, with the work for the Lua script `apply_events`.
 
     `reply` is for an accepted event, and empty if the event cannot be accepted; then `refusal` is
-    the code of the reason, if it is known. `opened` is set only for a wagers event, `added` for
-    wagers or a correction that adds one, `result` for a result that could be settled. `entered` are
-    the cards that were entered and taken back, as the void, the result or an earlier correction
-    request of the round names them.
+    the code of the reason, if it is known. `entered` are the cards that were entered and taken
+    back, as the event or an earlier correction request of the round names them.
     """
 
     arrival: Arrival
@@ -151,12 +148,9 @@ class LinkIntake:
     It remembers open rounds, so a result usually needs no read from Redis. If a remembered round
     differs from the round in Redis, the Lua script does nothing, and the table repeats its event.
 
-    `draw` makes the bonus draws of a round. `replays` is for a restore, whose events come from
-    outboxes and were answered before Redis was lost. So four checks are left out: wagers are
-    accepted even if their table is held now, and even if the game of their table cannot be played
-    any more; a correction needs no confirmation, because the ledger entry with its confirmation is
-    lost; and a hand that the dealer declared to win nothing is accepted even if the present floor
-    file requires all hands.
+    `replays` is for a restore, whose events were answered before Redis was lost. So four checks are
+    left out: of tables that are held now, of games that cannot be played any more, of hands that
+    the present floor file requires, and of corrections that need a confirmation.
     """
 
     def __init__(
@@ -177,10 +171,8 @@ class LinkIntake:
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Validate, apply and answer a batch of events.
 
-        A batch can contain several events of one table, mostly copies of one event. Each is
-        answered as if the earlier ones were already applied, with one exception: a result in the
-        same batch as the wagers of its round is validated before its round is open, so it gets no
-        reply, and the table repeats it.
+        Several events of one table are answered as if applied one after the other, except a result
+        with the wagers of its round: it gets no reply, and the table repeats it.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed in Redis. Nothing was done.
@@ -226,10 +218,7 @@ class LinkIntake:
     async def _read_rounds(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
     ) -> None:
-        """For the ends of rounds in `events`, read the rounds from Redis that are not remembered.
-
-        Their wagers were accepted by another worker, or by this one before its last start.
-        """
+        """Read the rounds that `events` end or correct and that are not remembered."""
         tables = [
             known.table.id
             for known, event in events
@@ -333,10 +322,10 @@ class LinkIntake:
     def _with_ask(
         self, known: CatalogTable, event: Void | Result | WagerCorrection, step: ScriptStep
     ) -> tuple[ScriptStep, Sequence[EnteredCards]]:
-        """Add a correction request to an event, if a floorperson must confirm the event.
+        """Add a correction request if a floorperson must confirm; return also the entered cards.
 
-        Also return the entered cards that the event corrects. After a request with cards, each
-        correction of the round needs a confirmation, even if the event no longer names the cards.
+        After a request with cards, each correction of the round needs a confirmation, even if the
+        event no longer names the cards.
         """
         table, replace = known.table.id, msgspec.structs.replace
         if self._replays:
@@ -360,10 +349,7 @@ class LinkIntake:
         return opened.basis if opened else 0
 
     def _placed(self, one: _Judged, keys: list[str]) -> ScriptStep:
-        """Return a result for the Lua script, and add the keys of the claims that it opens.
-
-        It names a claim's key by its place among the keys of the script call.
-        """
+        """Return a result for the Lua script, which names claims' keys by place in `keys`."""
         if one.result is None or not (one.result.claims or one.result.work.envy):
             return one.step
         work, places, replace = one.result.work, dict[str, int](), msgspec.structs.replace
@@ -376,7 +362,6 @@ class LinkIntake:
         return replace(one.step, work=replace(work, dues=dues, envy=envy))
 
     def _answer(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Add the reply to an event, and note what the script did with the event."""
         known, seq, status = one.arrival.known, one.step.seq, answer.status
         if one.refusal:
             self._note_refusal(known, one.refusal, seq, outcome)
@@ -454,11 +439,7 @@ class LinkIntake:
                 )
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Count and log two unusual cases of a void or result.
-
-        Either cards of the round were entered and taken back, or another table has reported a
-        result with the same cards.
-        """
+        """Count and log entered cards that were taken back, and cards that another table had."""
         (link, table), counts = one.arrival.known.address, outcome.counts
         hands, by = count_hands(one.entered), answer.confirmed_by
         if not hands and not answer.elsewhere:
@@ -548,11 +529,6 @@ def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
 
 
 def _check_game_dates(known: CatalogTable) -> None:
-    """Refuse new wagers if the table's game cannot be played today.
-
-    Raises:
-        EventRefusal: ``game_not_in_effect``.
-    """
     if problem := problem_now(known.rules.chapter, known.facility.timezone):
         raise EventRefusal(GAME_NOT_IN_EFFECT, problem, None)
 

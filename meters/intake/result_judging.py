@@ -43,11 +43,7 @@ class OpenedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ValidatedResult:
-    """The settlement of a result, before the Lua script applies it.
-
-    An amount that is a percentage of a meter is not known yet. The script computes it from the
-    meter, and subtracts it there.
-    """
+    """The settlement of a result, before the Lua script computes percentages of meters."""
 
     work: ResultWork
     reply: ReplyParts
@@ -89,11 +85,7 @@ def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> Valid
 
 
 def check_declared(known: CatalogTable, event: Result) -> None:
-    """Refuse a hand that was declared to win nothing, if the floor file requires all hands.
-
-    Raises:
-        EventRefusal: ``no_win_not_allowed``.
-    """
+    """Refuse a hand that was declared to win nothing, if the floor file requires all hands."""
     if not known.facility.require_all_hands:
         return
     for index, dealt in enumerate(event.positions):
@@ -161,8 +153,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
 class ResultWriter:
     """Writer of a settled round for the Lua script `apply_events`.
 
-    Only the script knows the amount of a percentage of a meter. So the reply has gaps, which the
-    script fills. `claims` are those of the wins that wait for a floorperson.
+    Only the script knows the amount of a percentage of a meter, and fills it into the reply's gaps.
     """
 
     def __init__(
@@ -195,7 +186,6 @@ class ResultWriter:
         )
 
     def put(self, due: Due) -> None:
-        """Add one line of the settlement: a wager or bonus, with the amount due to the winner."""
         line = due.line
         text = str(due.text or encode_line(line), "utf-8")
         if not line.paid and due.take is None:
@@ -233,9 +223,8 @@ class ResultWriter:
     def _owe(self, envy: Line) -> str:
         """Return the claim under which an Envy Bonus is owed; empty if the bonus is not owed.
 
-        If a win of the hand waits for a floorperson, the bonus is owed under its claim. If none
-        waits, the amount of the bonus decides: below `validate_from` in the floor file, the table
-        pays it, and pitlink only records it.
+        It is owed under the claim of a win of the hand that waits for a floorperson. Without one,
+        the table pays a bonus below `validate_from` in the floor file, which is only recorded.
         """
         claim = self._records.claim_under(envy)
         if claim is None:
@@ -247,7 +236,6 @@ class ResultWriter:
 
     @property
     def envy(self) -> tuple[EnvyStep, ...]:
-        """The owed Envy Bonuses, together for each claim."""
         opened = {claim.record.claim for claim in self.claims}
         return tuple(
             EnvyStep(
@@ -264,7 +252,6 @@ class ResultWriter:
         return msgspec.json.encode(record).decode()
 
     def reply(self) -> ReplyParts:
-        """Return the parts of the reply. Only shares of a meter are amounts that it lacks."""
         return tuple(
             _joined(
                 f'{{"seq":{self._event.seq},"status":"accepted","lines":[',
@@ -276,10 +263,7 @@ class ResultWriter:
         )
 
     def _waits(self, due: Due) -> bool:
-        """Check if a floorperson must validate a win.
-
-        The rules are 649a.11(c)(5), (7), (8), (9), and `validate_from` in the floor file.
-        """
+        """Must a floorperson validate a win (649a.11(c)(5), (7), (8), (9), and `validate_from`)?"""
         line = due.line
         if due.take is not None:
             return True
@@ -292,8 +276,7 @@ class ResultWriter:
 def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
     """Return a function that returns the id of the meter that pays an item of a table.
 
-    It is no method of the writer, because the writer's records keep it: that would make a cycle of
-    objects for each round, which only Python's garbage collector can delete.
+    As a method of the writer, whose records keep it, it would make a cycle of objects each round.
     """
 
     def meter_id(item: str) -> str:
@@ -303,11 +286,9 @@ def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """Return a text in three parts: the text up to a field's value, the number `due`, the rest.
+    """Return a text with the number `due` in place of the value 0 of a field.
 
-    The value of the field is 0. `due` stands in its place until the Lua script puts the amount
-    there. The name of the field with its quotes appears only once in the text, because no other
-    string in the record contains quotes.
+    The field's name with its quotes appears only once, because no string in the record has quotes.
     """
     head, tail = text.split(f"{field}0", 1)
     return [head + field, due, tail]

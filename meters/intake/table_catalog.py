@@ -16,8 +16,7 @@ from meters.wire.topics import TableAddress
 class WagerTerms:
     """A wager that a table offers, with data of the meter to which it contributes.
 
-    `limit_micros` is the payout limit of the meter, and `contribution_max_micros` the largest
-    contribution of one event to the meter and its reserve; both are 0 for no limit (duty D3).
+    `contribution_max_micros` limits the contribution of one event; 0 is no limit (duty D3).
     """
 
     meter: str
@@ -32,8 +31,8 @@ class WagerTerms:
 class CatalogTable:
     """A table of the floor, with the data for the validation of its events.
 
-    `meters` and `terms` are by the kind of meter. `offers` has, by the name of the wager, its terms
-    for each meter that it feeds. `rules` are only about the wagers of the game that feed a meter.
+    `meters` and `terms` are by kind of meter, `offers` by wager. `rules` are only about the wagers
+    that feed a meter.
     """
 
     address: TableAddress
@@ -53,10 +52,7 @@ class CatalogTable:
         return cls(address, table, meters, terms, offers, rules, floor.facility)
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
-        """Return a copy of the table with the meters to which the open round contributed.
-
-        The floor file can have changed after the round's wagers were accepted.
-        """
+        """Return the table with the meters of its open round: the floor file can have changed."""
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self
         then = {meter.kind: meter for meter in link.meter if meter.meter_id in fed}

@@ -23,9 +23,9 @@ from meters.wire.messages import (
 class OpenRound(msgspec.Struct, frozen=True):
     """A round with accepted wagers and without a result.
 
-    `wagers` is the last event that changed them, the wagers event or a correction, and `basis` is
-    its sequence number (`seq`). `fed` are the ids of the meters to which the wagers contributed.
-    `known` are the cards that correction requests of the round named, as `known_text` writes them.
+    `wagers` is the last event that changed them, and `basis` its sequence number. `fed` are the ids
+    of the meters to which they contributed. `known` are the cards that correction requests named,
+    as `known_text` writes them.
     """
 
     basis: int
@@ -52,9 +52,8 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
     """Return the contribution of wagers to each meter in micros: cents times basis points.
 
     Raises:
-        EventRefusal: the table does not have a position or a wager of the event; a position appears
-            twice; a wager has the wrong amount (reading T22); or the contribution is above the
-            largest contribution that is allowed (duty D3).
+        EventRefusal: a position or a wager is unknown, a position appears twice, a wager has the
+            wrong amount (reading T22), or the contribution is above the largest one (duty D3).
     """
     seen: set[int] = set()
     counts: dict[str, int] = {}
@@ -95,7 +94,7 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
 
 
 def check_position(known: CatalogTable, position: int, seen: set[int], index: int) -> None:
-    """Refuse a position that the table does not have, or that was `seen` before; note it there."""
+    """Refuse a position that the table does not have, or that is in `seen`; add it there."""
     field = f"positions[{index}].position"
     if position > known.table.positions:
         raise EventRefusal(
@@ -132,9 +131,8 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
 def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
     """Make the bonus draws of a round: Magic Card and Lucky position (649a.12(i)(3)).
 
-    In most rounds, nothing is drawn: the floor file sets the average number of rounds per draw.
-    Return None if the table offers no draws, or if nobody made a wager with draws (readings T19 and
-    T20).
+    The floor file sets the average number of rounds per draw. Return None if the table offers no
+    draws, or if nobody made a wager with draws (readings T19 and T20).
     """
     meters = known.meters.values()
     meter = next((each for each in meters if each.magic_card_every or each.lucky_every), None)
@@ -165,9 +163,8 @@ def judge_correction(
 
     Raises:
         EventRefusal: cards of the round are known; the wager has no value chip, or the draw can
-            decide it; the round has the wager already, or does not have it; the table does not
-            offer it at this position or for this amount; or `positions` are not the round's wagers
-            after the correction.
+            decide it; the round has it already, or does not have it; the table does not offer it;
+            or `positions` are not the round's wagers after the correction.
     """
     if opened.known:
         raise EventRefusal(
@@ -208,7 +205,6 @@ def judge_correction(
 
 
 def _check_corrected(event: WagerCorrection, before: Mapping[int, WageredPosition]) -> None:
-    """Check that the positions of a correction are the wagers of the round after it."""
     after = {one.position: one for one in event.positions}
     if len(after) < len(event.positions):
         raise EventRefusal("position_twice", "a position appears twice", "positions")

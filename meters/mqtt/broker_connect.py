@@ -40,10 +40,9 @@ class _Outgoing(NamedTuple):
 
 
 class Mqtt311Connection:
-    """Implementation of `BrokerConnection` over MQTT 3.1.1, with the MQTT client of the agents.
+    """`BrokerConnection` over MQTT 3.1.1, with the MQTT client of the agents.
 
-    `receive` gets each message, and `queue` has those that wait. Replies and other messages are
-    sent by two tasks, so that a reply does not wait for the acknowledgement of another message.
+    Replies and posts are sent by two tasks, so that a reply waits for no acknowledgement.
     """
 
     mqtt: Final = "3.1.1"
@@ -156,7 +155,6 @@ class Mqtt311Connection:
 
 
 async def _translated(call: Awaitable[object]) -> None:
-    """Wait for a call of the MQTT library, and translate its error to `BrokerError`."""
     try:
         await call
     except aiomqtt.MqttError as error:
@@ -172,13 +170,10 @@ async def connect_broker(
     *,
     keepalive_s: int = KEEPALIVE_S,
 ) -> AsyncIterator[BrokerConnection]:
-    """Connect to a broker. On exit, disconnect.
+    """Connect to a broker: over MQTT 3.1.1 only if it answers that it does not support MQTT 5.
 
-    Only a broker that answers that it does not support MQTT 5 gets a connection over MQTT 3.1.1.
-    Any other failure can have another cause, such as a broker that just starts. `identifier` is the
-    client's name at the broker, if its credential does not determine the name. By default, each
-    message waits in the lane of its topic in the `queue`. The broker asks a client that is silent
-    for `keepalive_s`.
+    `identifier` is the client's name at the broker, if its credential does not determine the name.
+    By default, each message waits in the lane of its topic in the `queue`.
 
     Raises:
         BrokerError: the broker cannot be reached, refuses the connection, or does not answer.

@@ -20,16 +20,14 @@ KEEPALIVE_S: Final = 15
 ANSWER_WITHIN_S: Final = 10.0
 """Longest wait, in seconds, for the broker's answer to a subscription or a publication."""
 UNSENT_BYTES_MAX: Final = 67_108_864
-"""Number of unsent bytes above which the client treats the broker as lost. Sending never waits, so
-without this limit a broker that reads nothing would fill the memory."""
+"""Unsent bytes above which the broker counts as lost: sending never waits, and must not fill the
+memory."""
 GOODBYE_WITHIN_S: Final = 1.0
 """Longest wait, in seconds, for the last bytes to be sent at the end of a connection."""
 WAITING_MAX: Final = 8
-"""Largest number of waiting messages of one topic. A table in play has one message, and sometimes
-also a hello (an agent's first message)."""
+"""Waiting messages of one topic. A table in play has one, and sometimes also a hello."""
 HELD_OFF_S: Final = 0.2
-"""Seconds for which a full lane accepts no more messages. In this time, the messages of a
-flood are only read, and then dropped."""
+"""Seconds for which a full lane drops each further message of a flood."""
 BYTES_MAX: Final = 67_108_864
 """Largest number of waiting bytes of all topics together."""
 
@@ -47,11 +45,7 @@ class UnsupportedVersionError(BrokerError):
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
-    """Message from the broker.
-
-    `retain` is true if the broker had kept the message for new subscribers. The reply to an event
-    returns its `correlation` data, which MQTT 3.1.1 does not have.
-    """
+    """Message from the broker. The reply to an event returns its `correlation`, if any."""
 
     topic: str
     payload: bytes
@@ -66,12 +60,10 @@ Receive = Callable[[Message], object]
 class MessageQueue:
     """Messages from the broker that wait to be processed, in lanes that are served in turn.
 
-    A lane is a queue, by default of one topic. A table sends one event at a time, and repeats it
-    until it has a reply, so more than a few waiting messages of one topic are a flood: it delays
-    only its own lane. Messages that do not fit are dropped, and the table sends its event again.
+    A lane is a queue, by default of one topic. A table sends one event at a time, so a flood of one
+    topic delays only its own lane. Messages that do not fit are dropped: the table repeats them.
 
-    One task at a time waits for a batch. `waited_s` is the time for which the oldest message of the
-    last batch has waited.
+    One task at a time waits for a batch. `waited_s` is the wait of the last batch's oldest message.
     """
 
     def __init__(self) -> None:
@@ -90,7 +82,7 @@ class MessageQueue:
         return sum(map(len, self._lanes.values()))
 
     def put(self, message: Message, lane: str | None = None) -> bool:
-        """Add a message. Return False if it was dropped because there are too many already."""
+        """Add a message; return False if it was dropped."""
         name, size = message.topic if lane is None else lane, len(message.payload)
         waiting = self._lanes.get(name)
         now_s = self._clock_s()
@@ -112,11 +104,7 @@ class MessageQueue:
         self._changed.set()
 
     async def batch(self, size_max: int) -> list[Message]:
-        """Wait for a message. Return it, with one waiting message from each other lane.
-
-        Raises:
-            BrokerError: no more messages can arrive.
-        """
+        """Wait for a message. Return it, with one waiting message from each other lane."""
         while not self._lanes and self._ended is None:
             self._changed.clear()
             await self._changed.wait()
@@ -162,16 +150,14 @@ class BrokerConnection(Protocol):
     ) -> None:
         """Publish JSON with QoS 1, without waiting.
 
-        With `retain`, the broker keeps the message for new subscribers. After `expires_s` seconds,
-        it deletes a message that it could not deliver; MQTT 3.1.1 cannot do this.
+        After `expires_s` seconds, the broker deletes the message; MQTT 3.1.1 cannot do this.
         """
         ...
 
     def reply(self, topic: str, payload: bytes, correlation: bytes | None = None) -> None:
         """Publish the reply to an event with QoS 0, without waiting.
 
-        A table repeats its event until it has the reply, so acknowledgements of the broker would
-        only take time. `correlation` is from the event; MQTT 3.1.1 has none.
+        A table repeats its event until it has the reply, so acknowledgements would only take time.
         """
         ...
 
@@ -187,14 +173,10 @@ class BrokerConnection(Protocol):
 
 
 async def prove_size(broker: BrokerConnection, topic: str) -> None:
-    """Prove that a broker accepts an event that is as long as allowed.
+    """Prove, or raise a `TooLongError`, that a broker accepts an event that is as long as allowed.
 
-    A broker checks the length of a message before it checks who publishes it. A broker of MQTT
-    3.1.1 does not tell that it has dropped a message, so its limit remains unknown. Nobody must
-    subscribe to `topic`.
-
-    Raises:
-        TooLongError: the broker does not accept it.
+    It checks the length before it checks who publishes. A broker of MQTT 3.1.1 does not tell that
+    it has dropped a message. Nobody must subscribe to `topic`.
     """
     try:
         await broker.publish(topic, b"{}".ljust(EVENT_BYTES_MAX))

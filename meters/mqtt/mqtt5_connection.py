@@ -34,10 +34,9 @@ from meters.wire.broker_client import (
 log = structlog.get_logger()
 
 JSON: Final = "application/json"
-"""Content type of the values, heartbeats and wins. A reply has none: its reader knows its form, and
-there are thousands of replies a second."""
+"""Content type of what is posted. The replies, thousands a second, have none."""
 CORRELATION_BYTES_MAX: Final = 64
-"""Number of bytes of the longest correlation data that a reply returns."""
+"""The longest correlation data that a reply returns."""
 _PACKET_IDS: Final = 65_535
 _IN_FLIGHT_MAX: Final = 60_000
 """Largest number of unacknowledged messages. The other packet ids are for subscriptions."""
@@ -65,7 +64,7 @@ _Answer = TypeVar("_Answer")
 
 
 class _Publication(NamedTuple):
-    """Message with QoS 1. `done` is for the task that waits for the acknowledgement, if any."""
+    """Message with QoS 1; `done` is for a task that waits for the acknowledgement."""
 
     topic: str
     payload: bytes
@@ -75,11 +74,9 @@ class _Publication(NamedTuple):
 
 
 class Mqtt5Connection:
-    """Implementation of `BrokerConnection` over MQTT 5.
+    """`BrokerConnection` over MQTT 5; it is lost if nothing arrives for `SILENT_S` seconds.
 
-    `receive` gets each message, and `queue` has those that wait. The broker asks a client that is
-    silent for `keepalive_s`. If nothing arrives for `SILENT_S` seconds, the connection counts as
-    lost, even if nobody has closed it.
+    `receive` gets each message, and `queue` has those that wait.
     """
 
     mqtt: Final = "5"
@@ -138,12 +135,6 @@ class Mqtt5Connection:
             self._note_end(BrokerError("the connection was closed"))
 
     async def _connect(self) -> mqtt5.ConnAckPacket:
-        """Open the connection, and return the broker's answer.
-
-        Raises:
-            BrokerError: the broker does not answer in time.
-            OSError: the broker cannot be reached.
-        """
         loop, address = self._loop, self._address
         limit_s = FIRST_ANSWER_WITHIN_S
         try:
@@ -188,13 +179,7 @@ class Mqtt5Connection:
         ).write()
 
     def _accept(self, answer: mqtt5.ConnAckPacket) -> None:
-        """Use the limits in the broker's answer.
-
-        Raises:
-            UnsupportedVersionError: the broker does not support MQTT 5.
-            BrokerError: the broker refuses the connection, has already ended it, or lacks something
-                that pitlink needs.
-        """
+        """Use the limits in the broker's answer, or raise a `BrokerError` if it is a refusal."""
         code = answer.reason_code
         if code == mqtt5.ConnAckReasonCode.UNSUPPORTED_PROTOCOL_VERSION:
             raise UnsupportedVersionError("the broker does not support MQTT 5")
@@ -337,11 +322,7 @@ class Mqtt5Connection:
             raise _unexpected(packet)
 
     def _take(self, packet: mqtt5.PublishPacket) -> None:
-        """Acknowledge a message, and put it into its lane.
-
-        It counts as delivered when it is read, as with any MQTT client. Tables repeat an event
-        until they have the reply, so no event depends on this acknowledgement.
-        """
+        """Acknowledge a message, and hand it on. Tables repeat an event until they have a reply."""
         packet_id = packet.packet_id
         if not self._accepted.done() or packet.qos == mqtt5.QoS.EXACTLY_ONCE:
             raise _unexpected(packet)
@@ -356,10 +337,9 @@ class Mqtt5Connection:
     def _accepted_correlation(
         self, topic: str, correlation: bytes | None, response_topic: str | None
     ) -> bytes | None:
-        """Return the correlation data for the reply to an event. Log properties that are ignored.
+        """Return the correlation data for the reply to an event; log ignored properties.
 
-        Replies go only to the topic of the contract, so a table cannot make the service publish to
-        another.
+        Replies go only to the topic of the contract: no table makes the service publish elsewhere.
         """
         table = topics.parse_table_out(topic)
         if table is None:
@@ -393,7 +373,6 @@ class Mqtt5Connection:
             self._send(held)
 
     def _look(self, looked_s: float) -> None:
-        """Check every half second that the broker is not silent, and ask it if necessary."""
         now_s = self._loop.time()
         self._looking = self._loop.call_later(_LOOK_EVERY_S, self._look, now_s)
         if now_s - looked_s > 2 * _LOOK_EVERY_S:
@@ -443,7 +422,6 @@ def _first_answer_reported(report: Callable[[], None]) -> type[ssl.SSLObject]:
 
 
 async def _in_time(answer: asyncio.Future[_Answer]) -> _Answer:
-    """Wait for the broker's answer, and raise a `BrokerError` without one in time."""
     try:
         async with asyncio.timeout(ANSWER_WITHIN_S):
             return await answer

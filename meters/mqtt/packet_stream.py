@@ -13,11 +13,11 @@ import mqtt5
 from meters.mqtt.connection import UNSENT_BYTES_MAX, BrokerError
 
 PACKET_BYTES_MAX: Final = 16_777_216
-"""Number of bytes of the longest packet that the client accepts. The service answers an event that
-is too long, so this limit is far above the longest event."""
+"""The longest packet that the client accepts, far above the longest event, so that the service can
+answer one that is too long."""
 _PIECE_BYTES: Final = 32_768
-"""Number of bytes read in one turn of the event loop. They contain a few hundred messages, which
-take a few milliseconds to process. Without this limit, a flood would stop all other tasks."""
+"""Bytes read in one turn of the event loop, a few milliseconds of work: a flood must not stop all
+other tasks."""
 _LENGTH_BYTES_MAX: Final = 4
 _PUBACK: Final = 0x40
 _TOO_LARGE_CODE: Final = mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE.value
@@ -42,8 +42,7 @@ class PacketStream(asyncio.BufferedProtocol):
 
     Written packets are sent together at the end of the event loop's turn. `hear` processes a
     packet, or raises a `PacketError` to end the connection; `end` is called once, when it has
-    ended. `received_s` and `written_s` are the times of the last received byte and of the last
-    written packet, by the clock of the event loop. `closed` is done when the connection is closed.
+    ended. `received_s` and `written_s` are the times of the last data, by the event loop's clock.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class PacketStream(asyncio.BufferedProtocol):
         self.received_s = self.written_s = self._loop.time()
 
     def use(self, transport: asyncio.Transport) -> None:
-        """Use another transport from now on: the TLS layer above the first one."""
+        """Use the TLS layer above the first transport from now on."""
         self._transports.append(transport)
 
     @property
@@ -77,11 +76,7 @@ class PacketStream(asyncio.BufferedProtocol):
         return sum(transport.get_write_buffer_size() for transport in self._transports)
 
     def write(self, packet: bytes) -> bool:
-        """Accept a packet for sending, without waiting.
-
-        Return False if the connection has ended, or ends now because the broker leaves far too many
-        bytes unread.
-        """
+        """Accept a packet for sending; return False if the connection has ended, or ends now."""
         if self._ended:
             return False
         self._unsent.append(packet)
@@ -95,7 +90,6 @@ class PacketStream(asyncio.BufferedProtocol):
         return True
 
     async def close(self, last: bytes, within_s: float) -> None:
-        """Send the last packet, and close the connection. Abort it after the time limit."""
         try:
             if self.write(last):
                 self._flush()
@@ -140,7 +134,6 @@ class PacketStream(asyncio.BufferedProtocol):
         self.abort(BrokerError(f"the connection to the broker broke{reason}"))
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the place for the next received bytes, behind the start of a packet."""
         return self._view[self._filled :]
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -213,13 +206,10 @@ class PacketStream(asyncio.BufferedProtocol):
 
 
 def _too_large(start: memoryview, error: ValueError) -> tuple[mqtt5.PubAckPacket, int]:
-    """Return an acknowledgement that the codec does not know, and its number of bytes.
+    """Return an acknowledgement that the codec does not know, and its length, or raise the error.
 
-    With the code of DISCONNECT, which MQTT does not have for a PUBACK, mosquitto refuses a message
-    above its message_size_limit.
-
-    Raises:
-        PacketError: the packet is another one, with this error.
+    mosquitto refuses a message above its message_size_limit with a code that MQTT has only for
+    DISCONNECT.
     """
     if len(start) < 5 or start[0] != _PUBACK or start[4] != _TOO_LARGE_CODE:
         raise _malformed(start, error) from None

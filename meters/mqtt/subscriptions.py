@@ -16,18 +16,14 @@ _AGAIN_S: Final = 1.0
 class EventSubscriptions:
     """Subscriptions to the events of the links that operate now, and of no other links.
 
-    Services share the events: the broker sends each to only one of them. A service that does not
-    operate a link leaves its events to the other services; if there are none, the tables send their
-    events again. While every link operates, there is one subscription for all links. It also
-    receives the events of tables that are not on the floor, so that these tables get a refusal.
+    The broker sends each event to only one of the services that share them. One that does not
+    operate a link leaves its events to the others. While every link operates, there is one
+    subscription for all, also for tables that are not on the floor: these get a refusal.
 
-    The name of the group that shares events is a secret of the services. A broker sends each event
-    to one member of the group, and if this member is not allowed to read it, mosquitto drops it. So
-    a foreign client in the group would cause lost events. pitlink writes the name to no log and no
-    error message.
+    The name of the group that shares events is secret, and in no log: a foreign client in the group
+    would cause lost events, as mosquitto drops an event that its receiver may not read.
 
-    `operable` returns the links that operate now. Without `shared`, the broker does not share
-    events, and one service works alone.
+    `operable` returns the links that operate now. Without `shared`, one service works alone.
     """
 
     def __init__(
@@ -45,7 +41,6 @@ class EventSubscriptions:
         self._settled = asyncio.Event()
 
     def refresh(self) -> None:
-        """Report that a link has begun or stopped to operate."""
         self._changed.set()
 
     async def follow(
@@ -56,8 +51,7 @@ class EventSubscriptions:
     ) -> None:
         """Keep the subscriptions of a connection equal to the operable links, until canceled.
 
-        `group` returns the secret name by which services share events, and is called until it
-        succeeds. `subscribed` is called once, when the connection begins to receive events.
+        `group` returns the secret name. `subscribed` is called once, when events begin to arrive.
         """
         held: set[str] = set()
         name: str | None = None
@@ -80,10 +74,7 @@ class EventSubscriptions:
             await self._changed.wait()
 
     async def leave(self) -> None:
-        """Unsubscribe from the events of every link permanently.
-
-        When this method returns, every event that the broker has sent to this service has arrived.
-        """
+        """Unsubscribe permanently; every event that the broker has sent has then arrived."""
         self._leaving = True
         self._settled.clear()
         self.refresh()

@@ -24,8 +24,8 @@ from meters.store.link_store import LinkStore, TermsError
 log = structlog.get_logger()
 
 FOLLOWED_EVERY_S: Final = 5.0
-"""Seconds after which new ledger entries are read between two audits. So an audit after a failure
-has few entries to read. It must be short, because the link does not operate during this audit."""
+"""Seconds after which new ledger entries are read between two audits, so that the audit after a
+failure, during which the link does not operate, has few to read."""
 NOT_AUDITED: Final = "the ledger is being audited"
 
 
@@ -79,9 +79,8 @@ class LedgerAuditing:
     async def run(self) -> None:
         """Audit the ledger repeatedly until canceled.
 
-        A meter that differs from its ledger is never repaired silently (duty D19). Each audit also
-        reads again some entries that an earlier audit found correct, and so finds later changes of
-        them.
+        A meter that differs from its ledger is never repaired silently (duty D19). Each audit reads
+        some entries again, and so finds later changes of them.
         """
         while True:
             self._wanted.clear()
@@ -101,7 +100,7 @@ class LedgerAuditing:
             await self._rest(pause_s)
 
     async def _rest(self, pause_s: float) -> None:
-        """Wait until the next audit is due or requested; read new ledger entries meanwhile."""
+        """Read new ledger entries until the next audit is due or requested."""
         loop, audit = asyncio.get_running_loop(), self._audit
         due_s = loop.time() + pause_s
         while not self._wanted.is_set() and loop.time() < due_s:
@@ -163,9 +162,7 @@ class LedgerAuditing:
     async def _pause(self) -> None:
         """Let other tasks run. While the link operates, wait until no table waits for a reply.
 
-        While the link does not operate, or if somebody wants a new audit, the audit does not wait.
-        If tables keep the service busy all the time, it waits until it is far behind, and then runs
-        for some milliseconds before it lets other tasks run.
+        An audit that is far behind does not wait, but runs for some milliseconds between others.
         """
         behind, pace = self.behind, self._pace
         if self.problem is None and not self._wanted.is_set() and behind < pace.behind_max:
@@ -181,7 +178,6 @@ class LedgerAuditing:
             self._slice_began_s = time.monotonic()
 
     async def _keep_checkpoint(self, audit: LinkAudit) -> None:
-        """Write the audit checkpoint, from which the first audit of the next start continues."""
         state = audit.checkpoint
         if state is None:
             return

@@ -20,32 +20,23 @@ from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 
 
 class Post(Protocol):
-    """Function that publishes a message. If no broker is connected, it does nothing."""
+    """Publishes a message as `BrokerConnection.post` does; returns False without a broker."""
 
     def __call__(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
-    ) -> bool:
-        """Publish a message without waiting; return True if a broker is connected.
-
-        With `retain`, the broker keeps the message for later subscribers, until `expires_s` seconds
-        have passed.
-        """
-        ...
+    ) -> bool: ...
 
 
 _REPEAT_EVERY_BEATS: Final = 10
-"""Number of heartbeats after which the meter messages are sent again. If an old message reaches the
-broker after a newer one, the broker keeps the old value until the newer one is sent again."""
+"""Heartbeats after which meters are sent again, in case the broker received an old value last."""
 
 _BEAT_EXPIRES_S: Final = 3
-"""Seconds after which the broker deletes a heartbeat, because readers do not trust an older one. A
-heartbeat that says that the link is inoperable remains: it is true until the next one."""
+"""Seconds after which the broker deletes a heartbeat, except one of an inoperable link."""
 
 _STOPPED: Final = "the service was stopped"
 
 LATEST_MAX: Final = 25
-"""Number of latest wins of a meter that one read returns. In one second, a meter has far fewer
-wins."""
+"""Latest wins of a meter that one read returns; in one second, a meter has far fewer."""
 
 COALESCE_S: Final = 0.1
 """Shortest time between two publications of a meter. The last value is always published."""
@@ -55,9 +46,8 @@ class LinkPublisher:
     """Publisher of one link's messages, at the broker and on the display pages of this service.
 
     While one of the `others` operates the link, this service publishes only failures that concern
-    all services. `topics` has the last value on each meter topic, from any service. With a
-    `broker_problem`, the display pages show the link as inoperable, because this service serves no
-    table.
+    all services. With a `broker_problem` it serves no table, so its pages show the link as
+    inoperable.
     """
 
     def __init__(
@@ -79,17 +69,14 @@ class LinkPublisher:
         self.broker_problem: str | None = None
 
     def adopt(self, link: Link) -> None:
-        """Show the given meters and paytables of the link on the displays from now on."""
         self._displays.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
     def publish_meters(self, state: LinkState, since: int) -> float | None:
         """Publish each meter of an operable link if its value differs from that on its topic.
 
-        `since` is the number of values that were received from the topics before `state` was read.
-        Return the seconds after which the state must be read again, because another service
-        publishes a meter, or because the broker has not sent back this service's last value; None
-        if every meter is published.
+        `since` is the number of values that were heard before `state` was read. Return the seconds
+        after which the state must be read again; None if every meter is published.
         """
         waits = []
         for meter in state.meters:
@@ -110,11 +97,9 @@ class LinkPublisher:
         return min(waits, default=None)
 
     def publish_inoperable(self, *, of_all: bool = False) -> None:
-        """Publish the meters as inoperable, for example because Redis fails (duty D14).
+        """Publish the meters, in their newest versions, as inoperable (duty D14).
 
-        If another service has published a newer version of a meter than this service has read, this
-        newer version is published as inoperable. `of_all` means that the problem exists for every
-        service of the link.
+        `of_all` means that the problem exists for every service of the link.
         """
         for last in list(self._last.values()):
             value = self._show_meter(
@@ -128,10 +113,7 @@ class LinkPublisher:
                 self._publish_meter(newest, self.turns.heard, urgent=True)
 
     def _show_meter(self, value: MeterValue) -> MeterValue:
-        """Show a meter value on the service's own displays; return the value that is shown.
-
-        If the last shown value has the same version, the new value never has an earlier time.
-        """
+        """Show a meter value on the service's own displays; return the value that is shown."""
         last = self._last.get(value.meter)
         if last is not None and last.version == value.version and value.at < last.at:
             # The machine's clock was set back. Displays order values of one version by their times.
@@ -145,10 +127,7 @@ class LinkPublisher:
     def _publish_meter(
         self, value: MeterValue, since: int, *, urgent: bool = False
     ) -> float | None:
-        """Publish a meter unless it must wait or is already published.
-
-        Return the seconds to wait, 0 if it was published now; None if it need not be published.
-        """
+        """Publish a meter, or return the seconds to wait; None if it need not be published."""
         if self._ended:
             return None
         wait_s = self.turns.wait_s(value, since, urgent=urgent)
@@ -166,10 +145,9 @@ class LinkPublisher:
     ) -> None:
         """Publish the controller's heartbeat: operable, inoperable or closed (duty D13).
 
-        Readers treat a missing heartbeat as a failure. If this service cannot operate the link but
-        another one does, this service publishes none, unless the problem exists for every service
-        (`of_all`). Its own displays and metrics show its failure in any case (duty D14). `closed`
-        is the reason for which a person closed the link.
+        Readers treat a missing one as a failure. A service with a `problem` that is not `of_all`
+        publishes none while another one operates the link, but shows its failure on its own
+        displays (duty D14). `closed` is the reason for which a person closed the link.
         """
         # The time makes this number increase even after a restart, or if another worker sends the
         # next heartbeat.
@@ -199,18 +177,15 @@ class LinkPublisher:
     def fall_silent(self) -> None:
         """Stop the heartbeats and listen, if another service possibly operates the link.
 
-        Heartbeats that arrived before this call do not count. If they did, two services that stop
-        at the same time would each expect the other to continue.
+        Earlier heartbeats do not count, or two services that stop would each expect the other to
+        continue.
         """
         if self.others.may_operate:
             self._silent = True
             self.others.listen_again()
 
     def publish_end(self) -> None:
-        """Publish that the link is inoperable, unless another service operates it.
-
-        After this call, the service publishes no heartbeat and no meter.
-        """
+        """Publish, as the last message, that the link is inoperable, unless another operates it."""
         if not self.others.may_operate:
             self._silent = False
             self.publish_heartbeat(_STOPPED, None)
@@ -218,15 +193,12 @@ class LinkPublisher:
         self._silent = self._ended = True
 
     def publish_seal(self, entries: int, seal: str) -> None:
-        """Publish the seal (digest) of the ledger, so other programs can store it (duty D17)."""
+        """Publish the seal of the ledger, so other programs can store it (duty D17)."""
         message = LedgerSeal(entries=entries, seal=seal, at=now_text())
         self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
 
     async def show_waiting(self) -> None:
-        """Show all wins that already wait when this service begins to operate the link (duty D8).
-
-        The displays do not celebrate them, because they are not new.
-        """
+        """Show, but do not celebrate, the wins that wait when the link begins to operate (D8)."""
         for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
             hit = current_jackpot(fields) if fields else None
             if hit is not None and hit.event == "hit":
@@ -257,10 +229,7 @@ class LinkPublisher:
         self._floor_changes = state.floor_changes
 
     def publish_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
-        """Publish a win, or a decision on a win (duty D8).
-
-        The displays show the message only if `of_meter` is true: the meter pays the win.
-        """
+        """Publish a win or decision (duty D8); displays show it only if the meter pays the win."""
         if of_meter:
             self._displays.put_jackpot(self._link, jackpot)
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

@@ -33,8 +33,7 @@ from meters.wire.messages import seq_of
 log = structlog.get_logger()
 
 OLD_AFTER_S: Final = 0.5
-"""Longest time in seconds for an answer of Redis. The data in a slower answer can be old, so it is
-not published as the current state."""
+"""Time after which an answer of Redis is too old to be published as the current state."""
 _STEP_WITHIN_S: Final = 4.0
 _HELD_UP_S: Final = 0.5
 SERVERS_EVERY_S: Final = 15.0
@@ -42,12 +41,10 @@ SERVICE: Final = "service"
 """Name of the service in ledger entries and in entries of the operators' log."""
 
 _PASSING: Final = frozenset({NOT_AUDITED, UNDER_WAY})
-"""Problems that end by themselves, so no alert calls a technician. They occur at each start and
-after each failure."""
+"""Problems that end by themselves, so no alert calls a technician."""
 _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
-"""Exceptions that mean a failure of Redis or of its data. A ValueError or KeyError means that the
-data is damaged."""
+"""Failures of Redis or, as a ValueError or KeyError, damage in its data."""
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
@@ -60,9 +57,8 @@ async def _ended(task: asyncio.Task[Any]) -> None:
 class LinkService:
     """One link in operation. It operates only while every check passes (duties D9, D10).
 
-    A problem of the `self_check` forbids every link of this service to operate. `adopt` receives
-    the link each time that its parameters were read. `ring` is called after each change that the
-    floor page shows. Audits wait for `batches`, which has the batches of events of all links.
+    `adopt` receives the link each time that its parameters were read. `ring` is called after each
+    change that the floor page shows. Audits wait for `batches`, those of all links.
     """
 
     def __init__(
@@ -120,8 +116,7 @@ class LinkService:
     def begin_with_broker(self) -> None:
         """Show that this service has a broker, and publish the meters.
 
-        Begin to listen first: if this service cannot operate the link but another one can, it must
-        publish no failure.
+        Listen first: while another service can operate the link, this one must publish no failure.
         """
         self.publisher.others.listen_first()
         self.set_broker_problem(None)
@@ -142,8 +137,7 @@ class LinkService:
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Apply a batch of this link's events and return the replies.
 
-        There are none if the link is inoperable, if Redis fails, or if the ledger mark cannot be
-        written. Without a reply, a table keeps its event and sends it again.
+        There are none if the link is or becomes inoperable: the tables then repeat their events.
         """
         if self._problem:
             self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
@@ -176,7 +170,6 @@ class LinkService:
         return outcome
 
     async def _apply_singly(self, arrivals: Sequence[Arrival]) -> BatchResult:
-        """Apply the events one by one, so an event that fails does not delay the others."""
         whole = BatchResult()
         for arrival in arrivals:
             whole.add(await self.apply_batch([arrival]))
@@ -203,8 +196,7 @@ class LinkService:
     async def keep_mark(self) -> None:
         """Note the last ledger entry in the ledger mark, a file outside Redis (duty D10).
 
-        The service does this before it confirms the entry to anybody, so that its loss in Redis,
-        even at the next moment, is detected.
+        This comes before the entry is confirmed to anybody, so that its loss in Redis is detected.
 
         Raises:
             MarkError: the mark cannot be written.
@@ -225,15 +217,13 @@ class LinkService:
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:
         """Process a heartbeat of this link, from this service or another one.
 
-        If another service reports that it cannot operate the link, but this one can, this one
-        publishes the meters again, and its next heartbeat says that the link is operable.
+        If another one reports a failure, but this one operates the link, it publishes all again.
         """
         if self.publisher.others.hear(payload, retained=retained) and self._problem is None:
             self.publisher.turns.forget()
             self.meters_changed()
 
     def hear_meter(self, payload: bytes, *, retained: bool) -> None:
-        """Process a value from a meter's topic, published by this service or another one."""
         if self.publisher.turns.hear(payload, retained=retained):
             self.meters_changed()
 
@@ -308,10 +298,8 @@ class LinkService:
     async def _check(self) -> None:
         """Check if the link can operate. Stop the link if Redis is silent during the check.
 
-        A check calls Redis many times. That it is slow, because Redis or this process is busy, is
-        not a failure. If it were, each failure would cause an audit, and the load of the audit
-        would cause the next failure. But each single call of Redis must end within `_STEP_WITHIN_S`
-        seconds, even if Redis answers other calls in time.
+        A slow check is no failure: its audit would be load that causes the next failure. But each
+        single call of Redis must end within `_STEP_WITHIN_S`, even if it answers others in time.
         """
         loop = asyncio.get_running_loop()
         self._step_s = began_s = loop.time()
@@ -383,10 +371,9 @@ class LinkService:
         self._step_s = asyncio.get_running_loop().time()
 
     async def _find_problem(self) -> tuple[str | None, bool]:
-        """Find the problem because of which the link must not operate.
+        """Find why the link must not operate, and if this makes a new audit necessary.
 
-        Return also if it makes a new audit of the ledger necessary. A problem in the link's data
-        has priority over one in the floor file, which does not matter while the data is wrong.
+        A problem in the link's data comes before one in the floor file.
         """
         if unfit := self._self_check.problem:
             return unfit, False
@@ -415,10 +402,7 @@ class LinkService:
         return unbalanced, False
 
     async def _open(self) -> str | None:
-        """Read the link's current parameters from Redis and begin to use them.
-
-        Return the reason if the games of the link's tables cannot use them.
-        """
+        """Begin to use the parameters in Redis, or return why the tables' games cannot."""
         await self.store.open(SERVICE)
         wrong = LinkParameters(self.store.link, self.store.filed).problem
         if wrong is None:
@@ -427,14 +411,9 @@ class LinkService:
         return wrong
 
     async def _read(self) -> tuple[LinkState, int]:
-        """Read the link's state from Redis.
+        """Read the link's state, and the number of meter values that were heard before.
 
-        Return also the number of meter values that were received from the topics before the read.
-        If the answer took long, for example because this service was frozen, the state can be old,
-        and is read once more.
-
-        Raises:
-            TermsError: the link's terms have changed since they were last read.
+        After a slow answer, for example because this service was frozen, it is read once more.
         """
         loop = asyncio.get_running_loop()
         values_seen, began_s = self.publisher.turns.heard, loop.time()
@@ -462,9 +441,7 @@ class LinkService:
     def _of_all(self) -> bool:
         """Is the link inoperable because an audit found an error in its data?
 
-        Such an error concerns every service of the link. Any other problem can concern only this
-        service: its connection to Redis or its floor file. If it concerns all, each of them finds
-        it.
+        This concerns every service of the link; any other problem can be this service's alone.
         """
         return self.auditing.books_differ and self._problem == self.auditing.problem
 
@@ -477,10 +454,7 @@ class LinkService:
             self._metrics.set("redis_memory_limit_bytes", memory.limit_bytes, link)
 
     async def _watch_servers(self, redis: ReplicatedRedis) -> None:
-        """Count which sentinels, replicas and cluster nodes are missing, and log each change.
-
-        The link operates without them, but possibly not after the next failure.
-        """
+        """Count the sentinels, replicas and nodes without which the next failure stops the link."""
         before: set[str] = set()
         while True:
             missing = await redis.discovery.missing()
@@ -503,7 +477,7 @@ class LinkService:
         )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
-        """Stop the link. If `audit` is true, audit the ledger before the link operates again."""
+        """Stop the link; with `audit`, until its ledger was audited."""
         message = problem if isinstance(problem, str) else failure_text(problem)
         again = self._problem is None
         if isinstance(problem, NotSyncedError):

@@ -46,9 +46,8 @@ _REFUSED: Final = "refused"
 class LogAuditing:
     """Audits of the operators' log and the users (duty D17), and the log's mark and seal (digest).
 
-    `mark` is a file outside Redis that names the last log entry that was seen. `show` receives
-    whether the log and the users are correct. `secrets` are for the MACs (signatures) of the log's
-    entries; None if they have none.
+    `mark` is a file outside Redis that names the last seen entry. `show` receives whether all is
+    correct. `secrets` are for the MACs of the entries, if they have any.
     """
 
     def __init__(
@@ -107,9 +106,9 @@ class LogAuditing:
     async def _note_head(self) -> bool:
         """Note the last log entry in the mark. Return False if the log must be audited now.
 
-        It must if it no longer has the entry that the mark names, or if its end is damaged. The
-        mark then does not change, because it is the only proof of entries after the last seal. If
-        an audit has already found that the log was altered, the next regular audit is early enough.
+        It must if it lacks the entry that the mark names, or if its end is damaged, unless an audit
+        has already found this. The mark then does not change: it is the only proof of entries after
+        the last seal.
         """
         keys, seen = UserKeys(), self._mark.seen
         with as_altered():
@@ -120,8 +119,6 @@ class LogAuditing:
             # head the mark would never change again, so the log is audited.
             return not seen.entries or bool(self._problems)
         if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
-            # An audit has already found that the log was altered. The next regular audit is early
-            # enough.
             return bool(self._problems)
         # Without this check, a false head would bring an entry into the mark that never existed.
         # Later, the mark would report this entry as lost.
@@ -152,7 +149,6 @@ class LogAuditing:
             await self._keep_checkpoint()
 
     async def _keep_checkpoint(self) -> None:
-        """Write the checkpoint, from which the first audit of the next start continues."""
         state = self._audit.checkpoint
         if state is None:
             return
@@ -164,14 +160,12 @@ class LogAuditing:
             log.warning("log checkpoint not written", reason=str(error))
 
     def _report(self, problems: tuple[str, ...]) -> None:
-        """Log each new problem once, and call `show` with the result."""
         if problems and problems != self._problems:
             log.error("operators' log altered", problems=problems[:NOT_HOLDING_MAX])
         self._problems = problems
         self._show(not problems)
 
     def _publish(self) -> None:
-        """Publish the last seal of the log as soon as a broker is connected."""
         if self._unposted and self._post(topics.OPERATORS_LOG, self._unposted, retain=True):
             self._unposted = b""
 

@@ -37,11 +37,7 @@ class Outages:
         self._waiting = self._read()
 
     def begin(self, reason: str, *, again: bool) -> None:
-        """Record in the file that the link does not operate.
-
-        `again` is true if the link operated until now; false if the service has just started, or if
-        only the reason of an outage changes.
-        """
+        """Record in the file that the link does not operate; `again` if it did until now."""
         reason, had = reason[:REASON_LENGTH_MAX], self._waiting
         if had is None:
             self._keep(Outage(secrets.token_hex(8), now_text(), (reason,)))
@@ -54,13 +50,9 @@ class Outages:
             self._keep(msgspec.structs.replace(had, reasons=reasons, times=times))
 
     async def note(self) -> None:
-        """Write the outage to the link's ledger, unless an outage was written in the last minute.
+        """Write the outage to the link's ledger, unless one was written in the last minute.
 
-        Call this only when the link operates again.
-
-        Raises:
-            RedisError: Redis failed. The outage remains in the file.
-            TermsError: the link's terms have changed.
+        Call this only when the link operates again. After a failure, the outage stays in the file.
         """
         now_s = asyncio.get_running_loop().time()
         if self._waiting is None or now_s < self._not_before_s:
@@ -75,7 +67,7 @@ class Outages:
         self._try(lambda: replace_private_file(self._path, [msgspec.json.encode(outage)]))
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Run a file operation. If it fails, only log it, because the outage is also in memory."""
+        """Run a file operation; a failure is only logged: the outage is also in memory."""
         try:
             act()
         except OSError as error:

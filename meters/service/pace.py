@@ -21,15 +21,11 @@ class Pace:
         checkpoint_every: the number of new entries after which an audit writes its checkpoint
             again. A start replays about so many entries, and those of the last minute.
         behind_max: the number of entries from which an audit waits no longer for the tables'
-            events. After a failure, a link does not operate until these entries are replayed, which
-            takes about ten seconds.
-        slice_s: the time for which an audit runs before other tasks do, if it is `behind_max`
-            entries behind.
-        slice_max_s: the same, at most. An audit that is further behind runs longer, so it does not
-            fall back further and further, even if the tables send more events than the worker can
-            apply and audit.
-        mark_every_s: the time after which the mark of the operators' log, with the number of its
-            last entry, is written again.
+            events. After a failure, their replay keeps the link inoperable for about ten seconds.
+        slice_s: the time for which an audit that is `behind_max` entries behind runs before other
+            tasks do. One that is further behind runs longer, up to `slice_max_s`, so it does not
+            fall back further and further.
+        mark_every_s: the time after which the mark of the operators' log is written again.
     """
 
     check_every_s: float = 1.0
@@ -47,8 +43,7 @@ class Pace:
 USUAL = Pace()
 
 WAIT_MAX_S: Final = 0.005
-"""Longest wait of an audit before its next entries, in seconds. So an audit goes on, slowly, even
-if the tables keep the service busy all the time."""
+"""Longest wait of an audit before its next entries: it goes on even if the tables never pause."""
 
 
 class BatchesInWork:

@@ -25,9 +25,8 @@ _jitter: Final = secrets.SystemRandom()
 SPEAKS_FOR_S: Final = 0.5
 """Seconds for which another service counts as the publisher after its last value."""
 PATIENCE_S: Final = (0.2, 0.4)
-"""Shortest and longest time, in seconds, to wait for the publisher after this service has read a
-new value. Each service waits a random time between these two, so only one service becomes the next
-publisher."""
+"""Seconds, at random between these, to wait for the publisher after a new value was read. So only
+one service becomes the next publisher."""
 BACK_WITHIN_S: Final = 1.0
 """Longest time, in seconds, to wait until the broker sends a published value back."""
 HEARD_FOR_S: Final = 3.0
@@ -38,7 +37,7 @@ _OWN_KEPT: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class _HeardValue:
-    """Last value received on a meter's topic. `speaks` is true if another service published it."""
+    """Last value received on a meter's topic; `speaks` if another service published it."""
 
     value: MeterValue
     number: int
@@ -59,10 +58,9 @@ class _UnderWay:
 class MeterTurns:
     """Values on the meter topics of one link.
 
-    A service that receives no values from the topics publishes immediately, for example if it is
-    the only one at its broker. `heard` is the number of values received so far. A caller notes it
-    before it reads the link's state from Redis: any value received later can be newer than that
-    state.
+    A service that receives none, because it is alone at its broker, publishes immediately. `heard`
+    is the number of values received so far. A caller notes it before it reads the link's state:
+    any value received later can be newer than that state.
     """
 
     def __init__(self) -> None:
@@ -74,10 +72,7 @@ class MeterTurns:
         self._waiting: set[str] = set()
 
     def forget(self) -> None:
-        """Forget the values on the topics, so that all meters are published again.
-
-        This is necessary when the broker can have lost its retained messages.
-        """
+        """Have all meters published again, as the broker can have lost its retained messages."""
         self._hears = False
         self._last.clear()
         self._under_way.clear()
@@ -111,15 +106,13 @@ class MeterTurns:
         return went_back or inoperable
 
     def newest(self, value: MeterValue) -> MeterValue:
-        """Return the newer of two values: the given one, or the one on the meter's topic."""
         last = self._last.get(value.meter)
         return last.value if last is not None and last.value.version > value.version else value
 
     def wait_s(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
-        """Return the seconds to wait before a value is published; None if it need not be published.
+        """Return the seconds to wait before a value is published; None if it need not be.
 
-        `since` is the number of values that were received from the topics before `value` was read
-        from Redis. An `urgent` value does not wait for another service.
+        `since` is `heard` before the value was read. An `urgent` value waits for no other service.
         """
         meter, now_s = value.meter, _now_s()
         last, under_way = self._last.get(meter), self._under_way.get(meter)
@@ -156,7 +149,6 @@ class MeterTurns:
 
 
 def same(value: MeterValue, other: MeterValue | None) -> bool:
-    """Check if two values of a meter have the same version and state. Their times can differ."""
     return other is not None and (value.version, value.state) == (other.version, other.state)
 
 
@@ -169,16 +161,14 @@ class OtherServices:
         self._listening_since_s: float | None = None
 
     def listen_first(self) -> None:
-        """Begin to listen to other services. It is not known yet whether any of them runs."""
+        """Begin to listen: it is not known yet whether another service runs."""
         self._listening_since_s = _now_s()
 
     def listen_again(self) -> None:
-        """Forget the services heard so far. From now on, only new heartbeats count."""
         self._heard_s = None
         self.listen_first()
 
     def note_own(self, payload: bytes) -> None:
-        """Note a heartbeat that this service sends, to recognize it when it comes back."""
         self._own.append(payload)
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:

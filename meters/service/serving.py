@@ -63,7 +63,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
 
 
 async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], BrokerAddress]:
-    """Start the embedded broker if needed; return a function that returns the broker's address."""
+    """Start the embedded broker if needed; return what returns the broker's address."""
     service = floor.service
     if service.broker == "embedded":
         url = await stack.enter_async_context(embedded_broker(Path(service.data)))
@@ -74,11 +74,10 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
 
 
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
-    """End the service. If a user's mistake ended the service, raise the error for this mistake.
+    """End the service. If a user's mistake ended it, raise the error for this mistake.
 
-    A client library can lose a cancellation that arrives at the same moment as an answer. So it is
-    repeated until all tasks are done, and sent to every task, because a task group passes on only
-    the first one.
+    A client library can lose a cancellation that arrives with an answer. So it is repeated, and
+    sent to every task, because a task group passes on only the first one.
     """
     serving.cancel()
     while not serving.done():
@@ -103,10 +102,9 @@ async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -
 def tune_collection() -> None:
     """Let Python's garbage collector run less often, and never on objects that exist now.
 
-    Each message creates many short-lived objects, none of them in a cycle. With the default
-    thresholds, the collector used a sixth of the service's time. The objects of the floor live as
-    long as the process: for a floor of 20,000 tables, one look at all of them stopped the service
-    for a quarter of a second.
+    No short-lived object of a message is in a cycle, and with the default thresholds the collector
+    used a sixth of the service's time. For a floor of 20,000 tables, one look at the objects that
+    live as long as the process stopped the service for a quarter of a second.
     """
     gc.collect()
     gc.freeze()

@@ -93,9 +93,8 @@ class ServeOptions:
     """Options of one run of the service.
 
     With `auto_floor`, a simulated floorperson validates and pays each win that has waited for
-    `auto_floor_after_s`, and approves the floor file, unless a person has approved it. With
-    `demo_users`, the users of a demonstration, whose PIN is public, are allowed to sign in; they
-    are not added to a floor of people.
+    `auto_floor_after_s`, and approves the floor file, unless a person has. With `demo_users`, the
+    users of a demonstration, whose PIN is public, can sign in, but not on a floor of people.
     """
 
     auto_floor: bool = False
@@ -192,7 +191,6 @@ class MeterService:
         self._stopping = False
 
     def _adopt(self, link: Link) -> None:
-        """Use these parameters of the link for the next events of its tables."""
         for address, known in table_topics(self._floor, link).items():
             self._tables[topics.table_out(*address)] = known
             self._statuses[topics.table_status(*address)] = address
@@ -205,7 +203,6 @@ class MeterService:
         return [id_ for id_, link in self._links.items() if link.problem is None]
 
     def inoperable(self) -> Mapping[str, str]:
-        """Return why each inoperable link does not operate, by its id."""
         found = {id_: link.problem for id_, link in self._links.items() if link.problem}
         if self._connection is None:
             found = {id_: found.get(id_, self._broker_problem) for id_ in self._links}
@@ -222,10 +219,7 @@ class MeterService:
             link.set_broker_problem(self._broker_problem)
 
     async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
-        """Serve until canceled.
-
-        `broker` returns the broker's address, and is called before each connection. `ready` is set
-        when the web server listens.
+        """Serve until canceled. `broker` is called before each connection for the address.
 
         Raises:
             UserError: the web server cannot listen on its address.
@@ -294,10 +288,10 @@ class MeterService:
             await pace.pause()
 
     async def stop(self) -> None:
-        """Stop receiving new events, and reply to the events received so far.
+        """Leave new events to other services, and reply to those received so far.
 
-        The broker sends new events to the other services. This returns within a few seconds, even
-        if a part of the service does not respond; then the caller can cancel `run`.
+        This returns within a few seconds, even if a part of the service does not respond; then the
+        caller can cancel `run`.
         """
         self._stopping = True
         connection, queue = self._connection, self._queue
@@ -320,7 +314,6 @@ class MeterService:
     async def _serve_broker(
         self, broker: Callable[[], BrokerAddress], batches: asyncio.TaskGroup
     ) -> None:
-        """Serve one connection to the broker until it is lost."""
         try:
             queue, address = MessageQueue(), broker()
             await self._client_name.wait_until_free(address)
@@ -368,26 +361,16 @@ class MeterService:
             log.warning("claims not retold", link=link, reason=str(error))
 
     def _publish_heartbeats(self) -> None:
-        """Publish the heartbeat of each link now.
-
-        A table that has heard none for some time then repeats an event that has no reply.
-        """
+        """Publish heartbeats now: a table that has heard none for long then repeats its event."""
         for link in self._links.values():
             link.publish_heartbeat()
 
     async def _event_group(self, address: BrokerAddress) -> str:
-        """Return the secret group name at the broker, by which services share the tables' events.
-
-        It is in the key bundle of the service, or in Redis if there is no bundle.
-        """
+        """Return the secret name under which services share events, from the bundle or Redis."""
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
     def _receive(self, queue: MessageQueue, message: Message) -> None:
-        """Let a table's message wait in its lane; hear a heartbeat or a meter value now.
-
-        The latter two can be from this service or another one. Tables that the floor does not have
-        share one lane.
-        """
+        """Let a table's message wait in its lane, strangers' in one; hear any other one now."""
         topic = message.topic
         if (known := self._tables.get(topic)) is None:
             if (link := self._beats.get(topic)) is not None:
@@ -407,9 +390,9 @@ class MeterService:
     ) -> None:
         """Apply events in batches: decode one batch while Redis applies another batch.
 
-        Two events of one table can be in work at the same time only if the table repeats an event,
-        which Redis recognizes. A batch is completed even if the connection is lost, because
-        displays must show what Redis has applied (duty D8).
+        Two events of one table are in work at the same time only if it repeats one, which Redis
+        recognizes. A batch is completed even if the connection is lost, because displays must show
+        what Redis has applied (duty D8).
         """
         while True:
             await self._free.acquire()
@@ -426,7 +409,7 @@ class MeterService:
             task.add_done_callback(lambda _: self._free.release())
 
     def _sort(self, batch: Sequence[Message]) -> dict[str, list[Arrival]]:
-        """Return the table events of a batch, grouped by link; process the other messages."""
+        """Return a batch's table events by link; process the other messages."""
         by_link: dict[str, list[Arrival]] = {}
         for message in batch:
             topic = message.topic
@@ -474,7 +457,6 @@ class MeterService:
             log.warning("claims not retold", link=link.store.link.id, reason=str(error))
 
     def _note_status(self, address: TableAddress, payload: bytes) -> None:
-        """Note whether the agent of a table is connected, as the table's status message says."""
         online = self._online[address.link]
         try:
             status = TABLE_STATUS.decode(payload)
@@ -526,9 +508,9 @@ class MeterService:
 
 
 async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
-    """Wait until a condition remains true for a moment. Return False after the time limit.
+    """Wait until a condition stays true: a value handed from task to task is with neither a moment.
 
-    One check is not enough: while one task hands a value to another, neither has it for a moment.
+    Return False after the time limit.
     """
     looks = 0
     try:

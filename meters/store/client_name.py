@@ -59,11 +59,10 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class ClientName:
-    """Name of this process at the broker, from the key bundle of the process.
+    """Name of this process at the broker, from its key bundle; without one, it does nothing.
 
-    Without a key bundle, each start makes a new name, and the class does nothing. `link` is the
-    link in whose data the services note their names. `problem` is why this service does not connect
-    to the broker; when there is one, `show` is called.
+    The services note their names in the data of `link`. `problem` is why this service does not
+    connect to the broker; when there is one, `show` is called.
     """
 
     def __init__(self, redis: AnyRedis, link: str, show: Callable[[], None]) -> None:
@@ -78,10 +77,9 @@ class ClientName:
         self.problem: str | None = None
 
     async def wait_until_free(self, address: BrokerAddress) -> None:
-        """Read which service uses the name, and wait while an older service uses it.
+        """Before a connection, wait while an older service uses the name.
 
-        Call this before each connection. The first connection of a process is made without this
-        check, because a restarted service finds the note of its own previous process.
+        A process makes its first one without this check: it would find its predecessor's note.
         """
         name = address.client_name
         if name is None or not self._ticket:
@@ -104,9 +102,9 @@ class ClientName:
         self.problem = None
 
     async def hold(self, address: BrokerAddress) -> None:
-        """Note in Redis repeatedly that this service uses the name, until canceled.
+        """Note in Redis repeatedly, until canceled, that this service uses the name.
 
-        If another service does not connect because of this note, log its name.
+        Log the name of another service that does not connect because of this note.
         """
         name = address.client_name
         while name is not None:
