@@ -27,13 +27,13 @@ from meters.acts.meter_changes import (
     return_warning,
     words_of,
 )
-from meters.floor.floor_file import Meter, fewest_positions
+from meters.floor.floor_file import NOT_APPROVED, Meter, fewest_positions
 from meters.ledger.accounts import meter_account
 from meters.ledger.checkpoint import Mark
 from meters.ledger.entry_messages import Change, SwitchRecord, Withdrawn
 from meters.ledger.money_terms import LinkTerms, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
-from meters.store.floor_file_approval import Configuration, only_unapproved
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_acts import (
     NewTerms,
     Switch,
@@ -119,7 +119,7 @@ class Links:
         """
         running = self._link(link)
         with store_failure_as_inoperable():
-            if running.problem is not None and not only_unapproved(running.problem):
+            if running.problem is not None and not running.problem.startswith(NOT_APPROVED):
                 raise ActError("link_inoperable", str(running.problem))
             held, seen = (await running.store.snapshot()).last_entry, running.seen.entries
             if held < seen:  # an audit is about to report this

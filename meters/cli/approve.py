@@ -3,24 +3,23 @@
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from redis.exceptions import RedisError
 
 from bonus.display import money
-from bonus.errors import UserError, nearest
+from bonus.errors import UserError
 from meters.audit.ledger_mark import LedgerMark
-from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
+from meters.floor.floor_file import ConfigOption, Floor, links_named, read_own_floor
 from meters.process.printing import print_text
 from meters.selfcheck.opened_store import check_release, open_used_store
 from meters.store.floor_file_approval import Configuration, Unapproved
 from meters.store.health import redis_problem
 from meters.store.link_store import BooksError, LinkStore
-from meters.users.pin_prompt import as_user_error, confirm_person
+from meters.users.pin_prompt import confirm_person, plain_errors
 from meters.users.sessions import SignedIn
-from meters.users.user_store import UsersError
 from meters.users.users import UserDirectory
 
 _REFUSED = {
@@ -28,6 +27,7 @@ _REFUSED = {
     "no_change": "the floor file is approved already",
 }
 _HALF = "a restore was interrupted while it wrote the data: run `pitlink restore` again"
+_RESTORE = "after the approval, restore it with `pitlink restore`"
 
 
 def approve(
@@ -61,15 +61,9 @@ def approve(
     The exit status is 1 if there is nothing to approve, or if the approval was refused.
     """
     floor = read_own_floor(config)
-    found = {each.id: each for each in floor.link}
-    if link is not None and link not in found:
-        raise UserError(f"{config}: there is no link {link}{nearest(link, found)}")
-    try:
-        asyncio.run(_approve(floor, [link] if link else list(found), by))
-    except UsersError as error:
-        raise as_user_error(error) from None
-    except (RedisError, OSError) as error:
-        raise UserError(f"Redis cannot be reached: {error}") from None
+    links = [each.id for each in links_named(config, floor, link)]
+    with plain_errors():
+        asyncio.run(_approve(floor, links, by))
 
 
 async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
@@ -83,17 +77,14 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
             raise UserError("; ".join(lost) or _REFUSED["no_change"])
         for problem in lost:
             print_text(problem)
-        for link, (_, found) in due.items():
-            _show(link, found)
-            if await _is_lost(floor, stores[link]):
-                print_text(
-                    "  Redis has lost the data of this link: after the approval, restore it with"
-                    " `pitlink restore`"
-                )
-            if found.barred:
-                raise UserError(f"{link}: {found.problem}")
+        for link, one in due.items():
+            _show(link, one.found)
+            if one.is_lost:
+                print_text(f"  Redis has lost the data of this link: {_RESTORE}")
+            if one.found.barred:
+                raise UserError(f"{link}: {one.found.problem}")
         user_directory = UserDirectory.of_floor(redis, floor)
-        first = all(found.first for _, found in due.values())
+        first = all(one.found.first for one in due.values())
         person = await confirm_person(user_directory, by, "approves it", may_have_to_choose=first)
         _ask(by)
         # A restore can have begun while the person looked.
@@ -103,17 +94,24 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
         await _approve_as(person, due)
 
 
-async def _approve_as(
-    person: SignedIn, due: Mapping[str, tuple[Configuration, Unapproved]]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """What must be approved. A link that `is_lost` must be restored after its approval."""
+
+    configuration: Configuration
+    found: Unapproved
+    is_lost: bool
+
+
+async def _approve_as(person: SignedIn, due: Mapping[str, _Due]) -> None:
     refused = []
-    for link, (configuration, found) in due.items():
+    for link, one in due.items():
         try:
-            await configuration.approve(person.name, found.digest, person.setters)
+            await one.configuration.approve(person.name, one.found.digest, person.setters)
         except BooksError as error:
             refused.append(f"{link}: {_REFUSED.get(error.status, error.detail)}")
             continue
-        left = await configuration.unapproved()
+        left = await one.configuration.unapproved()
         waits = f", first of two people: {left.act}" if left else ""
         print_text(f"{link}: approved by {person.name}{waits}")
     if refused:
@@ -122,44 +120,29 @@ async def _approve_as(
 
 async def _read_due(
     floor: Floor, stores: Mapping[str, LinkStore], links: Sequence[str]
-) -> tuple[Mapping[str, tuple[Configuration, Unapproved]], Sequence[str]]:
+) -> tuple[Mapping[str, _Due], Sequence[str]]:
     """Return what must be approved, by link, and a text for each link that must wait for a restore.
 
     Such a link has lost ledger entries, but not all of its data, and no restore has begun, or one
     has written only a part of the data: the entries of the approvals would take the numbers of lost
-    ones. Other links do not wait, because a restore can begin with a link that needs an approval.
+    ones. Other links do not wait, because a restore can begin with a link that needs an approval:
+    one has begun, or the ledger mark has entries of the link, and Redis no data or only approvals.
     """
     due, lost = {}, []
     for link in links:
-        mark = LedgerMark(Path(floor.service.data), link)
-        had, held = mark.seen.entries, await stores[link].snapshot()
+        store, mark = stores[link], LedgerMark(Path(floor.service.data), link)
+        had, held = mark.seen.entries, await store.snapshot()
+        is_restored = bool(await store.redis.exists(store.keys.restoring))
         problem = mark.problem(held.last_entry, had) if held.is_opened else None
-        if await _is_restored(stores[link]):
+        if is_restored:
             problem = None if held.meters else _HALF
-        configuration = Configuration(floor, stores[link])
+        configuration = Configuration(floor, store)
         if problem:
             lost.append(f"{link}: {problem}")
         elif found := await configuration.unapproved():
-            due[link] = configuration, found
+            is_lost = is_restored or (not held.is_opened and held.last_entry < had)
+            due[link] = _Due(configuration, found, is_lost)
     return due, lost
-
-
-async def _is_restored(store: LinkStore) -> bool:
-    """Check if a restore of the link has begun, and has not finished."""
-    return bool(await store.redis.exists(store.keys.restoring))
-
-
-async def _is_lost(floor: Floor, store: LinkStore) -> bool:
-    """Check if a link must be restored after its approval.
-
-    It must if a restore has begun, or if the ledger mark has entries of the link, and Redis no data
-    or only approvals.
-    """
-    if await _is_restored(store):
-        return True
-    had = LedgerMark(Path(floor.service.data), store.link.id).seen.entries
-    held = await store.snapshot()
-    return not held.is_opened and held.last_entry < had
 
 
 def _show(link: str, found: Unapproved) -> None:

@@ -37,7 +37,7 @@ async def _show(floor: Floor) -> bool:
     """Print each check, and return True if the floor can operate."""
     console, good = PlainConsole(), True
     async for one in _checks(floor):
-        console.print_line(f"{one.mark:<4}  {one.what}: {one.seen}")
+        console.print_line(f"{one.mark:<4}  {one.line}")
         good = good and not one.fails
     return good
 

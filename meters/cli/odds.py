@@ -29,6 +29,7 @@ from meters.selfcheck.odds_counting import count_entries
 
 _WRONG_USAGE: Final = 2
 _PLAIN_WIDTH: Final = 100
+_PLOTS: Final = (".png", ".svg", ".pdf")
 
 _EACH = "Only this {what}; may be given more than once."
 
@@ -230,22 +231,24 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 
 def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
-    from meters.cli.odds_plot import check_plot  # noqa: PLC0415  (matplotlib is slow to import)
-
+    """Check, before the odds are counted, that they can be plotted to a path."""
     fed = [offer.tables for offer in offers if offer.tables and offer.tables.fed]
+    reason = ""
     if not fed:
         reason = "none of the wagers shown feeds a meter, so there is nothing to plot"
-        raise UserError(f"--plot {path}: {reason}", exit_status=_WRONG_USAGE)
-    if all(has_tiers(tables) for tables in fed):
+    elif all(has_tiers(tables) for tables in fed):
         reason = (
             "each wager shown feeds several meters or can win a fixed sum: a plot needs a wager"
             " whose edge depends on one meter alone"
         )
+    elif path.suffix not in _PLOTS:
+        reason = f"a plot is a file that ends in {', '.join(_PLOTS)}"
+    elif path.exists() and not path.is_file():
+        reason = "the path exists but is not a file"
+    elif not path.parent.is_dir():
+        reason = f"there is no directory {path.parent}"
+    if reason:
         raise UserError(f"--plot {path}: {reason}", exit_status=_WRONG_USAGE)
-    try:
-        check_plot(path)
-    except ValueError as error:
-        raise UserError(f"--plot {path}: {error}", exit_status=_WRONG_USAGE) from None
 
 
 def _plot(entries: Sequence[OddsEntry], path: Path, games: Games) -> None:

@@ -23,32 +23,11 @@ _OTHERS: Final = "#c0561f"
 _LASTING: Final = "#4c7a34"
 
 
-ENDINGS: Final = (".png", ".svg", ".pdf")
-
-
-def check_plot(path: Path) -> None:
-    """Check that a plot can be written to a path, before its odds are computed.
-
-    Raises:
-        ValueError: the path does not end in one of ``ENDINGS``, the path exists but is not a file,
-            or its directory does not exist.
-    """
-    if path.suffix not in ENDINGS:
-        raise ValueError(f"a plot is a file that ends in {', '.join(ENDINGS)}")
-    if path.exists() and not path.is_file():
-        raise ValueError("the path exists but is not a file")
-    if not path.parent.is_dir():
-        raise ValueError(f"there is no directory {path.parent}")
-
-
 def plot_edges(entries: Sequence[OddsEntry], path: Path, games: Games | None = None) -> None:
     """Draw the house edge against the meter, with one panel for each wager that has a meter.
 
-    At least one of the wagers must have a meter; the others are ignored. ``check_plot`` must have
-    accepted the path, and the file is written completely or not at all.
-
-    Raises:
-        OSError: the file cannot be written.
+    At least one of the wagers must have one. The file is written completely, or not at all with an
+    OSError.
     """
     metered = [entry for entry in entries if entry.meter_return]
     across = min(_ACROSS, len(metered))

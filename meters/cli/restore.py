@@ -1,7 +1,7 @@
 """The `restore` command, by which a technician restores data that Redis has lost."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +9,7 @@ import typer
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError, nearest
-from meters.floor.floor_file import ConfigOption, Floor, Link, read_own_floor
+from meters.floor.floor_file import ConfigOption, Floor, links_named, read_own_floor
 from meters.process.logs import LogLevel, log_to_stderr
 from meters.restore.floor_restore import RestoreOptions, run_restore
 
@@ -87,7 +87,7 @@ def restore(
     The exit status is 1 if nothing was restored, if data is missing, or if an audit found an error.
     """
     floor = read_own_floor(config)
-    links = _links_named(config, floor, link)
+    links = links_named(config, floor, link)
     _check_tables(floor, without or ())
     log_to_stderr(None, LogLevel.WARNING)
     options = RestoreOptions(
@@ -104,15 +104,6 @@ def restore(
         raise UserError(f"the data cannot be restored: {error}") from None
     if not done:
         raise typer.Exit(1)
-
-
-def _links_named(config: Path, floor: Floor, link: str | None) -> Sequence[Link]:
-    links = {each.id: each for each in floor.link}
-    if link is None:
-        return floor.link
-    if link not in links:
-        raise UserError(f"{config}: there is no link {link}{nearest(link, links)}")
-    return (links[link],)
 
 
 def _check_tables(floor: Floor, tables: Iterable[str]) -> None:

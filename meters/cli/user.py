@@ -1,26 +1,23 @@
 """The `user` command, which manages users. Only this command can add the first administrator."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
 import msgspec
 import typer
-from redis.exceptions import RedisError
 from rich.box import SIMPLE
 from rich.table import Table
 
-from bonus.errors import UserError
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.floor.roles import Role
 from meters.process.console import PlainConsole
 from meters.process.printing import print_json, print_text
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
 from meters.store.redis_connect import open_redis
-from meters.users.pin_prompt import as_user_error, ask_new_pin
+from meters.users.pin_prompt import ask_new_pin, plain_errors
 from meters.users.pins import generate_pin
-from meters.users.user_store import UsersError
 from meters.users.users import Actor, UserDirectory, UserRow, Users
 
 _PLAIN_WIDTH: Final = 120
@@ -58,7 +55,8 @@ def add(
     generate: _Generate = False,
 ) -> None:
     floor, pin = read_own_floor(config), generate_pin() if generate else ask_new_pin()
-    row, begun = asyncio.run(_asked(_add(floor, name, role, pin)))
+    with plain_errors():
+        row, begun = asyncio.run(_add(floor, name, role, pin))
     print_text(f"{row.name} is added as {row.role.value}")
     _say_pin(row, pin if generate else None)
     if begun is not None:
@@ -115,13 +113,14 @@ def _change(config: Path, act: Callable[[Users], Awaitable[UserRow]], done: str)
 
 
 def _with_users(floor: Floor, ask: Callable[[Users], Awaitable[_Found]]) -> _Found:
-    """Call `ask` with the users in the Redis that the floor file names; see `_asked`."""
+    """Call `ask` with the users in the Redis that the floor file names."""
 
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
             return await ask(UserDirectory.of_floor(redis, floor).users)
 
-    return asyncio.run(_asked(asked()))
+    with plain_errors():
+        return asyncio.run(asked())
 
 
 async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, str | None]:
@@ -135,16 +134,6 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
         user_directory = UserDirectory.of_floor(redis, floor)
         row = await user_directory.users.add(name, role, pin, Actor.of_command())
     return row, store_address(floor) if begun else None
-
-
-async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
-    """Turn a refusal or a failure of Redis into a `UserError` in plain words."""
-    try:
-        return await asking
-    except UsersError as error:
-        raise as_user_error(error) from None
-    except (RedisError, OSError) as error:
-        raise UserError(f"Redis cannot be reached: {error}") from None
 
 
 def _say_pin(row: UserRow, generated: str | None) -> None:

@@ -3,7 +3,7 @@
 import os
 import pwd
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Final
@@ -313,6 +313,14 @@ def read_own_floor(path: Path) -> Floor:
     floor = read_floor(path)
     _check_account(floor.service.data, floor.archive.directory)
     return floor
+
+
+def links_named(config: Path, floor: Floor, link: str | None) -> Sequence[Link]:
+    """Return the link with an id, or all links; a `UserError` if there is no such link."""
+    known = [each.id for each in floor.link]
+    if link is not None and link not in known:
+        raise UserError(f"{config}: there is no link {link}{nearest(link, known)}")
+    return [each for each in floor.link if link in {None, each.id}]
 
 
 def _check_account(*directories: str) -> None:

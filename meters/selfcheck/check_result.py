@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Result of one check, with its details. If `warns` is true, a failure is only a warning."""
+    """Result of one check. If `warns` is true, a failure is only a warning."""
 
     what: str
     holds: bool
@@ -17,8 +17,11 @@ class Check:
 
     @property
     def mark(self) -> str:
-        """The first word of the line that shows this result: ``ok``, ``warn`` or ``FAIL``."""
         return "ok" if self.holds else "warn" if self.warns else "FAIL"
+
+    @property
+    def line(self) -> str:
+        return f"{self.what}: {self.seen}"
 
 
 def passed(what: str, seen: str) -> Check:
@@ -34,12 +37,11 @@ def failure(what: str, seen: str) -> Check:
 
 
 def judged(what: str, problem: str | None, good: str) -> Check:
-    """Return a failure with its problem, or what is seen if there is none."""
     return Check(what, not problem, problem or good)
 
 
 def age_text(seconds: float) -> str:
-    """Return an age as text, in its largest unit.
+    """Return an age in its largest unit.
 
     >>> age_text(9.4), age_text(840), age_text(7_300), age_text(260_000)
     ('9 s', '14 min', '2 h', '3 days')

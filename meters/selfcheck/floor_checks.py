@@ -15,7 +15,6 @@ from meters.selfcheck.check_result import Check, failure, passed, warning
 
 
 def facility_checks(floor: Floor) -> list[Check]:
-    """Check the floor file, the signage, and the wagers that the tables offer."""
     tables = sum(len(link.table) for link in floor.link)
     return [
         passed("floor file", f"{len(floor.link)} links, {tables} tables"),
@@ -31,8 +30,7 @@ def facility_checks(floor: Floor) -> list[Check]:
 def date_checks(floor: Floor) -> list[Check]:
     """Warn of the games that cannot be played now, or that expire soon.
 
-    Such a game does not stop a link: other tables can play other games, and a table of the game can
-    have an open round.
+    Such a game stops no link: other tables play other games, and a round of it can be open.
     """
     if warnings := date_warnings(floor.games_played, floor.facility.timezone):
         return [warning("games", each) for each in warnings]

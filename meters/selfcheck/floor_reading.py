@@ -57,8 +57,7 @@ _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  (l
 class StatusReader:
     """The reader of a floor's state. It only reads, and starts no server.
 
-    `prometheus` is its address; None if the floor has none. Without `services`, which are
-    addresses, they are those that Prometheus reads.
+    Without addresses in `services`, they are those that Prometheus reads.
     """
 
     def __init__(self, floor: Floor, prometheus: str | None, services: Sequence[str]) -> None:
@@ -69,7 +68,6 @@ class StatusReader:
         self._broker: tuple[float, Check] | None = None
 
     async def read(self) -> FloorStatus:
-        """Read all sources. A source that fails is a failed check; the others are still shown."""
         floor = self._floor
         (of_redis, stored), (of_prometheus, services), broker, files = await asyncio.gather(
             _read_redis(floor),
@@ -93,7 +91,6 @@ class StatusReader:
         return FloorStatus(house.name, house.timezone, now(), tuple(links), tuple(checks))
 
     async def _read_broker(self) -> Check:
-        """Connect to the broker, and disconnect. A recent result is used again."""
         at_s = time.monotonic()
         if self._broker is None or at_s - self._broker[0] > _BROKER_EVERY_S:
             self._broker = at_s, await broker_check(self._floor, listens=False)
@@ -147,7 +144,7 @@ def _check_files(floor: Floor) -> Sequence[Check]:
 def _link_status(
     link: Link, stored: StoredLink | None, services: Sequence[ServiceReading]
 ) -> LinkStatus:
-    """Return the state of a link and the reason, in the words of the floor page.
+    """Return a link's state.
 
     A link is operable if any service operates it, and a table online if any sees it connected.
     """
@@ -166,7 +163,7 @@ def _link_status(
 
 
 async def _read_redis(floor: Floor) -> tuple[Sequence[Check], Mapping[str, StoredLink]]:
-    """Check Redis, and read its links. A failure is one of the checks.
+    """Check Redis, and read its links.
 
     An embedded Redis that does not run is not started. In a cluster, the primary of some links can
     be down: these are left out.
@@ -241,7 +238,6 @@ async def _read_link(floor: Floor, redis: AnyRedis, link: Link) -> StoredLink:
 
 
 def _closure(floor: Floor, books: Snapshot) -> str | None:
-    """Return the reason of a closed link as on the floor page, with its author and time."""
     reason = books.meters.get("closed")
     if reason is None:
         return None

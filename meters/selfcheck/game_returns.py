@@ -134,8 +134,8 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
 def _least_limit_cents(meter: Meter, entry: OddsEntry) -> Fraction:
     """Return the lowest limit at which a game's awards pay all that its wagers add, on average.
 
-    A wager adds its two rates, and the house's reseed whenever it wins the whole meter. It takes
-    off each percentage that it wins. At a meter that stays at this limit, the two are equal.
+    A wager adds its two rates, and the reseed whenever it wins the whole meter. It takes off each
+    percentage that it wins. At a meter that stays at this limit, the two are equal.
     """
     terms = meter.terms_in(entry.game)
     if entry.wager not in terms.wagers:

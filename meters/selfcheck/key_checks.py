@@ -32,7 +32,7 @@ _SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 
 
 def check_keys(keys: Path) -> Sequence[Check]:
-    """Check every key and certificate in a directory. Return each problem, or that there is none.
+    """Return each problem of the keys and certificates in a directory, or that there is none.
 
     An expired certificate is a failure. One that expires soon is a warning, and so is a secret that
     other users of the machine can read.
@@ -113,10 +113,7 @@ def _open_secrets(keys: Path) -> Iterator[Check]:
 def _shared_secrets(
     keys: Path, name: str, read: Callable[[Path], Sequence[str]], *, lacking: str, differing: str
 ) -> Iterator[Check]:
-    """Yield a warning if services on this machine lack a secret, or have different ones.
-
-    The secret is in the file `name` of each service. An unreadable file is a failure.
-    """
+    """Yield a warning if services on this machine lack a secret, or have different ones."""
     found: set[tuple[str, ...]] = set()
     for directory in sorted((keys / SERVICES).glob("*/")):
         path = directory / name

@@ -28,12 +28,9 @@ async def open_used_store(
 ) -> AsyncIterator[AnyRedis]:
     """Open the Redis of a floor, for a command that needs the data of links.
 
-    With `users_suffice`, it is enough if Redis has users. The other options are those of
-    `open_redis`.
-
     Raises:
-        UserError: Redis never had data of a link of this floor, nor, with `users_suffice`, a user.
-            With `only_reads`, another reason is that another release wrote the data.
+        UserError: Redis never had data of a link of this floor, nor, with `users_suffice`, a user;
+            or, with `only_reads`, another release wrote the data.
     """
     check_place(floor)
     async with open_redis(floor, only_reads=only_reads, archives=archives) as redis:
@@ -44,11 +41,7 @@ async def open_used_store(
 
 
 async def check_release(floor: Floor, redis: AnyRedis) -> None:
-    """Refuse data of another release: its ledger would look altered to this release.
-
-    Raises:
-        UserError: another release wrote the data of a link, or its schema version is damaged.
-    """
+    """Refuse (UserError) data of another release: its ledger would look altered to this one."""
     for link in floor.link:
         try:
             problem = await LinkStore(redis, link).schema_problem()
@@ -109,7 +102,7 @@ def store_address(floor: Floor) -> str:
 def _was_opened_here(floor: Floor) -> bool:
     """Check if the data directory has a ledger mark of a link (a note of its last entry).
 
-    If it has one, Redis had data. An empty Redis has then lost it, and the audit reports the loss.
+    Then an empty Redis has lost data, which the audit reports.
     """
     data = Path(floor.service.data)
     return any(LedgerMark(data, link.id).seen.entries for link in floor.link)

@@ -50,12 +50,10 @@ _NAMED_MAX: Final = 4
 
 
 def note_checks(floor: Floor) -> Iterator[Check]:
-    """Yield a result for each note: last audit, last whole audit, backup, archive check.
+    """Yield when the last audit, whole audit, backup and check of the archive were.
 
-    Each says when this was done. The note on the archive check is in the archive directory, that on
-    the backup next to the data directory, the others in it. A missing audit is no reason for a
-    warning before a service has used the data directory, and a missing backup not before an audit
-    of the first closed gaming day.
+    A missing audit is no reason for a warning before a service has used the data directory, and a
+    missing backup not before an audit of the first closed gaming day.
     """
     data = Path(floor.service.data)
     begun = bool(marked_links(data))
@@ -74,10 +72,9 @@ def note_checks(floor: Floor) -> Iterator[Check]:
 
 
 async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Yield for each link whether its archive files match their digests in the ledger.
+    """Yield for each link if its archive files match their digests in the ledger.
 
-    Raises:
-        ValueError: the data in Redis is damaged.
+    A ValueError means that the data in Redis is damaged.
     """
     archive, looked = Path(floor.archive.directory), _last_look(floor)
     for link in floor.link:
@@ -113,7 +110,6 @@ def _noted(
 def _dated(
     what: str, at: datetime | None, seen: str, due: timedelta, act: str, *, begun: bool
 ) -> Check:
-    """Return the result for something that was done at a time; a warning if it is due again."""
     if at is None:
         seen = f"{_NEVER}: {act}" if begun else _NEVER
         return Check(what, holds=not begun, seen=seen, warns=True)
@@ -124,10 +120,7 @@ def _dated(
 
 
 def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
-    """Check if each closed gaming day has a file in the archive.
-
-    `closed` has the last closed gaming day by link.
-    """
+    """Check if each closed gaming day has a file. `closed` has the last one of each link."""
     what, directory = "archived days", Path(floor.archive.directory)
     try:
         last = {link: ArchiveFiles(directory, link).newest_day() for link in closed}
@@ -153,7 +146,6 @@ def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
 
 
 def disk_checks(floor: Floor) -> Iterator[Check]:
-    """Yield a check of the free space for data and archive; one if both are on the same disk."""
     places = {"data": Path(floor.service.data), "archive": Path(floor.archive.directory)}
     disks: dict[int, list[str]] = {}
     for name, place in places.items():

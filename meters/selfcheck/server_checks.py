@@ -78,11 +78,7 @@ _OF_DISTRIBUTIONS: Final = frozenset({("Redis", "7.0.15"), ("Redis", "8.0.2"), (
 
 
 async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Check Redis's settings, and each link's configuration, ledger and balances.
-
-    Raises:
-        TimeoutError: Redis does not answer.
-    """
+    """Check Redis's settings, and each link's data; a TimeoutError if Redis does not answer."""
     tags = [SLIPS_TAG, *(link.id for link in floor.link)]
     async with asyncio.timeout(WITHIN_S):
         users = await _check_redis_users(redis, floor.link[0].id)
@@ -117,7 +113,6 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
 
 
 async def redis_check(everywhere: Mapping[Redis, str]) -> Check:
-    """Check that every Redis answers, writes, and has the required settings."""
     found = [await redis_problem(each, tag) for each, tag in everywhere.items()]
     return judged("redis", "; ".join(dict.fromkeys(filter(None, found))), "keeps every write")
 
@@ -125,9 +120,8 @@ async def redis_check(everywhere: Mapping[Redis, str]) -> Check:
 async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
     """Check for each primary which replicas are connected, and if they have its data.
 
-    A sentinel, replica or node that is missing is named: the floor continues without it, but
-    possibly not without the next one. A primary without any of them is left out. That required
-    replicas are missing is reported by the check of Redis itself.
+    A missing sentinel, replica or node is named: the floor continues without it, but possibly not
+    without the next one. The check of Redis itself reports that required replicas are missing.
     """
     return [
         Check(
@@ -149,8 +143,7 @@ async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
 async def _check_redis_users(redis: AnyRedis, link: str) -> Check | None:
     """Check that one Redis user, and no other, can use the data of pitlink's users (D20).
 
-    Return None if there is no such Redis user, or if Redis does not answer, which other checks
-    report.
+    None: there is no such Redis user, or Redis does not answer, which other checks report.
     """
     what, books, users = "users at redis", redis_of(redis, link), redis_of(redis, USERS_TAG)
     try:
@@ -178,9 +171,9 @@ def _user_of(redis: Redis) -> object:
 
 
 async def check_weaknesses(everywhere: Iterable[Redis]) -> Check | None:
-    """Check the versions of all primaries. A weakness is a warning: the floor continues.
+    """Warn of the weaknesses of all primaries.
 
-    Return None if Redis does not answer or refuses the script, which other checks report.
+    None: Redis does not answer or refuses the script, which other checks report.
     """
     try:
         async with asyncio.timeout(WITHIN_S):

@@ -50,11 +50,9 @@ _NAMED_MOST: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Software:
-    """The installed programs.
+    """The installed programs. A git checkout has no RECORD to compare with, and is not `recorded`.
 
-    `digest` is one SHA-256 over all files: over the output of `sha256sum` for each file, sorted by
-    path. `problems` has a text for each file that differs from RECORD. A git checkout has no RECORD
-    to compare with, and is not `recorded`.
+    `digest` is one SHA-256 over the output of `sha256sum` for each file, sorted by path.
     """
 
     files: int
@@ -78,7 +76,6 @@ class Software:
 
 
 def read_software() -> Software:
-    """Read every file of the programs, and compare the files with RECORD."""
     homes = {room: _home(room) for room in _ROOMS}
     found: dict[str, bytes] = {}
     problems: list[str] = []
@@ -119,9 +116,9 @@ def _home(room: str) -> Path:
 
 
 def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """Yield every file of the packages, with its name in RECORD.
+    """Yield every file of the packages, with its name in RECORD, but no compiled files.
 
-    Python's compiled files are left out. A link to a directory is yielded, but not the files in it.
+    A link to a directory is yielded, but not the files in it.
     """
     for room, home in homes.items():
         for file in sorted(home.rglob("*")):
@@ -131,8 +128,6 @@ def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
 
 
 class _Directory(msgspec.Struct, frozen=True):
-    """pip's data about an installation from a local directory."""
-
     editable: bool = False
 
 
@@ -182,11 +177,8 @@ def _is_as_recorded(data: bytes, expected: FileHash | None) -> bool:
 def is_of_its_source(source: Path, text: bytes) -> bool:
     """Check that Python would run this source file, not a different compiled file next to it.
 
-    A compiled file that is outdated or of another Python version is ignored, because Python does
-    not run it.
-
-    Raises:
-        OSError: the compiled code cannot be read.
+    Python does not run a compiled file that is outdated or of another version. An OSError means
+    that the compiled file cannot be read.
     """
     try:
         compiled = Path(importlib.util.cache_from_source(str(source))).read_bytes()

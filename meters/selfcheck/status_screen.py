@@ -23,13 +23,9 @@ WIN_WAITS_S: Final = 900
 class StoredLink:
     """The data of a link in Redis that the screen shows.
 
-    Attributes:
-        closure: who closed the link, when and why; None while the link is open.
-        meters: the title and the amount in cents of each meter; empty before the link opens.
-        wins: the count of wins that wait for a floorperson.
-        oldest_s: the age of the oldest of these wins; 0 if there is none.
-        requests: the count of correction requests that wait for a floorperson.
-        day_closed: the last closed gaming day; empty if none was closed.
+    `closure` is who closed the link, when and why. `meters` has the title of each meter and its
+    amount in cents. `wins` and `requests` wait for a floorperson; the oldest win is `oldest_s` old.
+    `day_closed` is the last closed gaming day; empty if none was closed.
     """
 
     closure: str | None = None
@@ -42,14 +38,10 @@ class StoredLink:
 
 @dataclass(frozen=True, slots=True)
 class LinkStatus:
-    """The state of a link, as the floor page shows it.
+    """The state of a link, and its reason, in the words of the floor page.
 
-    Attributes:
-        state: ``Open``, ``Closed``, ``Inoperable`` or ``Unknown``.
-        reason: why the link is closed or inoperable, in the words of the floor page.
-        tables: the count of tables in the floor file.
-        offline: the tables whose agents are not connected; None if no service answers.
-        stored: None if Redis cannot be read.
+    `state` is ``Open``, ``Closed``, ``Inoperable`` or ``Unknown``. `offline` are the tables whose
+    agents are not connected; None if no service answers. `stored` is None if Redis cannot be read.
     """
 
     link: str
@@ -70,8 +62,6 @@ class LinkStatus:
 
 @dataclass(frozen=True, slots=True)
 class FloorStatus:
-    """The state of a floor at one moment, in UTC; the links are in the order of the floor file."""
-
     facility: str
     timezone: str
     at: datetime
@@ -86,7 +76,7 @@ class FloorStatus:
 
 @dataclass(frozen=True, slots=True)
 class ScreenLine:
-    """A line of the screen. `mark` is empty for a line that continues the one above."""
+    """A line of the screen; one without `mark` continues the line above."""
 
     mark: str
     text: str
@@ -99,10 +89,7 @@ class ScreenLine:
 def status_lines(
     status: FloorStatus, *, meters: bool = True, well: bool = True
 ) -> Iterator[ScreenLine]:
-    """Yield the lines of a status.
-
-    Without ``well``, the links and checks that are in order are only counted.
-    """
+    """Yield lines. Without ``well``, the links and checks that are in order are only counted."""
     width = max(len(link.link) for link in status.links)
     for link in status.links:
         if well or not link.check.holds:
@@ -114,7 +101,7 @@ def status_lines(
         yield ScreenLine("ok", seen)
     for check in status.checks:
         if well or not check.holds:
-            yield ScreenLine(check.mark, f"{check.what}: {check.seen}")
+            yield ScreenLine(check.mark, check.line)
     rest = sum(check.holds for check in status.checks)
     if rest and not well:
         yield ScreenLine("ok", f"{rest} other checks")

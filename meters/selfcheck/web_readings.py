@@ -37,10 +37,10 @@ _SLOW_S: Final = 0.5
 
 
 def open_client(certificate: str | None) -> httpx.AsyncClient:
-    """Return a client that trusts the certificate of the floor file's service, and uses no proxy.
+    """Return a client that trusts this certificate, and uses no proxy.
 
     Raises:
-        UserError: the file of the certificate has none.
+        UserError: the file has no certificate.
         OSError: it cannot be read.
     """
     return httpx.AsyncClient(timeout=_WITHIN_S, trust_env=False, verify=_trust(certificate))
@@ -53,13 +53,12 @@ async def get(
     headers: Mapping[str, str] | None = None,
     params: Mapping[str, str] | None = None,
 ) -> httpx.Response:
-    """Return the whole answer to a request. Its time and its length are limited.
+    """Return the whole answer to a request, of which time and length are limited.
 
     The limits of httpx are for each part of an answer, so it would wait for a slow one forever.
 
     Raises:
-        httpx.HTTPError: there is no answer, or it is too slow or too long.
-        httpx.InvalidURL: the address cannot be used.
+        httpx.HTTPError, httpx.InvalidURL: there is no answer, or it is too slow or too long.
     """
     data = bytearray()
     try:
@@ -87,8 +86,8 @@ def failure_text(error: httpx.HTTPError | httpx.InvalidURL) -> str:
 def _trust(certificate: str | None) -> ssl.SSLContext:
     """Return TLS settings. A service is reached by its address, which no certificate has to name.
 
-    So the name is not checked, but a service must have exactly the certificate of the floor file.
-    The certificates after it in the file belong to authorities, which sign those of others too.
+    So it must have exactly this certificate. The certificates after it in the file belong to
+    authorities, which sign those of others too.
     """
     if certificate is None:
         return ssl.create_default_context()
@@ -109,13 +108,10 @@ class _Readiness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class ServiceReading:
-    """The state of one service.
+    """The state of one service, or its `failure`.
 
-    Attributes:
-        failure: why the service could not be read; empty if it was.
-        inoperable: the reason for each link that this service does not operate.
-        online: the tables whose agents are connected, by link.
-        beat_s: the age of the oldest heartbeat of a link; None if there was none.
+    `inoperable` has the reason for each link that it does not operate, `online` the tables whose
+    agents are connected, by link. `beat_s` is the age of the oldest heartbeat of a link.
     """
 
     address: str
@@ -129,10 +125,7 @@ class ServiceReading:
 async def read_services(
     client: httpx.AsyncClient, scheme: str, addresses: Mapping[str, str | None]
 ) -> Sequence[ServiceReading]:
-    """Read each service. One that does not answer has a failure in its reading.
-
-    `addresses` has for each the token of `/metrics` that it may get, or None.
-    """
+    """Read each service. `addresses` has for each the token of `/metrics` that it may get."""
     return await asyncio.gather(
         *(
             _read(client, scheme, address, {"Authorization": f"Bearer {token}"} if token else {})
@@ -202,8 +195,6 @@ def check_service(reading: ServiceReading, elsewhere: Collection[str]) -> Check:
 
 
 class _Alert(msgspec.Struct, frozen=True):
-    """An alert in the answer of Prometheus. Other fields of the answer are ignored."""
-
     state: Literal["firing", "pending", "inactive"]
     labels: Mapping[str, str]
     annotations: Mapping[str, str] = {}
@@ -244,10 +235,7 @@ _Data = TypeVar("_Data", _Alerts, _Groups, _Vector)
 async def read_prometheus(
     client: httpx.AsyncClient, url: str
 ) -> tuple[Sequence[str], Sequence[Check]]:
-    """Read Prometheus at an address: the services that it reads, the firing alerts, and the lag.
-
-    The critical alerts are the first. A failure is one of the checks.
-    """
+    """Read the services that Prometheus reads, the firing alerts, critical first, and the lag."""
     base = url.rstrip("/")
     try:
         alerts = (await _ask(client, f"{base}/api/v1/alerts", _Alerts)).alerts
@@ -302,7 +290,6 @@ def _check_alerts(alerts: Sequence[_Alert]) -> Sequence[Check]:
 
 
 async def _check_lag(client: httpx.AsyncClient, base: str) -> Check:
-    """Check how many events wait for a reply, and how long replies take."""
     waiting = await _value(client, base, _UNANSWERED)
     oldest_s = await _value(client, base, _OLDEST)
     replies_s = await _value(client, base, _REPLIES)

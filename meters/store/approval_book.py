@@ -20,8 +20,8 @@ from meters.store.link_store import BooksError, LinkStore, done
 class Waiting:
     """The first of two approvals, which waits for the second.
 
-    `entry` is the number of its ledger entry, as Redis has it; empty if none waits. If the entry
-    cannot be read, it does not count: `at` is empty, and `half` is None.
+    `entry` is the number of its ledger entry, as Redis has it; empty if none waits. Without `half`,
+    the entry cannot be read, and does not count.
     """
 
     entry: str = ""
@@ -63,9 +63,7 @@ class ApprovalBook:
         self._proven: Approved | None = None
 
     async def current(self) -> Approved | None:
-        """Return the last approved configuration, or None if no configuration was ever approved.
-
-        This is fast if none was approved since the last call.
+        """Return the last approved configuration; fast if none was approved since the last call.
 
         Raises:
             ForgedError: the approved configuration in Redis differs from the ledger.
@@ -163,9 +161,7 @@ class ApprovalBook:
         `continues`, if these are given.
 
         Raises:
-            BooksError: ``stale`` if the approved configuration is no longer the one with the digest
-                `replaces`, if the terms have changed, if somebody approved since, or if the link
-                has ledger entries.
+            BooksError: ``stale`` if one of these is no longer true.
         """
         mode = "empty" if of_empty_link else "alone"
         done(await self._run(mode, approval, replaces, await self.waiting(), terms, continues))

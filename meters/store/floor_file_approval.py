@@ -50,16 +50,15 @@ class Unapproved:
     """Settings of a link in the floor file that are not the last approved ones.
 
     `digest` is over the floor file's settings that concern money, `replaces` over the approved ones
-    in Redis. `changed` are the differences, in words. `approved` is None also if it is unknown.
-    `barred` is why these settings cannot be approved now. `terms` are all settings that concern
-    money, in words and dollars, with the values that two people have changed by proposal.
-    `seeds_cents` are those of the meters that Redis does not have yet.
+    in Redis. `changed` are the differences, in words; `barred` is why they cannot be approved now.
+    `approved` is None also if it is unknown. `terms` are all settings that concern money, in words
+    and dollars, with the values that two people have changed by proposal. `seeds_cents` are those
+    of the meters that Redis does not have yet.
 
-    If the whole floor is empty, it is `first`, and one person suffices. If it is `automatic`, the
-    service approves it without a person. If it is `confirmed`, two people have confirmed all
-    differences as changes of parameters, and the floor file only follows, so one person suffices;
-    `in_force` is the digest of the link's terms for which this is true. `after` is the order of the
-    last approval, of any link, that had one of the tables. `waiting` is the first of two approvals.
+    One person suffices if the whole floor is empty (`first`), or if two people have confirmed all
+    differences as changes of parameters (`confirmed`); `in_force` is the digest of the link's terms
+    for which this is true. `after` is the order of the last approval, of any link, that had one of
+    the tables. `waiting` is the first of two approvals.
     """
 
     digest: str
@@ -96,6 +95,11 @@ class Unapproved:
         return f"{NOT_APPROVED}: {names}; {self.barred or self.act}"
 
     @property
+    def adopts(self) -> bool:
+        """Will the service approve it now, without a person?"""
+        return self.automatic and self.barred is None
+
+    @property
     def act(self) -> str:
         roles = roles_in_words(Right.LINKS)
         if self.first or self.confirmed:
@@ -108,18 +112,11 @@ class Unapproved:
         return f"two people approve it, each {roles}, {_WHERE}"
 
 
-def only_unapproved(problem: str | None) -> bool:
-    """Check if a link is inoperable only because nobody, or one of two people, has approved."""
-    return problem is not None and problem.startswith(NOT_APPROVED)
-
-
 class Configuration:
     """Configuration of one link: its settings in the floor file, and their approval in Redis.
 
-    The data of all links is read, also of links that the floor file no longer names. It shows if a
-    table of this link still waits for a hand pay under another link or another name, if such a hand
-    pay can be reopened, or if a table still has an open round on another link: such a table must
-    not play. And it shows if the whole floor is empty.
+    The data of all links is read, also of those that the floor file no longer names: their hand
+    pays and open rounds can bar this link, and they show if the whole floor is empty.
 
     `opens_as` is the name of a simulated person as whom the service approves the floor file. The
     default is the service's own name in a demonstration, otherwise None: people approve.
@@ -158,8 +155,7 @@ class Configuration:
         if approved is None:
             await self._read_note()
             kept = await self._store.snapshot()
-            terms = any(name.startswith("terms:") for name in kept.meters)
-            if self._seen or terms or "approvals" in kept.tallies:
+            if self._seen or _terms_in(kept.meters) or "approvals" in kept.tallies:
                 return await self._unapproved((LOST,))
             first = await self._is_first()
             return await self._unapproved((_FIRST if first else _NEW,), new=True, first=first)
@@ -177,14 +173,9 @@ class Configuration:
             return await self._back_too_early(approved)
         before, confirmed = LinkConfiguration(approved.text), False
         held = (await self._store.snapshot()).meters
-        in_force = {
-            name.removeprefix("terms:"): terms
-            for name, terms in held.items()
-            if name.startswith("terms:")
-        }
         try:
             changed = (*self.filed.changed_from(before), *since)
-            confirmed = counts and not since and self.filed.only_follows(before, in_force)
+            confirmed = counts and not since and self.filed.only_follows(before, _terms_in(held))
         except ValueError:
             changed = ("what was approved cannot be read",)
         if not counts:
@@ -194,23 +185,23 @@ class Configuration:
         )
 
     async def problem(self, note_step: Callable[[], None] | None = None) -> str | None:
-        """Return the reason why the link must not operate with this floor file, or None.
+        """Return why the link must not operate with this floor file, or None.
 
-        A look at many links takes long. `note_step` is called after each of them.
+        A look at many links takes long: `note_step` is called after each of them.
         """
         self._note_step = note_step or self._note_step
         found = await self.unapproved()
-        return None if found is None or _will_adopt(found) else found.problem
+        return None if found is None or found.adopts else found.problem
 
     async def adopt(self) -> None:
-        """Approve the floor file without a person, if this is allowed. Check that it is approved.
+        """Approve the floor file without a person, if this is allowed.
 
         Raises:
             TermsError: the floor file is not approved, and a person must approve it.
         """
         found = await self.unapproved()
         if found is not None:
-            if not _will_adopt(found):
+            if not found.adopts:
                 raise TermsError(found.problem)
             try:
                 by = self._opens_as or ""
@@ -229,21 +220,16 @@ class Configuration:
     async def approve(
         self, by: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> tuple[str, ...]:
-        """Approve the current floor file, as the first, the second or the only person.
+        """Approve the floor file as the first, second or only person; return its differences.
 
-        Return its differences from the last approved one.
-
-        `digest` is of the settings that the user saw; if they are different now, the approval is
-        refused. `setters` are the people who recently set the user's PIN. Of two approvals, each is
-        refused if one of them used `pitlink user`: such a person can change the floor file, and so
-        does not count as a second person.
+        `digest` is of the settings that the user saw. `setters` are the people who recently set the
+        user's PIN. Of two approvals, each is refused if one of them used `pitlink user`: such a
+        person can change the floor file, and so does not count as a second person.
 
         Raises:
-            BooksError: the approval is refused. ``stale``: the floor file has changed since it was
-                shown, or somebody else approved. ``no_change``: the floor file is already approved.
-                ``barred``: the floor file cannot be approved now. ``same_person``: another person
-                must approve it. With the code ``barred`` or ``same_person``, the error also has the
-                reason.
+            BooksError: ``stale``: the floor file has changed since it was shown, or somebody else
+                approved. ``no_change``: it is already approved. With the reason, ``barred``: it
+                cannot be approved now; ``same_person``: another person must approve it.
         """
         found = await self.unapproved()
         if digest != self.filed.digest:
@@ -276,7 +262,7 @@ class Configuration:
         return found.changed
 
     async def approved(self) -> Approved | None:
-        """Return the last approval; `ForgedError` if Redis does not have it as the ledger does."""
+        """Return the last approval; a `ForgedError` if Redis has another one than the ledger."""
         return await self._book.current()
 
     async def is_of_people(self) -> bool:
@@ -338,9 +324,8 @@ class Configuration:
     async def _is_first(self) -> bool:
         """Check if one person suffices: the floor is empty, or another link has just begun.
 
-        The first approval is for all links of the floor file. It can be interrupted between two of
-        them, and a service can open the links that it has reached. After anything else happened on
-        one of them, two people approve the others.
+        The first approval is for all links. It can be interrupted between two of them, and a
+        service can open those that it has reached. After anything else, two people approve.
         """
         if (await self._store.snapshot()).last_entry:
             return False
@@ -351,10 +336,7 @@ class Configuration:
             held = await each.store.snapshot()
             if not held.last_entry:
                 continue
-            try:
-                approved = await each.book.current()
-            except ForgedError:
-                return False
+            approved = await each.approved()
             if approved is None or approved.floor != self._floor_digest:
                 return False
             if await _has_played(each.store, held):
@@ -379,13 +361,10 @@ class Configuration:
             if order > approved.order
         )
 
-    async def _last_approvals(self, others: Iterable[KnownLink]) -> Mapping[str, tuple[int, str]]:
-        """Return the last approval on other links that had a table: its order, and the link.
-
-        They are by the ids of this link's tables.
-        """
+    async def _last_approvals(self, links: Iterable[KnownLink]) -> Mapping[str, tuple[int, str]]:
+        """Return, by this link's tables, the last approval that had the table: order and link."""
         last = dict.fromkeys(self._assets, (0, ""))
-        for each in others:
+        for each in links:
             approved = await each.approved()
             had = approved.had if approved else {}
             for table, asset in self._assets.items():
@@ -395,11 +374,8 @@ class Configuration:
 
     async def _last_order(self) -> int:
         """Return the order of the last approval, on any link, that had a table of this link."""
-        own = await self._own.approved()
-        had = own.had if own else {}
-        orders = [order for order, _ in (await self._last_approvals(self._other_links)).values()]
-        orders += [had.get(name, 0) for name in table_names(self._assets)]
-        return max(orders, default=0)
+        last = await self._last_approvals(self._all_links)
+        return max((order for order, _ in last.values()), default=0)
 
     @property
     def _all_links(self) -> Iterator[KnownLink]:
@@ -416,10 +392,7 @@ class Configuration:
             yield each
 
     async def _read_note(self) -> Noted:
-        """Read the note of the facility, and with it which other links there are.
-
-        They are those of the floor file, and former ones.
-        """
+        """Read the note of the facility, and which other links there are, also former ones."""
         noted = await self._store.facility.read()
         named = {link.id: link for link in self._floor.link}
         for each in sorted(noted.links | {*named}):
@@ -445,7 +418,7 @@ class Configuration:
         seeds_cents = {
             meter: seed
             for meter, seed in self.filed.seeds_cents.items()
-            if f"terms:{meter}" not in held
+            if meter not in _terms_in(held)
         }
         of_no_person = new or (approved is not None and not is_person(approved.by))
         automatic = await self._is_of_program() and (
@@ -476,10 +449,9 @@ class Configuration:
     async def _back_too_early(self, approved: Approved) -> Unapproved | None:
         """Return why a link must not operate although its settings are the approved ones, or None.
 
-        A link that was removed from the floor file keeps its approval. If the floor file goes back,
-        its tables can still have hand pays and open rounds on the links on which they were since.
-        Once nothing is left there, only the links that were approved with its tables are watched:
-        another service can still have the earlier floor file.
+        A removed link keeps its approval. If the floor file goes back, its tables can still have
+        hand pays and open rounds where they were since. Once nothing is left there, only the links
+        that were approved with its tables are watched: another service can have the earlier file.
         """
         if barred := await self._left_at([*self._all_links]):
             return replace(await self._unapproved((_ALSO,), approved), barred=barred)
@@ -502,17 +474,13 @@ class Configuration:
 
 
 def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
-    """Check if somebody approves first anew, because only PINs of the past bar the second approval.
+    """Check if only PINs of the past bar the second approval, so that somebody approves first anew.
 
-    Whoever set a PIN then does not know the present one. So this is no way around two people.
+    Whoever set a PIN then does not know the present one: this is no way around two people.
     """
     if by == half.by:
         return not {*half.pin_set_by} <= {*setters.own}
     return half.by not in setters.shared and not {by, *setters.own}.isdisjoint(half.pin_set_by)
-
-
-def _will_adopt(found: Unapproved) -> bool:
-    return found.automatic and found.barred is None
 
 
 async def _has_played(store: LinkStore, held: Snapshot) -> bool:
@@ -526,13 +494,17 @@ async def _has_played(store: LinkStore, held: Snapshot) -> bool:
     return not kinds <= _OPENING
 
 
+def _terms_in(meters: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the terms in force of each meter that Redis has."""
+    begin = "terms:"
+    return {name.removeprefix(begin): of for name, of in meters.items() if name.startswith(begin)}
+
+
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
     """Return why a link could not operate with this floor file even if approved, or None."""
-    named = {f"terms:{meter.meter_id}" for meter in link.meter}
-    for name in sorted(meters):
-        if name.startswith("terms:") and name not in named:
-            meter_id = name.removeprefix("terms:")
-            return f"Redis has meter {meter_id}: put it back into the floor file"
+    held = _terms_in(meters)
+    if gone := sorted(held.keys() - {meter.meter_id for meter in link.meter}):
+        return f"Redis has meter {gone[0]}: put it back into the floor file"
     in_force = adopted(link, meters)
     if reason := link_problem(in_force):
         return (
@@ -540,8 +512,7 @@ def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
             " the game files back"
         )
     for meter in in_force.meter:
-        held = meters.get(f"terms:{meter.meter_id}")
-        if held is not None and held != terms_text(meter):
+        if held.get(meter.meter_id, terms_text(meter)) != terms_text(meter):
             return (
                 f"the parameters of meter {meter.meter_id} change by proposal while the link is"
                 " closed, not by the floor file or a game file: set it back"

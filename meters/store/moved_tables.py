@@ -47,10 +47,7 @@ class KnownLink:
             return {}
 
     async def holds(self) -> Sequence[tuple[ClaimRecord, bool]]:
-        """Return the hand pays that are not final.
-
-        With each is True if it was rejected, and can be reopened, and False if it waits.
-        """
+        """Return the hand pays that are not final, each with whether it was rejected."""
         # A claim that is rejected between these two reads is in the second one.
         waiting = await holding_claims(self.store)
         rejected = await reopenable_holds(self.rejected)
@@ -78,8 +75,7 @@ class MovedTables:
     async def held_at(self, links: Iterable[KnownLink]) -> str | None:
         """Return a text if a table of this link has a hand pay on some links that is not final.
 
-        Such a hand pay waits, or was rejected and can be reopened, under another link or another
-        name.
+        It waits, or was rejected and can be reopened, under another link or another name.
         """
         for each in links:
             link = each.store.link.id

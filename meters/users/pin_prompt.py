@@ -5,6 +5,10 @@ A PIN is never an argument of a command, because other accounts of the machine c
 
 import getpass
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from meters.floor.roles import RIGHTS, Right, in_words, roles_in_words
@@ -89,6 +93,17 @@ async def confirm_person(
         role = in_words(person.role)
         raise UserError(f"{person.name} is {role}: {roles_in_words(Right.LINKS)} {act}")
     return person
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn a refusal or a failure of Redis into a `UserError` in plain words."""
+    try:
+        yield
+    except UsersError as error:
+        raise as_user_error(error) from None
+    except (RedisError, OSError) as error:
+        raise UserError(f"Redis cannot be reached: {error}") from None
 
 
 def as_user_error(error: UsersError) -> UserError:
