@@ -44,11 +44,6 @@ def parse_cards(texts: Iterable[str]) -> tuple[Card, ...]:
 
 
 def card_name(card: Card) -> str:
-    """Return the two-character name of a card.
-
-    >>> card_name(parse_card("As"))
-    'As'
-    """
     return _NAMES[card]
 
 
@@ -57,5 +52,5 @@ def rank_of(card: Card) -> int:
 
 
 def suit_of(card: Card) -> int:
-    """Return the suit of a card; all suits are equal in rank (649a.6(a))."""
+    """Return the suit; all suits are equal in rank (649a.6(a))."""
     return card & 3

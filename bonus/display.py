@@ -25,7 +25,7 @@ _RANKS: Final = {
 
 
 def money(amount_cents: int) -> str:
-    """Return an amount in cents as text in dollars and cents.
+    """Return cents as dollars and cents.
 
     >>> money(112362), money(-150)
     ('$1,123.62', '-$1.50')
@@ -35,7 +35,7 @@ def money(amount_cents: int) -> str:
 
 
 def short_money(amount_cents: int) -> str:
-    """Return an amount in cents as text in dollars, without ``.00`` for whole dollars.
+    """Return cents as dollars, without ``.00``.
 
     >>> short_money(500), short_money(250)
     ('$5', '$2.50')
@@ -44,7 +44,7 @@ def short_money(amount_cents: int) -> str:
 
 
 def exact_money(micros: int) -> str:
-    """Return micros, millionths of a dollar, in dollars with six decimals, as in audits.
+    """Return micros in dollars with six decimals, as in audits.
 
     >>> exact_money(11_236_212_345), exact_money(-140_000)
     ('$11,236.212345', '-$0.140000')
@@ -54,16 +54,11 @@ def exact_money(micros: int) -> str:
 
 
 def rate_text(rate_bps: int) -> str:
-    """Return a rate in basis points as text.
-
-    >>> rate_text(1400)
-    '14.00%'
-    """
     return f"{rate_bps // 100}.{rate_bps % 100:02}%"
 
 
 def percent_text(percent: int | Fraction) -> str:
-    """Return a percentage as text without the sign, with as few decimals as it has.
+    """Return a percentage without the sign, with as few decimals as it has.
 
     >>> percent_text(10), percent_text(Fraction(25, 2)), percent_text(Fraction(9, 4))
     ('10', '12.5', '2.25')
@@ -73,7 +68,7 @@ def percent_text(percent: int | Fraction) -> str:
 
 
 def wager_text(wager_cents: int) -> str:
-    """Return the amount of a wager, in cents, as text such as ``$1 wager``.
+    """Return the amount of a wager, such as ``$1 wager``.
 
     >>> wager_text(100), wager_text(250), wager_text(25)
     ('$1 wager', '$2.50 wager', '25¢ wager')
@@ -100,7 +95,7 @@ def item_words(item: str, titles: Mapping[str, str] = MappingProxyType({})) -> s
 
 
 def hand_words(hand: str) -> str:
-    """Return a readable name of a hand, from the name that a ranking uses for the hand.
+    """Return the words for a ranking's name of a hand.
 
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
     ('Royal flush', 'Mini-royal of spades', '')
@@ -112,9 +107,4 @@ def hand_words(hand: str) -> str:
 
 
 def card_words(name: str) -> str:
-    """Return the name of a card in words, from its two-character name.
-
-    >>> card_words("Td")
-    'ten of diamonds'
-    """
     return f"{_RANKS[name[0]]} of {_SUITS[name[1]]}"

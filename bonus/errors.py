@@ -11,8 +11,7 @@ _ALIKE: Final = 0.7
 class UserError(Exception):
     """Error of a command that cannot do what its user asked; the message says why.
 
-    The exit status is 1 if a check failed or the input was refused, and 2 if the command was used
-    wrongly.
+    The exit status is 1 for a failed check or refused input, 2 for wrong usage.
     """
 
     def __init__(self, message: str, *, exit_status: int = 1) -> None:
@@ -21,10 +20,7 @@ class UserError(Exception):
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """Return a hint about an unknown word, for the end of an error message.
-
-    It names the most similar known word, or all of them if none is similar.
-    """
+    """Return the end of a message about an unknown word: the most similar known word, or all."""
     plain = word.lower().replace(" ", "_").replace("-", "_")
     if close := get_close_matches(plain, known, 1, _ALIKE):
         return f": is {close[0]} meant?"

@@ -1,8 +1,7 @@
 """Detection and escaping of characters that cannot be printed safely.
 
-A terminal obeys control characters. Others mislead a reader, because they reverse the direction of
-writing or have no width. pitlink refuses both kinds in text from people or devices, and escapes
-them when it prints text that was stored earlier.
+A terminal obeys control characters; others reverse the direction of writing or have no width. Both
+kinds are refused in text from people or devices, and escaped in text that was stored earlier.
 """
 
 import re
@@ -17,19 +16,15 @@ UNPRINTABLE: Final = (
     r"\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     + "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(0x01, 0x11))
 )
-"""All characters that are refused, for use inside ``[...]`` in a regular expression.
+"""All characters that are refused, for use inside ``[...]``.
 
-They are control and format characters, surrogates, line and paragraph separators, blank letters and
-marks, and the code points that Unicode will never assign. Where Unicode reserves a range for such
-characters, it is included whole. Variation selectors are not, because emoji need them. Every
-character is written as an escape, so this text itself can be printed.
+Control and format characters, surrogates, line and paragraph separators, blank letters and marks,
+the code points that Unicode will never assign, and whole ranges that it reserves for such.
+Variation selectors are not among them, because emoji need them.
 """
 
 _SELECTORS: Final = r"\ufe00-\ufe0f"
-"""Variation selectors: they change the form of the character before them.
-
-Without one, they are invisible.
-"""
+"""Variation selectors change the form of the character before them, and are invisible alone."""
 
 PRINTABLE: Final = rf"\A[^{UNPRINTABLE}]*\Z"
 
@@ -47,8 +42,7 @@ _NAMED: Final = (
 )
 """The characters of names that slips and reports can print, for use inside ``[...]``.
 
-Their fonts have every one. Scripts whose letters join or run from right to left are left out,
-because they would be printed wrongly.
+Scripts whose letters join or run from right to left would be printed wrongly.
 """
 
 _SEEN: Final = re.compile(rf"[^\s{_SELECTORS}]")
@@ -57,12 +51,11 @@ _UNPRINTABLE: Final = re.compile(f"[{UNPRINTABLE}]")
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text is printable ASCII, as most are: a fast test."""
     return text.isascii() and text.isprintable()
 
 
 def unprintable_problem(text: str) -> str | None:
-    r"""Return a message about the first unprintable character, without the text; None if none.
+    r"""Return a message about the first unprintable character, if any.
 
     >>> unprintable_problem("mis\x1b[2Jdeal")
     'holds U+001B, which cannot be printed'
@@ -72,7 +65,7 @@ def unprintable_problem(text: str) -> str | None:
 
 
 def unseen_problem(text: str) -> str | None:
-    r"""Return a message if a text is blank or unprintable, so nobody can read it; else None.
+    r"""Return a message if nobody can read a text: it is blank or unprintable.
 
     >>> unseen_problem(" \u2003")
     'is blank'
@@ -81,7 +74,7 @@ def unseen_problem(text: str) -> str | None:
 
 
 def name_problem(name: str) -> str | None:
-    r"""Return a message if slips and reports cannot print a person's name; None if they can.
+    r"""Return a message if slips and reports cannot print a person's name.
 
     >>> name_problem("Nguy\u1ec5n \u674e \uae40")
     >>> print(name_problem("\u0e2a\u0e21"))
@@ -97,7 +90,7 @@ def name_problem(name: str) -> str | None:
 
 
 def escape_unprintable(text: str) -> str:
-    r"""Escape the characters that cannot be printed, as in a Python string literal.
+    r"""Escape unprintable characters, as in a Python string literal.
 
     >>> print(escape_unprintable("mis\x1b[2Jdeal"))
     mis\x1b[2Jdeal
@@ -110,7 +103,7 @@ def escape_unprintable(text: str) -> str:
 def escape_in_json(text: str) -> str:
     """Escape the unprintable characters of a JSON text; its values stay the same.
 
-    Line ends are not escaped, because in JSON they occur only between values.
+    Line ends stay: in JSON they occur only between values.
     """
     return _UNPRINTABLE.sub(_escaped_in_json, text)
 

@@ -18,11 +18,8 @@ LuckyPosition = int | Literal["dealer"]
 class RoundError(ValueError):
     """Error of a round whose wagers or cards are not possible.
 
-    Attributes:
-        code: the short name of the error, in snake case.
-        message: the text of the error for people.
-        field: the place in the round, such as ``positions[2].cards``; None if all of it is wrong.
-        all: every known error of the round, this one first.
+    ``code`` is in snake case, ``field`` a place such as ``positions[2].cards`` (None if all of the
+    round is wrong). ``all`` has every known error of the round, this one first.
     """
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -41,10 +38,7 @@ def refuse(errors: Sequence[RoundError]) -> None:
 
 
 class Draw(msgspec.Struct, frozen=True):
-    """The draws of the table game system: Magic Card, and Lucky position (649a.1).
-
-    The Lucky position decides the Lucky Bonus.
-    """
+    """Magic Card and Lucky position, which decides the Lucky Bonus (649a.1)."""
 
     magic_card: Card | None = None
     lucky_position: LuckyPosition | None = None
@@ -53,8 +47,8 @@ class Draw(msgspec.Struct, frozen=True):
 class KeptWagers(dict[str, int]):
     """Amounts of a position's wagers, in cents, as a key of caches; compared by identity.
 
-    A comparison of the contents would take longer. They must not be changed, because many rounds
-    share the object.
+    A comparison of the contents would take longer. Many rounds share the object: it must not be
+    changed.
     """
 
     __slots__ = ()
@@ -63,7 +57,7 @@ class KeptWagers(dict[str, int]):
 
 
 def kept_wagers(wagers: Mapping[str, int]) -> KeptWagers:
-    """Return an object with the same wagers; usually the same object for the same wagers."""
+    """Return the same wagers, usually as the same object."""
     return wagers if isinstance(wagers, KeptWagers) else _kept(tuple(wagers.items()))
 
 
@@ -78,16 +72,15 @@ class RoundPosition(msgspec.Struct, frozen=True):
     Attributes:
         position: the number, from 1 (farthest to the dealer's left).
         patron: if it is None, the position counts as a separate player.
-        cards: the hand; None if it was folded and collected, if it was declared to win nothing, or
-            if the round is void.
-        folded: true if the player did not make the wager after the Ante, and so ended their
+        cards: None if the hand was folded and collected or declared to win nothing, or if the round
+            is void.
+        folded: true if the player did not make the wager after the Ante, and so ended
             participation.
         wagers: the amount of each wager, in cents.
         kept: true if the cards stayed on the table after a fold because of a wager that is not in
             ``wagers``, such as a Six Card Bonus.
         fourth_card: the additional card for a Pair Bonus (679a.8(c)).
-        no_win: true if the dealer declared that the hand wins nothing, and so did not enter its
-            cards.
+        no_win: true if the dealer declared that the hand wins nothing, without its cards.
     """
 
     position: int
@@ -101,18 +94,13 @@ class RoundPosition(msgspec.Struct, frozen=True):
 
     @property
     def player(self) -> str | int:
-        """The patron of the position, or its number if there is none.
-
-        A patron who plays several positions is one player (reading T9).
-        """
+        """The patron, who is one player at several positions (reading T9), or the position."""
         return self.position if self.patron is None else self.patron
 
     def shows_cards(self, survivors: frozenset[str]) -> bool:
         """Return whether the hand stays on the table and is turned up (649a.11(c), reading T8).
 
-        A folded hand stays if ``kept`` is true, or if the position has a wager in ``survivors``,
-        the wagers that a fold does not forfeit. A hand that was declared to win nothing shows no
-        cards.
+        ``survivors`` are the wagers that a fold does not forfeit.
         """
         if self.no_win:
             return False
@@ -125,8 +113,8 @@ class Round(msgspec.Struct, frozen=True):
     Attributes:
         dealer: None if no wager depends on the dealer's hand.
         community: the two community cards (649a.8(d)), if they were dealt.
-        pair_bonus_community_card: the one card for every Pair Bonus (679a.8(h)), if it was dealt.
-        all_six_card: the All-Six Bonus card (682a.8(c)), if it was dealt.
+        pair_bonus_community_card: the one card for every Pair Bonus (679a.8(h)).
+        all_six_card: the All-Six Bonus card (682a.8(c)).
         dealer_exposed: true if a dealer's card was exposed, so that only some wagers are settled.
     """
 
@@ -140,14 +128,10 @@ class Round(msgspec.Struct, frozen=True):
 
 
 def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> tuple[Card, ...]:
-    """Return the cards that a list of card names means.
-
-    ``count`` is the number that the subsection ``rule`` requires, and ``field`` the place in the
-    round.
+    """Return the cards that names mean; the subsection ``rule`` requires ``count`` of them.
 
     Raises:
-        RoundError: ``wrong_cards`` if the number of names is wrong, or ``bad_card`` if a name is
-            not a card.
+        RoundError: ``wrong_cards`` if the number of names is wrong, ``bad_card`` if one is no card.
     """
     if len(names) != count:
         by = f" ({rule})" if rule else ""
@@ -159,11 +143,7 @@ def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> 
 
 
 def one_card(name: str, field: str) -> Card:
-    """Return the card that a two-character name means; ``field`` is its place in the round.
-
-    Raises:
-        RoundError: the code is ``bad_card`` if the name is not a card.
-    """
+    """Return the card of a name; a RoundError ``bad_card`` if it is none."""
     (card,) = read_cards([name], 1, field)
     return card
 
@@ -240,10 +220,10 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class PercentWon:
-    """A percentage, at most 100, that a round wins from a meter's balance when it is subtracted.
+    """A percentage that a round wins from a meter's balance at the moment of subtraction.
 
-    The percentages of a round are subtracted one by one, in paying order. ``shares`` is the number
-    of equal shares into which the amount is divided (reading T17).
+    They are subtracted one by one, in paying order, and divided into equal ``shares`` (reading
+    T17).
     """
 
     meter: str
@@ -259,8 +239,8 @@ class Due(msgspec.Struct, frozen=True, gc=False):
     """A settlement line whose amount can still depend on the balance of a meter.
 
     ``take`` is the index of a percentage in ``Settlement.takes``: the final amount is one share of
-    it, and until that is known, ``paid`` of the line is 0. If ``take`` is None, the amount is
-    final. ``text`` is the line in JSON, if it is kept for other rounds.
+    it, and ``paid`` is 0 until then. None: the amount is final. ``text`` is the line in JSON, if it
+    is kept for other rounds.
     """
 
     line: Line
@@ -269,7 +249,7 @@ class Due(msgspec.Struct, frozen=True, gc=False):
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """Lines and percentages in paying order, without the amounts that depend on meter balances."""
+    """Lines and percentages in paying order, without the amounts that depend on balances."""
 
     dues: tuple[Due, ...]
     takes: tuple[PercentWon, ...]
@@ -289,7 +269,7 @@ class SettlementText(msgspec.Struct, frozen=True):
 
 
 class MeterHolding(msgspec.Struct, frozen=True):
-    """Balances of a meter, its reserve and its overflow, in micros (ten-thousandths of a cent).
+    """Balances of a meter, its reserve and its overflow, in micros.
 
     ``limit_micros`` is the payout limit, 0 for none. What it keeps out waits in the overflow, and
     refills the meter when an award takes it below the limit.
@@ -318,12 +298,10 @@ class WaitingWin(Protocol):
 def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    The hand that caused the Envy Bonus can also have won. The Envy Bonus depends on its waiting win
-    of the wager of the Envy Bonus, or else on its first waiting win, as when its holder did not
-    make that wager (reading T10). If no win of the hand waits, no floorperson examines it.
-
-    ``waiting`` are the wins that wait for a floorperson, in paying order, and ``lines`` all lines
-    of the round.
+    Of the hand that caused it, this is the waiting win of the wager of the Envy Bonus, or else its
+    first waiting win, as when its holder did not make that wager (reading T10). If no win of the
+    hand waits, no floorperson examines it. ``waiting`` is in paying order; ``lines`` are all of the
+    round.
     """
     of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
     if len(of_hand) > 1:

@@ -25,10 +25,10 @@ _JACKPOT: Final = "_jackpot"
 
 
 class PaidFrom(StrEnum):
-    """The source from which a payout is paid.
+    """Source of a payout.
 
-    A hand pay is paid by attendants. It must not be paid from the table inventory container or
-    through the player's game account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
+    A hand pay is paid by attendants, and never from the table inventory container or through the
+    player's game account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
     """
 
     TABLE_INVENTORY = auto()
@@ -37,7 +37,7 @@ class PaidFrom(StrEnum):
 
 
 def envy_item(wager: str) -> str:
-    """Return the item of settlement lines that pay the Envy Bonuses of a wager.
+    """Return the item of lines that pay a wager's Envy Bonuses.
 
     >>> envy_item("progressive"), envy_item("five_card_progressive")
     ('progressive_envy', 'five_card_envy')
@@ -46,14 +46,12 @@ def envy_item(wager: str) -> str:
 
 
 def is_envy(item: str) -> bool:
-    """Return whether an item of a settlement line is an Envy Bonus. No wager has such a name."""
+    """Return whether an item is an Envy Bonus. No wager has such a name."""
     return item.endswith(_ENVY)
 
 
 def jackpot_item(meter: str) -> str:
     """Return the item of lines that pay a percentage of one of several meters.
-
-    The wager itself has another line, for what it pays at odds.
 
     >>> jackpot_item("major")
     'major_jackpot'
@@ -62,23 +60,20 @@ def jackpot_item(meter: str) -> str:
 
 
 def is_jackpot(item: str) -> bool:
-    """Return whether an item is a percentage of one of several meters. No wager has such a name."""
+    """Return whether an item is such a percentage. No wager has such a name."""
     return item.endswith(_JACKPOT)
 
 
 def is_on_dealer(item: str) -> bool:
     """Return whether an item is a wager on the dealer's hand. No other wager has such a name.
 
-    All wagers on the dealer's hand divide one jackpot (reading T17).
-
-    >>> is_on_dealer("five_card_hand_bonus_dealer"), is_on_dealer("five_card_hand_bonus")
-    (True, False)
+    All of them divide one jackpot (reading T17).
     """
     return item.endswith(_DEALER)
 
 
 def read_percent(number: str | int) -> Percent:
-    """Return a percentage from a number with at most two decimals, or from its text.
+    """Return a percentage; more than two decimals are a ValueError.
 
     >>> read_percent("12.50"), read_percent("10.0"), read_percent(100)
     (Fraction(25, 2), 10, 100)
@@ -91,9 +86,4 @@ def read_percent(number: str | int) -> Percent:
 
 
 def percent_bps(percent: Percent) -> int:
-    """Return a percentage in basis points, hundredths of a percent.
-
-    >>> percent_bps(100), percent_bps(Fraction(25, 2))
-    (10000, 1250)
-    """
     return int(percent * 100)

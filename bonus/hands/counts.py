@@ -1,11 +1,9 @@
 """Counts of the ranks and suits of cards, packed into one integer.
 
-A packed number has a bit field for each rank and each suit, and that of a card has a 1 in two of
-them. The sum over the cards of a hand counts its ranks and suits. For each sum of the rank fields,
-the hand is computed once and cached.
-
-A function that judges cards can be given their counts, so cards that belong to several hands, such
-as the community cards, are counted once: the sums of two parts of a hand are added.
+A packed number has a bit field for each rank and each suit; that of a card has a 1 in two of them,
+and the sum over a hand counts its ranks and suits. For each sum of the rank fields, the hand is
+computed once and cached. Cards of several hands, such as the community cards, are counted once: the
+sums of two parts of a hand are added.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,17 +18,12 @@ SUIT_BITS: Final = 4
 SUITS_FROM: Final = RANK_BITS * len(RANKS)
 RANKS_ONLY: Final = (1 << SUITS_FROM) - 1
 LOWS: Final = sum(1 << RANK_BITS * rank for rank in range(len(RANKS)))
-"""The mask of all ranks.
-
-A *mask* has the lowest bit of a rank's field set if the rank is in it, so packed numbers give masks
-without a loop over the ranks.
-"""
+"""The mask of all ranks. A *mask* has the lowest bit of a rank's field set if the rank is in it."""
 COUNTS: Final = tuple(
     (1 << RANK_BITS * rank) + (1 << SUITS_FROM + SUIT_BITS * suit)
     for rank in range(len(RANKS))
     for suit in range(len(SUITS))
 )
-"""The packed number of each card."""
 
 
 def counts_of(cards: Iterable[Card]) -> int:
@@ -51,10 +44,7 @@ def ranks_mask(counts: int) -> int:
 
 
 def ranks_most_first(counts: int) -> list[int]:
-    """Return the ranks of a hand, each as often as it occurs.
-
-    The most frequent come first; of two equally frequent ranks, the higher.
-    """
+    """Return the ranks, each as often as it occurs: the most frequent first, then the higher."""
     ranks: list[int] = []
     for count, mask in zip((4, 3, 2, 1), masks_by_count(counts), strict=True):
         for rank in ranks_of(mask):
@@ -63,7 +53,6 @@ def ranks_most_first(counts: int) -> list[int]:
 
 
 def ranks_of(mask: int) -> Iterator[int]:
-    """Yield the ranks of a mask, the highest first."""
     while mask:
         rank = mask.bit_length() // RANK_BITS
         yield rank
@@ -71,10 +60,7 @@ def ranks_of(mask: int) -> Iterator[int]:
 
 
 def suit_with(counts: int, least: int) -> int | None:
-    """Return the suit that occurs at least ``least`` times, or None.
-
-    ``least`` must be so high that at most one suit can occur so often.
-    """
+    """Return the suit that occurs at least ``least`` times: so often that only one suit can."""
     # The added number sets the top bit of the field of a suit that occurs ``least`` times or more.
     carried = (counts >> SUITS_FROM) + (8 - least) * 0x1111 & 0x8888
     return (carried.bit_length() - 1) // SUIT_BITS if carried else None
@@ -85,7 +71,7 @@ def suited_mask(cards: Sequence[Card], suit: int) -> int:
 
 
 def straight_top(mask: int, length: int) -> int | None:
-    """Return the top rank of the highest run of ``length`` ranks, or None.
+    """Return the top rank of the highest run of ``length`` ranks.
 
     An ace also counts as the rank below the 2, and can only begin or end a run.
     """

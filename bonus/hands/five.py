@@ -23,10 +23,9 @@ FIVE_OF_MOST: Final = 9
 
 
 class FiveCardHand(StrEnum):
-    """The hands of 649a.6(d), the highest first.
+    """The hands of 649a.6(d), the highest first, then those that it does not name.
 
-    The royal flush of spades has its own name because 649a.12(j) pays it separately. ``TWO_PAIR``,
-    ``PAIR`` and ``HIGH_CARD`` are not in 649a.6(d): they name all other hands.
+    The royal flush of spades has its own name because 649a.12(j) pays it separately.
     """
 
     ROYAL_FLUSH_SPADES = auto()
@@ -52,9 +51,7 @@ _ABOVE_FLUSH: Final = frozenset({FiveCardHand.FOUR_OF_A_KIND, FiveCardHand.FULL_
 
 
 def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
-    """Return the hand of 649a.6(d) that five cards form.
-
-    A-2-3-4-5 is a straight (reading G5).
+    """Return the hand of 649a.6(d) that five cards form; A-2-3-4-5 is a straight (reading G5).
 
     >>> from bonus.cards import parse_card
     >>> five_card_hand([parse_card(name) for name in ("Ah", "2s", "3s", "4d", "5c")]).value
@@ -73,7 +70,6 @@ def best_five_of(cards: Sequence[Card], counts: int | None = None) -> FiveCardHa
 
 
 def best_five(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
-    """Return the highest hand of 649a.6(d) that five of the given cards form."""
     if not FIVE_OF_LEAST <= len(cards) <= FIVE_OF_MOST:
         raise ValueError(f"the best five are taken of five to nine cards, not {len(cards)}")
     if counts is None:
@@ -94,7 +90,6 @@ def best_five(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
 
 
 def _flush_or_higher(counts: int, cards: int) -> FiveCardHand:
-    """Return the highest hand of cards with a flush that is not straight."""
     # Five cards of one suit have five different ranks. A full house or four of a kind needs three
     # further cards.
     if cards < _FLUSH_AND_MORE:
@@ -104,7 +99,7 @@ def _flush_or_higher(counts: int, cards: int) -> FiveCardHand:
 
 
 def _by_ranks(counts: int) -> FiveCardHand:
-    """Return the highest hand without a flush; ``counts`` are those of the ranks alone."""
+    """Return the highest hand without a flush, from the counts of the ranks alone."""
     fours, threes, pairs, _ = masks_by_count(counts)
     if fours:
         return FiveCardHand.FOUR_OF_A_KIND

@@ -40,11 +40,11 @@ _SUIT_MIN: Final = 4
 
 
 def best_four(cards: Sequence[Card], counts: int | None = None) -> tuple[FourCardHand, int]:
-    """Return the best hand that four of the cards form, and the strength of that hand.
+    """Return the best hand that four of the cards form, and its strength: the higher wins.
 
-    Of two hands, the one with the higher strength wins. Hands of equal strength tie: cards outside
-    the best four never decide (reading F8). A-2-3-4 is the lowest straight. Three-of-a-kind is
-    higher than a flush, a flush than a straight, and a straight than two pairs.
+    Hands of equal strength tie: cards outside the best four never decide (reading F8). A-2-3-4 is
+    the lowest straight. Three-of-a-kind is higher than a flush, a flush than a straight, and a
+    straight than two pairs.
 
     >>> from bonus.cards import parse_card
     >>> best_four([parse_card(name) for name in ("Ah", "2s", "3s", "4d", "9c")])[0].value
@@ -66,7 +66,7 @@ def best_four(cards: Sequence[Card], counts: int | None = None) -> tuple[FourCar
 
 @cache
 def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
-    """Return the best hand without a flush; ``counts`` are those of the ranks alone."""
+    """Return the best hand without a flush, from the counts of the ranks alone."""
     fours, threes, pairs, ones = masks_by_count(counts)
     if fours:
         return _strength(FourCardHand.FOUR_OF_A_KIND, *ranks_of(fours))
@@ -88,7 +88,6 @@ def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
 
 @cache
 def _by_suited(mask: int) -> tuple[FourCardHand, int]:
-    """Return the best hand within one suit; ``mask`` has its ranks."""
     top = straight_top(mask, 4)
     if top is not None:
         return _strength(FourCardHand.STRAIGHT_FLUSH, top)

@@ -1,10 +1,10 @@
 """Hands that only optional wagers pay: six-card hands, those of the Aces Bonus, and colors.
 
-- Six-card hands: the best five of six cards, or six cards of one suit from the nine to the ace.
-  649a.6(d)(8) calls these a Super Royal, 679a.6(d)(1) and 682a.6(e)(1) a six-card royal flush.
-- The Aces Bonus (682a.6(d)): formed of five cards or of the best four of them. The law does not
-  clearly say which of the two decides (reading F12), so each casino table chooses.
-- The Prime Wager, which pays for cards of one color: 679a.11(d)(1), 682a.11(e)(1).
+Six cards form the best five of them, or six of one suit from the nine to the ace: a Super Royal in
+649a.6(d)(8), a six-card royal flush in 679a.6(d)(1) and 682a.6(e)(1). The Aces Bonus (682a.6(d)) is
+formed of five cards or of the best four of them: the law does not clearly say which decides
+(reading F12), so each casino table chooses. The Prime Wager is on the colors: 679a.11(d)(1),
+682a.11(e)(1).
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,6 @@ _SUPER: Final[Mapping[FiveCardHand, SuperRoyalHand]] = {
 
 
 def six_card_hand(cards: Sequence[Card], counts: int | None = None) -> SixCardHand:
-    """Return the highest hand of 679a.6(d) and 682a.6(e) that six cards form."""
     hand = best_five_of(cards, counts)
     if hand in _ROYALS and _nine_to_ace(cards):
         diamonds = suit_of(cards[0]) == _DIAMONDS
@@ -87,8 +86,7 @@ def six_card_hand(cards: Sequence[Card], counts: int | None = None) -> SixCardHa
 def super_royal_hand(cards: Sequence[Card], counts: int | None = None) -> SuperRoyalHand:
     """Return the highest hand of 649a.6(d) that six cards form.
 
-    The Super Royal of diamonds is a hand of its own because paytable E of the Six Card Bonus pays
-    it separately.
+    Paytable E of the Six Card Bonus pays the Super Royal of diamonds separately.
     """
     hand = best_five_of(cards, counts)
     if hand in _ROYALS and _nine_to_ace(cards):
@@ -123,8 +121,7 @@ class AcesHand(StrEnum):
 def aces_hand(cards: Sequence[Card], counts: int | None = None) -> AcesHand:
     """Return the highest hand of the Aces Bonus that five cards form (682a.6(d)).
 
-    A flush or a straight needs all five cards. A full house is paid as a three of a kind (reading
-    F5).
+    A flush or a straight needs all five. A full house is paid as a three of a kind (reading F5).
     """
     return _judge(cards, counts, 5)
 
@@ -152,7 +149,6 @@ def _judge(cards: Sequence[Card], counts: int | None, length: int) -> AcesHand:
 
 @cache
 def _by_ranks(counts: int, length: int) -> AcesHand:
-    """Return the highest hand without a flush; a straight has ``length`` cards."""
     fours, threes, pairs, _ = masks_by_count(counts)
     if fours:
         return AcesHand.FOUR_ACES if fours == _ACES else AcesHand.FOUR_OF_A_KIND
@@ -199,10 +195,9 @@ _BY_RED: Final = (
 
 
 def prime_hand(cards: Sequence[Card], _counts: int | None = None) -> PrimeHand:
-    """Return the result of the Prime Wager of chapter 679a.
+    """Return the result for the player's three cards, then the dealer's.
 
-    ``cards`` are the player's three cards, then the dealer's. Counts do not say who has which card,
-    so they are not used.
+    Counts do not say who has which card, so they are not used.
     """
     if len(cards) != 6:
         raise ValueError(f"the Prime Wager is on three cards and the dealer's, not {len(cards)}")
@@ -215,7 +210,6 @@ def prime_hand(cards: Sequence[Card], _counts: int | None = None) -> PrimeHand:
 
 
 def five_prime_hand(cards: Sequence[Card], counts: int | None = None) -> FivePrimeHand:
-    """Return the result of the Prime Wager of chapter 682a, for a player's five cards."""
     if len(cards) != 5:
         raise ValueError(f"the Prime Wager is on five cards, not {len(cards)}")
     if counts is None:

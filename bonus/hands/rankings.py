@@ -28,7 +28,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class OfCards(Protocol[Result_co]):
-    """Function of cards; ``counts`` are the counts of the cards (``counts_of``), if known."""
+    """Function of cards, and of their counts (``counts_of``) if known."""
 
     def __call__(self, cards: Sequence[Card], counts: int | None = None, /) -> Result_co: ...
 
@@ -45,8 +45,8 @@ Compare = OfCards[tuple[StrEnum, int]]
 class Ranking:
     """The hands that cards can form, the highest first.
 
-    ``tops`` are the hands that can be in the first row of a paytable: several, because it need not
-    list the royals separately. ``cards`` are the numbers of cards that the ranking can judge.
+    ``tops`` can be in the first row of a paytable: several, because it need not list the royals
+    separately. ``cards`` are the numbers of cards that the ranking can judge.
     """
 
     hands: tuple[StrEnum, ...]
@@ -70,7 +70,7 @@ def _ranking(hands: type[StrEnum], tops: int, cards: set[int], of: Judge) -> Ran
 COMPARES: Final[Mapping[str, Compare]] = MappingProxyType(
     {"three_card": three_card, "four_card": best_four}
 )
-"""The rankings that compare a player's hand with the dealer's hand, each with its function."""
+"""The rankings that compare a player's hand with the dealer's hand."""
 
 RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
     {

@@ -18,11 +18,10 @@ from bonus.hands.counts import (
 
 
 class ThreeCardHand(StrEnum):
-    """The hands of 649a.6(b) and 679a.6(b), the highest first, with separate names for mini-royals.
+    """The hands of 649a.6(b) and 679a.6(b), the highest first, with separate mini-royals.
 
     A mini-royal is the highest straight flush in 649a (649a.6(e)), and a hand above all straight
-    flushes in 679a, so the order is the same in both chapters. Only payouts distinguish the
-    mini-royal of spades.
+    flushes in 679a, so the order is the same in both. Only payouts distinguish that of spades.
     """
 
     MINI_ROYAL_SPADES = auto()
@@ -51,10 +50,10 @@ QUEEN_HIGH: Final = QUEEN << 8
 
 
 def three_card(cards: Sequence[Card], counts: int | None = None) -> tuple[ThreeCardHand, int]:
-    """Return the hand that three cards form, and the strength of that hand.
+    """Return the hand that three cards form, and its strength: the higher wins, equal ones tie.
 
-    Of two hands, the one with the higher strength wins; equal strengths tie. Of two pairs, the rank
-    of the pair decides, then the third card. A-2-3 is the lowest straight (reading G4).
+    Of two pairs, the rank of the pair decides, then the third card. A-2-3 is the lowest straight
+    (reading G4).
     """
     if counts is None:
         first, second, third = cards
@@ -63,17 +62,10 @@ def three_card(cards: Sequence[Card], counts: int | None = None) -> tuple[ThreeC
 
 
 def three_card_hand(cards: Sequence[Card], counts: int | None = None) -> ThreeCardHand:
-    """Return the highest hand of 649a.6(b) that three cards form.
-
-    >>> from bonus.cards import parse_card
-    >>> three_card_hand([parse_card(name) for name in ("As", "2s", "3s")]).value
-    'straight_flush'
-    """
     return three_card(cards, counts)[0]
 
 
 def three_card_strength(cards: Sequence[Card]) -> int:
-    """Return the strength of three cards; of two hands, the stronger wins."""
     return three_card(cards)[1]
 
 

@@ -33,24 +33,20 @@ OF_DEALER: Final[frozenset[CardsOf]] = frozenset(
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base class of all parts of a chapter's file."""
+    pass
 
 
 class MeterTitle(_Part, frozen=True):
-    """A meter of a game: its name in data, and its usual title for patrons.
-
-    Tables and displays show the meters in the order of the file.
-    """
+    """A meter of a game: its name in data, and its usual title for patrons, in the order shown."""
 
     name: Name
     title: str
 
 
 class Progression(_Part, frozen=True):
-    """The printed cells of a meter's seed, reseed and rates.
+    """The printed cells of a meter: seed, reseed and rates (649a.12(e)(3), (h)(3), ...).
 
-    The seed and the reseed are multiples of the wager, the rates percentages of it (649a.12(e)(3),
-    (h)(3), ...).
+    Seeds are multiples of the wager, rates percentages of it.
     """
 
     rule: Rule
@@ -64,10 +60,10 @@ class PrintedTable(_Part, frozen=True):
     """Paytables printed side by side, a column each; the row of the highest hand is first.
 
     Attributes:
-        choices: the names of the columns, of which the casino chooses one in its Rules Submission.
-            Empty if the law leaves no choice.
-        version: true if these paytables are those of the versions of the game under 649a.7(e): a
-            table that plays a version chooses among them, and no other table does.
+        choices: the names of the columns, of which the casino chooses one in its Rules Submission;
+            empty if the law leaves no choice.
+        version: true if only a table that plays a version of the game under 649a.7(e) chooses among
+            these paytables.
         progression: the seed and the rates of the only meter; ``progressions`` has those of
             several.
     """
@@ -86,10 +82,7 @@ class OneTable(_Part, frozen=True):
 
 
 class MiniRoyal(_Part, frozen=True):
-    """Optional odds for a mini-royal, at least ``least`` (649a.12(g)).
-
-    A casino table can add them to the paytables of the subsection ``among``.
-    """
+    """Optional odds for a mini-royal, ``least`` or more, in paytables of ``among`` (649a.12(g))."""
 
     rule: Rule
     among: str
@@ -112,10 +105,9 @@ class Envy(_Part, frozen=True):
 class Validation(_Part, frozen=True):
     """Rules for a floorperson's decision on the wins of a wager that feeds a meter.
 
-    A percentage of a meter always waits for a floorperson, and is a hand pay. ``rule`` is the
-    subsection about the wins that they validate, and ``stays`` the one about a hand pay, which says
-    that the cards stay on the table. ``least`` are the lowest odds that they validate, such as
-    ``500 for 1``; empty if they validate every win.
+    A percentage of a meter always waits for a floorperson, and is a hand pay. ``rule`` is about the
+    wins that they validate, ``stays`` about a hand pay, during which the cards stay on the table.
+    ``least`` are the lowest odds that they validate, such as ``500 for 1``; empty for every win.
     """
 
     rule: Rule
@@ -139,10 +131,7 @@ class FourthCard(_Part, frozen=True):
 
 
 class Readings(_Part, frozen=True):
-    """Rankings that the law allows for one wager, of which a table chooses one (reading F12).
-
-    The first is the default.
-    """
+    """Rankings that the law allows for one wager (reading F12); the first is the default."""
 
     choice: Name
     rankings: dict[str, str]
@@ -161,11 +150,10 @@ class WagerTables(_Part, frozen=True):
         paid_from: the source of payouts that are not a percentage of a meter.
         needs: other wagers, of which the player must first have placed one.
         forfeited: the subsection under which a fold forfeits the wagers; empty if it does not.
-        collected: the subsection under which a losing wager is collected. If it is empty,
-            settlement lines name the subsection of the paytable instead.
+        collected: the subsection under which a losing wager is collected, if not that of the
+            paytable.
         divided: the subsection under which a jackpot on the dealer's hand is divided.
-        short: the shortest names for people, for a table's panel; empty if the wagers feed no
-            meter.
+        short: the shortest names for people; empty if the wagers feed no meter.
         electronic: true if the wagers are placed without chips, on an electronic device.
     """
 
@@ -204,10 +192,7 @@ class WagerTables(_Part, frozen=True):
 
 
 class NotQualified(_Part, frozen=True):
-    """Rule for a dealer's hand below a queen high, which does not qualify.
-
-    One main wager then wins, and the other, ``returns``, is returned.
-    """
+    """Rule for a dealer's hand that does not qualify: one main wager wins, ``returns`` not."""
 
     rule: Rule
     below: Literal["queen"]
@@ -215,32 +200,26 @@ class NotQualified(_Part, frozen=True):
 
 
 class Tie(_Part, frozen=True):
-    """Rule for a player's hand that is equal to the dealer's hand.
-
-    Either the player is paid as the winner, or both main wagers are returned under ``rule``.
-    """
+    """Rule for equal hands: a win of the player, or both wagers are returned under ``rule``."""
 
     pays: bool
     rule: Rule = ""
 
 
 class Bonus(_Part, frozen=True):
-    """A bonus in the game against the dealer, for a player who did not fold.
-
-    It is paid in addition to the payouts of the two main wagers, or instead of one of them.
+    """A bonus against the dealer, for a player who did not fold: besides a main wager or instead.
 
     Attributes:
-        item: the name of the bonus in settlement lines. If it is the name of a main wager, the
-            bonus replaces the line of that wager.
+        item: its name in settlement lines. If it is the name of a main wager, the bonus replaces
+            the line of that wager.
         on: the main wager of whose amount the bonus is a multiple.
         when: ``played``: always paid. ``not_lower`` and ``lower``: paid if the player's hand is not
             lower, or lower, than the dealer's hand.
         lowest: the lowest hand that the law allows to be paid.
-        choice: the name that a Rules Submission uses for the choice of the paytable; empty if there
-            is no choice.
-        procedure: the subsection that says what happens to the two main wagers when the bonus is
-            paid.
-        returns: the main wager that is returned when the bonus is paid; empty if none is.
+        choice: the name of the choice of the paytable in a Rules Submission; empty if there is
+            none.
+        procedure: the subsection about the two main wagers when the bonus is paid.
+        returns: the main wager that is then returned; empty if none is.
     """
 
     item: Name
@@ -256,9 +235,7 @@ class Bonus(_Part, frozen=True):
 
 
 class Main(_Part, frozen=True):
-    """The game against the dealer: the wager ``stake`` before the deal, and ``follow`` after it.
-
-    A player who does not make the second wager folds.
+    """The game against the dealer: ``stake`` before the deal, and ``follow`` after it, or a fold.
 
     Attributes:
         times: the allowed amounts of the second wager, as multiples of the first.
@@ -268,8 +245,7 @@ class Main(_Part, frozen=True):
         odds: the odds at which each of the two wagers is paid when it wins.
         lower: the subsection under which the wagers are collected if the player's hand is lower.
         not_qualified: None if every dealer's hand qualifies.
-        follow_pays: payouts of the second wager that replace ``odds`` when the dealer's hand
-            qualifies.
+        follow_pays: payouts of the second wager that replace ``odds`` when the dealer qualifies.
     """
 
     stake: Name
@@ -312,8 +288,6 @@ class Deal(_Part, frozen=True):
 
 
 class WagerLimit(_Part, frozen=True):
-    """The wager ``wager`` must not be more than ``at_most`` times the wager ``of``."""
-
     wager: Name
     at_most: int
     of: Name
@@ -332,9 +306,9 @@ class Limit(_Part, frozen=True):
 
     Attributes:
         choice: the name of the limit in a Rules Submission.
-        least: the lowest limit that a casino table is allowed to choose.
+        least: the lowest limit that a casino table can choose.
         covers: the subsections of the payouts that are limited.
-        excluded: hands in the paytables of these subsections whose payouts are not limited.
+        excluded: hands in these paytables whose payouts are not limited.
     """
 
     choice: Name
@@ -347,7 +321,7 @@ class Limit(_Part, frozen=True):
 class Irregular(_Part, frozen=True):
     """The subsections about a void round, and about one in which a dealer's card was exposed.
 
-    ``settled`` are the wagers that are settled although a dealer's card was exposed.
+    ``settled`` are the wagers that are then settled.
     """
 
     void: Rule
@@ -358,9 +332,9 @@ class Irregular(_Part, frozen=True):
 class Chapter(_Part, frozen=True):
     """The rules of one game, without rules that do not affect money.
 
-    ``chapter`` is the chapter of 58 Pa. Code, or the house's own name of its rules. ``effective``
-    is the first day on which the game can be played, and ``expires`` the last. ``main`` is None if
-    there is no game against the dealer.
+    ``chapter`` is the chapter of 58 Pa. Code, or the house's own name of its rules. The game can be
+    played from ``effective`` to ``expires``, both days included. ``main`` is None without a game
+    against the dealer.
     """
 
     chapter: str

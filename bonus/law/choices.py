@@ -1,8 +1,4 @@
-"""Checks of a casino table's choices against the chapter of the table's game.
-
-A choice is a paytable or another option that the law leaves to the casino, which declares it in its
-Rules Submission.
-"""
+"""Checks of the choices (paytables, options) that a casino declares in its Rules Submission."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -18,7 +14,6 @@ _ODDS_MAX: Final = 200_000
 """The highest odds to 1 in any chapter. Payouts at these odds stay below 2**53 cents."""
 
 Choices = Mapping[str, str | int | Mapping[str, int]]
-"""Choices of a casino table by name: the ``paytables`` of a round or of a floor file."""
 
 
 def offered(chapter: Chapter) -> dict[str, dict[str, str]]:
@@ -52,9 +47,9 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 def choice_problem(
     chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
 ) -> str | None:
-    """Return the reason why a chapter does not allow a choice, with the subsection; else None.
+    """Return why a chapter does not allow a choice, with the subsection; else None.
 
-    ``chosen`` are all choices of the table, by name.
+    ``chosen`` are all choices of the table.
     """
     royals = mini_royals(chapter)
     if name == MINI_ROYAL and royals:
@@ -79,7 +74,7 @@ def choice_problem(
 def _version_problem(
     chapter: Chapter, bonus: Bonus, choice: str, chosen: Mapping[str, object]
 ) -> str | None:
-    """Return the reason why a bonus cannot have a paytable with the table's version, or without.
+    """Return why a bonus cannot have a paytable with the table's version, or without one.
 
     A table with a version of 649a.7(e) pays by 649a.12(c) alone, and no other table does (reading
     T2).
@@ -108,10 +103,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _limit_problem(limit: Limit, choice: object) -> str | None:
-    """Return the reason why a limit is not allowed, or None.
-
-    679a.12(h) and 682a.12(g) require a minimum (reading G6).
-    """
+    """Return why a limit is not allowed: 679a.12(h), 682a.12(g) have a minimum (reading G6)."""
     least_cents = read_cents(limit.least)
     if not isinstance(choice, int):
         return f"a {limit.choice} is a whole number of cents ({limit.rule})"

@@ -1,8 +1,7 @@
 """The games that tables can play, by name: the chapters of 58 Pa. Code, and games of the house.
 
-The chapters are data, one file each in ``chapters``. A file copies the printed law cell by cell,
-and is checked completely before any part of it is used (``bonus.law.paytable_checks``). A chapter
-without a new kind of wager needs only a file, and no code.
+A file in ``chapters`` copies the printed law cell by cell, and is checked completely before any
+part of it is used. A chapter without a new kind of wager needs only a file, and no code.
 """
 
 import tomllib
@@ -26,11 +25,7 @@ _SUFFIX: Final = ".toml"
 
 @cache
 def load(name: str) -> Chapter:
-    """Return the chapter with a name such as ``649a``, from its checked file in the package.
-
-    Raises:
-        UserError: the file was changed or cannot be read; the message has file, line and reason.
-    """
+    """Return a chapter, such as ``649a``, from its checked file; a changed file is a UserError."""
     path = files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}")
     text = ""
     try:
@@ -57,7 +52,7 @@ def _has_place(error: Exception, text: str) -> TypeGuard[ChapterError]:
 
 @cache
 def chapters() -> Mapping[str, Chapter]:
-    """Return every chapter of the package by the name of its game, in the order of their numbers.
+    """Return every chapter by the name of its game, in the order of their numbers.
 
     Raises:
         UserError: a file is not valid, or two chapters have the same game.
@@ -93,12 +88,11 @@ def read_chapter(text: str) -> Chapter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameMeters:
-    """The meters of one game or of several games.
+    """The meters of one game or of several.
 
-    ``titles`` are those for patrons, in the order in which tables and displays show the meters.
-    ``terms`` are those of each wager that feeds a meter, in the same order. ``meter_of`` has the
-    meter of each item of settlement lines: a wager, or a bonus that is paid with it. What a wager
-    that feeds several meters pays at odds belongs to the first of them.
+    ``titles`` and ``terms`` (of each wager that feeds a meter) are in the order in which tables and
+    displays show the meters. ``meter_of`` has the meter of each item of settlement lines; what a
+    wager that feeds several meters pays at odds belongs to the first.
     """
 
     titles: Mapping[str, str]
@@ -142,12 +136,10 @@ _JACKPOT: Final = "Jackpot"
 
 
 def item_titles(games: Iterable[Chapter]) -> Mapping[str, str]:
-    """Return the titles of the items of settlement lines, for wagers with a title.
+    """Return the titles of items of settlement lines, for wagers with a title.
 
-    The ledger has only the names of wagers, so a wager can have only one title in all games.
-
-    Raises:
-        ChapterError: a wager has two titles, or a title is for several wagers.
+    The ledger has only the names of wagers, so a wager has one title in all games: a ChapterError
+    else.
     """
     found: dict[str, str] = {}
     for game in games:
@@ -177,18 +169,18 @@ def _titles(game: Chapter, tables: WagerTables) -> Iterator[tuple[str, str]]:
 
 
 class Games(Mapping[str, Chapter]):
-    """Games by name. Two collections with the same game files are equal, and have the same hash.
+    """Games by name: the chapters, and games of the house; equal if the game files are the same.
 
-    The chapters of the package are always among them. ``digests`` has the SHA-256 of the file of
-    each game of the house, in hexadecimal. ``titles`` are those of items of settlement lines.
+    ``digests`` has the SHA-256, in hexadecimal, of the file of each game of the house. ``titles``
+    are those of items of settlement lines.
     """
 
     def __init__(self, house: Iterable[tuple[Chapter, str]] = ()) -> None:
         """Collect the chapters, and the games of the house, each with the SHA-256 of its file.
 
         Raises:
-            ChapterError: two games have one name, or the same wager feeds different meters or has
-                different titles in two games.
+            ChapterError: two games have one name, or disagree on the meters or the title of a
+                wager.
         """
         games = dict(chapters())
         digests: dict[str, str] = {}
@@ -233,11 +225,7 @@ class Games(Mapping[str, Chapter]):
 
 @cache
 def chapter_games() -> Games:
-    """Return the games of the chapters of the package.
-
-    Raises:
-        UserError: a file of a chapter was changed: each one is valid, but two disagree.
-    """
+    """Return the games of the chapters; a UserError if files were changed so that two disagree."""
     try:
         return Games()
     except ChapterError as error:
@@ -245,10 +233,7 @@ def chapter_games() -> Games:
 
 
 def _check_fed(games: Iterable[Chapter], game: Chapter) -> None:
-    """Check that a wager that feeds meters feeds the same meters in every game.
-
-    The ledger has only the names of wagers and meters.
-    """
+    """Check that a wager feeds the same meters in every game: the ledger has only the names."""
     own = GameMeters.of([game])
     for other in games:
         theirs = GameMeters.of([other])

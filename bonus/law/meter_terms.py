@@ -2,9 +2,8 @@
 
 They are computed from the paytables of the chapter (649a.12(e), (h), (i), (j)) for one amount of
 the wager, because all wagers on a meter have the same amount (reading T22). A meter that a chapter
-does not have or allow is refused with ValueError.
-
-For the Five Card Hand Bonus, the average payout follows, including its draws (reading T19).
+does not have or allow is a ValueError. For the Five Card Hand Bonus, the average payout follows,
+including its draws (reading T19).
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,8 +37,8 @@ class Row:
     """Payouts of one hand under the terms of a meter.
 
     ``hand`` is its name in the paytable, which several royals can share. ``percents`` have the
-    names of their meters, and ``for_1`` is a multiple of the wager. ``envy_cents`` is the Envy
-    Bonus that the hand brings for each wager of another player.
+    names of their meters, ``for_1`` is a multiple of the wager, and ``envy_cents`` the Envy Bonus
+    for each wager of another player.
     """
 
     hand: str
@@ -56,7 +55,6 @@ class Row:
         return next((percent for name, percent in self.percents if name == meter), 0)
 
     def fixed_cents(self, wager_cents: int) -> int:
-        """Return what the hand wins besides percentages, in cents."""
         return self.for_1 * wager_cents + self.sum_cents
 
 
@@ -67,9 +65,9 @@ class MeterTerms:
     Attributes:
         kind: the name of the meter in the chapter.
         paytable: the letter of the chosen paytable; None if there is no choice.
-        reseed_cents: the balance after a win of the whole meter. A meter with a reserve also
-            receives the reserve (reading T21).
-        primary_bps: the share of a wager that is added to the meter; ``reserve_bps`` goes to its
+        reseed_cents: the balance after a win of the whole meter, without the reserve that it also
+            receives (reading T21).
+        primary_bps: the share of a wager that is added to the meter; ``reserve_bps`` is for its
             reserve.
         paid_from: the source of payouts that are not a percentage of the meter.
         rule: the subsection with the payouts. ``envy_rule`` has the Envy Bonuses, and ``draw_rule``
@@ -97,10 +95,7 @@ class MeterTerms:
 
     @property
     def pool(self) -> tuple[int, int, int, int]:
-        """Seed and reseed in cents, and primary and reserve rate in basis points.
-
-        All games that feed one meter must have the same.
-        """
+        """Seeds in cents and rates in basis points, which all games of a meter share."""
         return self.seed_cents, self.reseed_cents, self.primary_bps, self.reserve_bps
 
     def __hash__(self) -> int:
@@ -122,16 +117,14 @@ def meter_terms(
 
     Raises:
         ValueError: the chapter does not allow such a meter; the message names the subsection. The
-            amount is zero, or has no Envy Bonuses (reading T22), or the paytable is missing or not
-            one of the choices.
+            amount is zero, or has no Envy Bonuses (reading T22), or the paytable is missing or
+            wrong.
     """
     return terms_in(_game_of(kind, games or chapter_games(), game), kind, wager_cents, paytable)
 
 
 def paytable_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[str, ...]:
     """Return the letters of the paytables that a kind of meter can have; empty without a choice.
-
-    Without a game, it is the first game with such a meter.
 
     >>> paytable_choices("progressive"), paytable_choices("five_card_progressive")
     (('A', 'B'), ())
@@ -143,8 +136,7 @@ def paytable_choices(kind: str, games: Games | None = None, game: str = "") -> t
 def wager_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[int, ...]:
     """Return the amounts in cents that the wager of a kind of meter can have in a game.
 
-    The result is empty if the game allows every amount, because it has no Envy Bonuses (reading
-    T22). Without a game, it is the first game with such a meter.
+    Empty if the game allows every amount, because it has no Envy Bonuses (reading T22).
 
     >>> wager_choices("progressive"), wager_choices("five_card_hand_bonus")
     ((100, 500), ())
@@ -163,7 +155,6 @@ def _game_of(kind: str, games: Games, game: str = "") -> Chapter:
 
 
 def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) -> MeterTerms:
-    """Return the terms of a meter under a given chapter; see ``meter_terms``."""
     tables, hands = _wager_tables(chapter, kind)
     chosen, rates = _choose(tables, kind, hands, choice)
     if wager_cents < 1:
@@ -258,14 +249,14 @@ _FIVE_CARD_COUNTS: Final = {
     FiveCardHand.FULL_HOUSE: 3_744,
     FiveCardHand.FLUSH: 5_108,
 }
-"""Number of deals of each hand that the wager pays, out of all C(52,5) deals."""
+"""Number of deals of each hand that the wager pays, out of all C(52,5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandBonusReturn:
     """Average payout of a Five Card Hand Bonus wager, in units of the wager.
 
-    In the long run, players also win the contributions (``bonus.odds.offers``).
+    In the long run, players also win the contributions (``bonus.odds.meter_edges``).
     """
 
     at_seed: Fraction
@@ -285,7 +276,6 @@ class HandBonusReturn:
 
 
 def tenths_text(back: Fraction) -> str:
-    """Return a fraction of a wager as a percentage, cut off after a tenth."""
     tenths = back * 1000 // 1
     return f"{tenths // 10}.{tenths % 10}%"
 
@@ -295,8 +285,8 @@ def hand_bonus_return(
 ) -> HandBonusReturn:
     """Return the average payout of a Five Card Hand Bonus wager.
 
-    The draws are given as the average number of rounds per draw, 0 for never. The Lucky position is
-    one of ``positions`` or the dealer.
+    The draws are given as average rounds per draw, 0 for never. The Lucky position is one of
+    ``positions`` or the dealer.
 
     >>> from bonus.law.meter_terms import meter_terms
     >>> terms = meter_terms("five_card_hand_bonus", 100)

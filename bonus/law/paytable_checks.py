@@ -1,7 +1,7 @@
 """Checks of the paytables in a chapter's file, before any part of the file is used.
 
-They find errors of copying: a missing or unknown hand, a higher hand that pays less than a lower
-one, two kinds of odds in one paytable, or a choice that occurs twice.
+They find errors of copying: a missing or unknown hand, a higher hand that pays less, two kinds of
+odds in one paytable, or a choice that occurs twice.
 """
 
 import re
@@ -129,10 +129,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
 
 
 def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) -> None:
-    """Check the parts of an optional wager that belong to a meter.
-
-    A wager that feeds a meter must have rates. Any other must have no rates, Envy Bonuses or draws.
-    """
+    """Check that a meter has rates, and only a meter has rates, Envy Bonuses and draws."""
     for paytable in paytables:
         if set(paytable.rates) != (set(tables.meters) or ({""} if tables.meter else set())):
             raise ChapterError(
@@ -165,17 +162,13 @@ def _check_draws(where: str, draws: DrawPays) -> None:
 
 
 def _percent_names(tables: WagerTables) -> tuple[str, ...]:
-    """Return the names that cells use for the meters of a wager."""
     return tables.meters or (("meter",) if tables.meter else ())
 
 
 def _with_fourth(
     of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
 ) -> Sequence[Paytable]:
-    """Return the paytables among which a casino table chooses.
-
-    They are those for the fourth card if the wager has them.
-    """
+    """Return the paytables among which a table chooses: those for the fourth card, if any."""
     if tables.fourth_card is None:
         return paytables
     if len(paytables) > 1:
@@ -248,9 +241,8 @@ def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) 
 def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> None:
     """Check the kinds of payout in a paytable.
 
-    All odds of a paytable are "to 1", or all are "for 1". A paytable of a meter pays a percentage
-    of it, and its odds are "for 1"; any other pays no percentage. ``meters`` are the names that the
-    cells use for the meters.
+    All odds are "to 1", or all are "for 1". A paytable of a meter pays a percentage of it, and its
+    odds are "for 1"; any other pays no percentage. ``meters`` are the names that the cells use.
     """
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     payouts: list[Payout] = [read_payout(cell) for cell in paytable.cells.values()]
@@ -326,9 +318,8 @@ def _check_rows(
 ) -> None:
     """Check the hands of a paytable, and that no hand pays less than a lower hand.
 
+    It must have every hand from one of the highest (``Ranking.tops``) down to ``lowest``.
     Percentages of several meters cannot be compared, so a hand that wins them has no worth.
-
-    The paytable must have every hand from one of the highest (``Ranking.tops``) down to ``lowest``.
     """
     hands = ranking.names
     for hand in (lowest, *worth):
@@ -355,7 +346,6 @@ def _ranking(of: str, name: str) -> Ranking:
 
 
 def _parts(chapter: Chapter) -> Iterator[tuple[str, msgspec.Struct]]:
-    """Yield the parts of a chapter that name subsections, each with its name in messages."""
     main = chapter.main
     yield "deal", chapter.deal
     if main:

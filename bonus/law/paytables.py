@@ -1,6 +1,6 @@
-"""The printed paytables of the law: their cells (odds, sums, seeds and rates), and their columns.
+"""The printed paytables of the law: cells (odds, sums, seeds, rates) and columns.
 
-A cell without the required form is refused with ChapterError.
+A cell without the required form is a ChapterError.
 """
 
 import re
@@ -15,14 +15,13 @@ from bonus.law.chapter_file import Cells, OneTable, PrintedTable, Progression
 from bonus.wagers import PERCENT, Percent, percent_bps, read_percent
 
 Path = tuple[str | int, ...]
-"""The place of a value in a chapter's file: keys, and numbers of list elements from 0."""
+"""A place in a chapter's file: keys, and numbers of list elements from 0."""
 
 
 class ChapterError(ValueError):
     """Error in a chapter's file: the file cannot be read, or it contradicts itself.
 
-    ``place`` is the place in the file. If it is empty, ``text`` is a wrong text that the file has;
-    it is also empty if the place is not known at all.
+    Without a ``place``, ``text`` is a wrong text in the file, if one is known.
     """
 
     def __init__(self, message: str, place: Path = (), *, text: str = "") -> None:
@@ -33,7 +32,7 @@ class ChapterError(ValueError):
 
 @contextmanager
 def placed(*place: str | int) -> Iterator[None]:
-    """Add a place to the place of each ``ChapterError`` that the block raises."""
+    """Add a place to that of each ``ChapterError`` of the block."""
     try:
         yield
     except ChapterError as error:
@@ -43,7 +42,7 @@ def placed(*place: str | int) -> Iterator[None]:
 
 @contextmanager
 def cell_of(where: str, cell: str) -> Iterator[None]:
-    """Say in each ``ChapterError`` that the block raises where the cell is printed."""
+    """Say in each ``ChapterError`` of the block where the cell is printed."""
     try:
         yield
     except ChapterError as error:
@@ -55,9 +54,9 @@ class Payout:
     """Payout in a cell of a paytable; a payout with only default values pays nothing.
 
     ``times`` is a multiple of the wager, ``percent`` one of the meter's balance, and ``percents``
-    are those of several meters by name. ``stake_back`` is true if the wager is also returned, as
-    with "to 1" or a fixed sum, and false if the payout includes it, as with "for 1" (reading G2).
-    ``sum_cents`` is the same for every amount of the wager (reading T5).
+    are those of several meters by name. ``stake_back``: the wager is also returned, as with "to 1"
+    or a fixed sum; with "for 1", the payout includes it (reading G2). ``sum_cents`` is the same for
+    every amount of the wager (reading T5).
     """
 
     times: int = 0
@@ -72,7 +71,6 @@ class Payout:
 
     @property
     def of_meters(self) -> bool:
-        """True if the payout has a percentage of a meter."""
         return bool(self.percent or self.percents)
 
     def percent_of(self, meter: str) -> Percent:
@@ -81,7 +79,7 @@ class Payout:
 
     @property
     def worth(self) -> tuple[Percent, int, int]:
-        """Sort key of payouts in a paytable: the percentage, then the fixed sum, then the odds."""
+        """Sort key in a paytable: the percentage, then the fixed sum, then the odds."""
         return self.percent, self.sum_cents, self.times
 
 
@@ -99,9 +97,9 @@ def read_payout(cell: str) -> Payout:
     """Return the payout in a cell of a paytable.
 
     A cell is ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or blank. A
-    percentage can have one or two decimals, such as ``12.5% of meter``. The cells of a wager that
-    feeds several meters name them: ``100% of major``. A cell can have several of these payouts:
-    ``100% of major + 10% of mega + 50 for 1``.
+    percentage can have one or two decimals. The cells of a wager that feeds several meters name
+    them: ``100% of major``. A cell can have several payouts: ``100% of major + 10% of mega + 50 for
+    1``.
 
     >>> read_payout("1,000 for 1")
     Payout(times=1000, stake_back=False, percent=0, sum_cents=0, percents=())
@@ -140,7 +138,7 @@ def _read_part(cell: str) -> Payout:
 
 
 def read_times(cell: str, of: str) -> int:
-    """Return the N of odds, ``N to 1`` or ``N for 1``; ``of`` is their kind, "to" or "for"."""
+    """Return the N of odds ``N to 1`` or ``N for 1``; ``of`` is "to" or "for"."""
     match = _ODDS.fullmatch(cell)
     if match is None or match[2] != of:
         raise ChapterError(f"{cell!r} has not the form 'N {of} 1'")
@@ -148,7 +146,7 @@ def read_times(cell: str, of: str) -> int:
 
 
 def read_seed(cell: str) -> int:
-    """Return the seed in a cell, ``$1,000 for 1`` or ``$0``, as a multiple of the wager."""
+    """Return a seed, ``$1,000 for 1`` or ``$0``, as a multiple of the wager."""
     match = _SEED.fullmatch(cell)
     if match is None:
         raise ChapterError(f"{cell!r} is not a seed: write '$N for 1' or '$0'")
@@ -156,7 +154,7 @@ def read_seed(cell: str) -> int:
 
 
 def read_rate_bps(cell: str) -> int:
-    """Return a rate below 100%, such as ``14%`` or ``2.25%``, in basis points.
+    """Return a rate below 100%, such as ``2.25%``, in basis points.
 
     >>> read_rate_bps("14%"), read_rate_bps("2.25%"), read_rate_bps("0.5%")
     (1400, 225, 50)
@@ -170,7 +168,7 @@ def read_rate_bps(cell: str) -> int:
 
 
 def read_cents(cell: str) -> int:
-    """Return a sum of whole dollars such as ``$1,000`` in cents."""
+    """Return a sum of whole dollars, such as ``$1,000``, in cents."""
     match = _DOLLARS.fullmatch(cell)
     if match is None:
         raise ChapterError(f"{cell!r} is not a sum: write '$N'")
@@ -198,11 +196,10 @@ class Paytable:
     """One paytable: a column of a printed table.
 
     Attributes:
-        choice: the name of the paytable in a Rules Submission; None if the law leaves no choice.
+        choice: its name in a Rules Submission; None if the law leaves no choice.
         cells: the printed payout of each hand that the paytable names, the highest hand first.
-        version: true if the paytable is one of those for the tables that play a version of the game
-            under 649a.7(e), and for no other tables.
-        rates: the rates of each meter; empty if there is none. The name of the only meter is empty.
+        version: true if it is only for tables that play a version of the game under 649a.7(e).
+        rates: the rates of each meter. The name of the only meter is empty.
     """
 
     rule: str
@@ -239,7 +236,7 @@ def chosen_of(
 
 
 def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
-    """Return a copy of a three-card paytable that pays mini-royals ``times`` to 1 (649a.12(g))."""
+    """Return a three-card paytable that also pays mini-royals ``times`` to 1 (649a.12(g))."""
     cells = {"mini_royal": f"{times:,} to 1", **paytable.cells}
     return Paytable(paytable.rule, paytable.choice, MappingProxyType(cells), paytable.version)
 
@@ -247,7 +244,7 @@ def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
 def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Payout]]:
     """Return the name and the payout that a paytable has for every hand of a ranking.
 
-    If a royal has no separate row, it has the name and the payout of the first row.
+    A royal without a separate row has those of the first row.
     """
     first = next(iter(paytable.cells))
     above = hands[: hands.index(first)]

@@ -1,7 +1,4 @@
-"""Checks that each name in a chapter's file is defined, and defined only once.
-
-What is wrong is refused with ChapterError.
-"""
+"""Checks that each name in a chapter's file is defined, and defined only once."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -25,19 +22,18 @@ from bonus.law.paytables import ChapterError, cell_of, placed, read_cents, read_
 from bonus.wagers import PaidFrom, envy_item, is_envy, is_jackpot, is_on_dealer
 
 _NUMBERS: Final = ("version", "mini_royal")
-"""Names of choices that any chapter can have, in addition to the choices that its file names."""
+"""Names of choices that any chapter can have."""
 
 _CARDS_MAX: Final = 7
-"""Largest number of cards of a hand, of the dealer and of the community.
+"""Largest number of cards of a hand, the dealer or the community.
 
-Every result can carry this number: a message to the service has room for eight cards of each.
+A message to the service has room for eight of each.
 """
 
 _CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
 
 
 def check_cards(deal: Deal) -> None:
-    """Refuse more cards of a hand, the dealer or the community than a result can carry."""
     for what, cards in (
         ("hand", deal.hand),
         ("dealer", deal.dealer),
@@ -49,7 +45,6 @@ def check_cards(deal: Deal) -> None:
 
 
 def check_consistency(chapter: Chapter) -> None:
-    """Check that the parts of a chapter do not contradict each other."""
     optional = [name for tables in chapter.wager for name in tables.names]
     names = [*chapter.main_wagers, *optional]
     _once(names, "has two entries")
@@ -177,10 +172,7 @@ def _check_draws(of: str, tables: WagerTables) -> None:
 
 
 def _check_judged(of: str, tables: WagerTables) -> None:
-    """Check that the meter service can judge the hands of a wager that feeds a meter.
-
-    It receives the cards of the positions, the dealer and the community.
-    """
+    """Check that the meter service gets the cards: of positions, dealer and community."""
     if tables.fourth_card or tables.readings or tables.mini_royal:
         raise ChapterError(
             f"{of}: a wager that feeds a meter has no fourth_card, readings or mini_royal"
@@ -235,7 +227,6 @@ def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
 
 
 def _check_deal(chapter: Chapter) -> None:
-    """Check that one deck has enough cards for all hands and the community cards."""
     deal = chapter.deal
     largest = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
     if min(deal.positions, deal.hand, deal.dealer + 1, deal.community + 1) < 1:

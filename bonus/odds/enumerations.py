@@ -1,7 +1,6 @@
 """The enumerations of deals that the odds need. Each has a name, and is computed once.
 
-The result, a count, depends only on the cards and the ranking of hands, and on no paytable, so it
-can be cached for all paytables.
+A count depends only on the cards and the ranking, so it can be cached for all paytables.
 """
 
 from collections.abc import Callable
@@ -51,15 +50,10 @@ class CountStore(Protocol):
 
 
 Begin = Callable[[str, int], Advance]
-"""Function that is called before a count, with its name and its number of steps.
-
-It returns the function that receives the progress.
-"""
+"""Called before a count, with its name and number of steps; returns what receives the progress."""
 
 
 class Enumerator:
-    """Access to the results of enumerations; each enumeration is computed at most once."""
-
     def __init__(self, shelf: CountStore | None = None, begin: Begin | None = None) -> None:
         self._shelf = shelf
         self._begin = begin
@@ -92,10 +86,9 @@ class HandDeals(msgspec.Struct, frozen=True):
 
 
 class Fives(msgspec.Struct, frozen=True):
-    """Numbers of deals for each hand of the player's three cards and two community cards.
+    """Deals of the player's three cards and two community cards.
 
-    The outer key is the strength of the player's three cards, the inner one the name of the
-    five-card hand.
+    By the strength of the three cards, then by the name of the five-card hand.
     """
 
     deals: dict[int, Counts]
@@ -104,8 +97,7 @@ class Fives(msgspec.Struct, frozen=True):
 def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
     """Return the enumeration of all hands of a ranking.
 
-    ``groups`` is the number of cards from each source. It matters only for rankings of colors; for
-    all others, only the total does.
+    ``groups`` is the number of cards from each source, which matters only for rankings of colors.
     """
     if ranking not in BY_COLOR:
         groups = (sum(groups),)
@@ -126,7 +118,7 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
 
 
 def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[HandDeals]:
-    """Return the enumeration of all hands with one additional card of a given rank (679a.12(f))."""
+    """Return the enumeration of hands with one additional card of a rank (679a.12(f))."""
     return Enumeration(
         f"{wager.ranking} of {size} cards and a {rank}",
         HandDeals,
@@ -147,7 +139,6 @@ def duel(chapter: Chapter) -> Enumeration[Duel]:
 
 
 def fives(ranking: str) -> Enumeration[Fives]:
-    """Return the enumeration of five-card hands, grouped by the player's three cards (`Fives`)."""
     return Enumeration(
         f"five_card of {ranking} and 2 cards",
         Fives,

@@ -4,8 +4,7 @@ Hands that differ only by a renaming of the suits form a class: suits are equal 
 so all hands of a class have the same strength. Each hand is written as four bit masks of thirteen
 ranks, one mask per suit, which are sorted and packed into one number, the key of the class. The
 size of a class is the number of distinct ways to assign the four masks to the four suits. The
-function of the ranking (``bonus.hands``) judges each class. Settlement uses the same function, so
-odds and payouts follow the same rules.
+function of the ranking (``bonus.hands``) judges each class, as it judges hands in settlement.
 
 If the best five of five to nine cards count, the deals are not formed one by one: of nine cards,
 there are 3.7 billion. The ranks are added one after another, and each state of the ranks so far has
@@ -44,8 +43,8 @@ class HandClasses:
     """The classes of hands of one size, with one hand that represents each class.
 
     Attributes:
-        keys: the key of each class, ascending; shape (classes,).
-        hands: the number of hands in each class; shape (classes,).
+        keys: the key of each class, ascending; shape (classes,), as ``hands``, the number of hands
+            in each.
         cards: the cards of the hand that represents each class; shape (classes, size).
         in_a_suit: the number of cards in the longest suit of each class; shape (classes,).
     """
@@ -66,7 +65,7 @@ class HandClasses:
         return np.searchsorted(self.keys, _keys(cards))
 
     def subsets(self, size: int) -> list[Integers]:
-        """Return all subsets of ``size`` cards of the hands that represent the classes.
+        """Return all subsets of ``size`` cards of the representing hands.
 
         Each array has one subset for each class; its shape is (classes, size).
         """
@@ -90,7 +89,6 @@ def hand_classes(size: int) -> HandClasses:
 
 
 def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
-    """Return all hands in the class of a hand."""
     return frozenset(
         frozenset(Card(card - card % _SUITS + suits[card % _SUITS]) for card in cards)
         for suits in permutations(range(_SUITS))
@@ -98,7 +96,7 @@ def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
 
 
 def _shapes(size: int) -> list[tuple[int, ...]]:
-    """Return every way to divide ``size`` cards among the four suits, the largest number first."""
+    """Return every way to divide cards among the four suits, the largest number first."""
     return [
         shape
         for shape in combinations_with_replacement(range(min(size, _RANKS), -1, -1), _SUITS)
@@ -123,10 +121,7 @@ def _masks(count: int) -> list[int]:
 
 
 def _orbits(masks: Integers) -> Integers:
-    """Return the number of hands in each class.
-
-    It is 24, the number of orders of the four suits, or lower if some of the four masks are equal.
-    """
+    """Return the number of hands in each class: 24, or fewer if some of its masks are equal."""
     run = np.ones(len(masks), np.int64)
     exchanges = np.ones(len(masks), np.int64)
     for suit in range(1, _SUITS):
@@ -161,12 +156,12 @@ def _packed(masks: list[Integers]) -> Integers:
 
 
 Advance = Callable[[int], None]
-"""Function that receives the progress: the number of steps done since its last call."""
+"""Function that receives the number of steps done since its last call."""
 
 Judge = Callable[[Sequence[Card]], StrEnum]
 
 Counts = dict[str, int]
-"""Number of deals of each hand, by the name of the hand."""
+"""Number of deals of each hand, by its name."""
 
 _BATCH: Final = 1 << 14
 _NAMED_SUIT: Final = 5
@@ -179,11 +174,11 @@ _BLACK_AND_RED: Final = tuple(
 
 
 def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Counts:
-    """Return how many deals result in each hand, by the name of the hand.
+    """Return how many deals result in each hand that occurs.
 
-    A hand that does not occur is left out. ``groups`` is the number of cards from each source, such
-    as three of the player and three of the dealer. For a ranking of colors, a deal is a separate
-    set of cards for each source; for any other, one set of all the cards.
+    ``groups`` is the number of cards from each source, such as three of the player and three of the
+    dealer. For a ranking of colors, a deal is a separate set of cards for each source; for any
+    other, one set of all the cards.
     """
     if ranking in BY_COLOR:
         return _count_colors(ranking, groups, advance)
@@ -218,7 +213,7 @@ def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance
 
 @dataclass(frozen=True, slots=True)
 class HandClass:
-    """One class of hands that differ only by a renaming of the suits, and one of these hands.
+    """One class of hands, and one of these hands.
 
     ``suited`` is true if the name of a hand can depend on its suit, as for the royal flush of
     spades: all its cards, or five of them, are in one suit.
@@ -277,8 +272,8 @@ class _State(NamedTuple):
         fours, threes, pairs: the number of ranks that occur four times, three times and twice; at
             most one, two and two.
         run: the number of consecutive ranks up to the last rank; at most five.
-        suited: the number of cards of the suit; at most five.
-        suited_run, suited_straight: the same as `run` and `straight`, for the cards of the suit.
+        suited: the number of cards of the suit; at most five. ``suited_run`` and
+            ``suited_straight`` are as ``run`` and ``straight``, for these.
     """
 
     cards: int = 0
@@ -308,7 +303,6 @@ class _State(NamedTuple):
         )
 
     def by_ranks(self, *, straight: bool) -> FiveCardHand:
-        """Return the best hand without a flush; ``straight`` is true if there is a straight."""
         if self.fours:
             return FiveCardHand.FOUR_OF_A_KIND
         if self.threes == 2 or (self.threes and self.pairs):
@@ -323,9 +317,7 @@ class _State(NamedTuple):
 
 
 def count_best_five(cards: int, advance: Advance) -> Counts:
-    """Return how many deals of some cards have each hand of 649a.6(d) as their best five.
-
-    A hand that does not occur is left out.
+    """Return how many deals have each hand of 649a.6(d) as their best five.
 
     Raises:
         ValueError: there are fewer than five cards, or more than nine.
@@ -356,7 +348,6 @@ def steps_of_best_five() -> int:
 
 
 def _with_next_rank(states: Mapping[_State, int], cards: int) -> Mapping[_State, int]:
-    """Return the states after the next rank, without those that have too many cards."""
     found: Counter[_State] = Counter()
     for state, deals in states.items():
         for suited, others, ways in _WAYS:

@@ -1,8 +1,8 @@
 """The optimal strategy of a main game (the game against the dealer), and its house edges.
 
 For each hand of the player, the loss of a fold is compared with the average gain of each wager that
-keeps the player in the game. Amounts are in units of the Ante. Each deal's amount is a whole
-number, so none is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
+keeps the player in the game. Amounts are in units of the Ante; each deal's is a whole number, so
+none is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
 """
 
 from collections import Counter
@@ -39,12 +39,12 @@ class Best:
     """A strategy for a main game, and its results.
 
     Attributes:
-        house_edge: the average gain of the house, in units of the Ante.
-        average_wager: the average sum of the Ante and the wager after it, in units of the Ante.
+        house_edge: the average gain of the house, in units of the Ante; ``average_wager`` is the
+            average sum of the Ante and the wager after it.
         times: for each row of a ``Duel``, the wager after the Ante as a multiple of the Ante; 0 for
             a fold.
-        deals: the number of deals for a fold, and for each outcome of hands that are not folded. A
-            deal is a hand of the player and a hand of the dealer.
+        deals: the number of deals (a hand of the player and one of the dealer) for a fold, and for
+            each outcome of hands that are not folded.
     """
 
     house_edge: Fraction
@@ -55,15 +55,14 @@ class Best:
 
     @property
     def element_of_risk(self) -> Fraction:
-        """Average gain of the house, divided by the average total wager."""
         return self.house_edge / self.average_wager
 
 
 def play_best(game: MainWagers, ways: Sequence[int], duel: Duel) -> Best:
     """Return the strategy with the best wager for each hand, and its results.
 
-    If two of ``ways``, the allowed multiples of the Ante, are equally good, the strategy uses the
-    smaller one.
+    If two of ``ways``, the allowed multiples of the Ante, are equally good, it uses the smaller
+    one.
     """
     worths = _worths(game, ways, duel)
     best, times = worths[FOLD].copy(), np.full(len(duel.hands), FOLD, np.int64)
@@ -76,8 +75,8 @@ def play_best(game: MainWagers, ways: Sequence[int], duel: Duel) -> Best:
 def play_by_rank(game: MainWagers, ways: Sequence[int], duel: Duel) -> Best:
     """Return the best strategy that uses only the rank of the hand, and its results.
 
-    Under this strategy, a higher hand never wagers less than a lower hand. The player can ignore
-    suits and cards that are not part of the best hand.
+    A higher hand never wagers less than a lower one. The player can ignore suits and cards that are
+    not part of the best hand.
     """
     worths = _worths(game, ways, duel)
     ways = (FOLD, *ways)
@@ -109,7 +108,7 @@ def _worths(game: MainWagers, ways: Sequence[int], duel: Duel) -> dict[int, Inte
     """Return the total gain of each row of the duel, for each wager after the Ante.
 
     It is summed over all of the dealer's hands, in units of the Ante. Odds so high that the sum
-    would not fit in 64 bits are refused with ValueError.
+    would not fit in 64 bits are a ValueError.
     """
     against = _outcomes(duel)
     worths = {FOLD: np.full(len(duel.hands), -duel.deals, np.int64)}
@@ -300,10 +299,7 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """Return the key of the bonus whose paytable the casino chooses.
-
-    Without a choice, it is the first key; empty if there is none.
-    """
+    """Return the key of the bonus with the casino's choice, or the first; empty if none."""
     choices = [bonus.choice for bonus in chapter.main_bonuses if bonus.choice]
     return next(iter([*choices, *paytables]), "")
 

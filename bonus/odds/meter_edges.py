@@ -28,8 +28,17 @@ from bonus.law.paytables import (
 )
 from bonus.odds.enumerations import Enumerator, all_hands, fives
 from bonus.odds.main_edges import folded_strengths
-from bonus.odds.odds_entries import Drawn, Folding, LongRun, OddsEntry, SharedWager, TierOdds, exact
-from bonus.odds.offers import OTHERS_MAX, Offer, PaidHand, paid_hands, paytable_of
+from bonus.odds.odds_entries import (
+    Drawn,
+    Folding,
+    HandLine,
+    LongRun,
+    OddsEntry,
+    SharedWager,
+    TierOdds,
+    exact,
+)
+from bonus.odds.offers import OTHERS_MAX, Offer, paid_hands, paytable_of
 from bonus.wagers import Percent
 
 PLAYERS_MAX: Final = 7
@@ -41,33 +50,35 @@ _ONLY: Final = ""
 class Metered:
     """Payouts of a wager whose hands can win percentages of meters.
 
-    ``of`` is the total number of deals, and ``drawn`` the average payout of the draws, in units of
-    the wager, as are all edges and returns. ``shares`` is the number of players who divide a
-    percentage of the meter (reading T17).
+    ``drawn`` is the average payout of the draws, in units of the wager, as are all edges and
+    returns. ``shares`` is the number of players who divide a percentage of the meter (reading T17).
     """
 
-    hands: tuple[PaidHand, ...]
-    of: int
+    hands: tuple[HandLine, ...]
     rates: Mapping[str, Rates]
     drawn: Fraction = Fraction(0)
     shares: int = 1
 
+    @property
+    def of(self) -> int:
+        return self.hands[0].of
+
     def fixed_return(self, wager_cents: int) -> Fraction:
         """Return the average payout besides percentages of meters."""
         cents = sum(
-            hand.deals * (hand.payout.times * wager_cents + hand.payout.sum_cents)
+            hand.combinations * (hand.payout.times * wager_cents + hand.payout.sum_cents)
             for hand in self.hands
         )
         return Fraction(cents, self.of * wager_cents) + self.drawn
 
     def meter_return(self, meter: str) -> Fraction:
         """Return the fraction of a meter that one wager wins on average."""
-        percent = sum(hand.deals * hand.payout.percent_of(meter) for hand in self.hands)
+        percent = sum(hand.combinations * hand.payout.percent_of(meter) for hand in self.hands)
         return Fraction(percent, 100 * self.of * self.shares)
 
     def chance(self, meter: str, least: Percent) -> Fraction:
         """Return the probability that a wager wins ``least`` percent of a meter, or more."""
-        won = (hand.deals for hand in self.hands if hand.payout.percent_of(meter) >= least)
+        won = (hand.combinations for hand in self.hands if hand.payout.percent_of(meter) >= least)
         return Fraction(sum(won), self.of)
 
     def edge(self, wager_cents: int, *, empty: str | None = None) -> Fraction:
@@ -102,9 +113,9 @@ class Metered:
         )
 
     def break_even(self, meter: str, wagers_cents: tuple[int, ...]) -> dict[str, int]:
-        """Return the lowest balance of a meter at which the house has no edge, by the wager.
+        """Return the lowest balance in cents without a house edge, by the wager in cents.
 
-        All sums are in cents. The other meters are at their seeds.
+        The other meters are at their seeds.
         """
         return {str(cents): self._break_even(meter, cents, Fraction(0)) for cents in wagers_cents}
 
@@ -127,7 +138,7 @@ class Metered:
 
     def _pays_cents(self, meter: str, held_cents: int) -> Fraction:
         paid = sum(
-            hand.deals * (held_cents * hand.payout.percent_of(meter) // 100 // self.shares)
+            hand.combinations * (held_cents * hand.payout.percent_of(meter) // 100 // self.shares)
             for hand in self.hands
         )
         return Fraction(paid, self.of)
@@ -139,15 +150,13 @@ def has_tiers(tables: WagerTables) -> bool:
 
 
 def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
-    """Return the odds of a wager that feeds meters."""
     paytable = paytable_of(offer, tables.table, offer.paytable)
     cards = tables.cards[tables.names.index(offer.wager)]
     groups = offer.chapter.deal.judged(cards)
     deals = counted.get(all_hands(offer.ranking, groups)).deals
     of_draws = _draws(offer, tables, sum(groups))
     metered = Metered(
-        hands=paid_hands(paytable, offer.ranking, deals),
-        of=sum(deals.values()),
+        hands=paid_hands(paytable, offer.ranking, deals, sum(deals.values())),
         rates=paytable.rates,
         drawn=sum((_per(gives, every) for gives, every in of_draws), Fraction(0)),
     )
@@ -158,7 +167,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         wager=offer.wager,
         paytable=offer.paytable,
         house_edge=metered.edge(wagers_cents[0]),
-        hands=tuple(hand.line(metered.of) for hand in metered.hands),
+        hands=metered.hands,
         rule=paytable.rule,
         long_run=metered.long_run(wagers_cents[0]),
         tables=offer.at,
@@ -240,14 +249,14 @@ def _envy(
     """Yield each amount of the wager, and the average Envy Bonus from one other player's hand.
 
     It is in units of the wager. The cards of another player have the same distribution as the
-    player's own, and the average for several is the sum, so each player is considered separately.
-    An Envy Bonus is paid only for a hand that stays on the table (reading T8).
+    player's own, so each player is considered separately. An Envy Bonus is paid only for a hand
+    that stays on the table (reading T8).
     """
     for schedule in tables.envy.schedule if tables.envy else ():
         wager_cents = read_cents(schedule.wager)
         if wager_cents in wagers_cents:
             brings_cents = sum(
-                hand.deals * read_cents(schedule.pays[hand.hand])
+                hand.combinations * read_cents(schedule.pays[hand.hand])
                 for hand in metered.hands
                 if hand.hand in schedule.pays
             )
@@ -273,7 +282,7 @@ def _when_folding(
         of += sum(deals.values())
         if strength not in folded:
             played.update(deals)
-    return Metered(paid_hands(paytable, offer.ranking, played), of, paytable.rates)
+    return Metered(paid_hands(paytable, offer.ranking, played, of), paytable.rates)
 
 
 def _folding(
@@ -325,7 +334,7 @@ def _per(gives: Fraction, every: int) -> Fraction:
 def _drawn(gives: Fraction, every: int, edge: Fraction) -> Drawn:
     """Return the odds of one draw, and how frequent it must be to remove the house edge.
 
-    ``gives`` is the payout if the draw occurs in every round, in units of the wager. ``every`` is
+    ``gives`` is the payout if the draw occurs in every round, in units of the wager, and ``every``
     the average number of rounds per draw. ``edge`` is the house edge with both draws; the other
     draw keeps its frequency.
     """

@@ -1,25 +1,17 @@
 """Structure of the results: the exact odds of a wager with one paytable.
 
-Every edge is a house edge: the average loss of the player. It is an exact fraction of the wager.
-For a main game, it is a fraction of the Ante and includes the results of the wager after the Ante.
-Sums are in cents. In JSON (``odds_json``), a fraction is ``"n/d"``, and each ``house_edge`` and
+Every edge is a house edge: the average loss of the player, an exact fraction of the wager. For a
+main game, it is a fraction of the Ante and includes the results of the wager after the Ante. Sums
+are in cents. In JSON (``odds_json``), a fraction is ``"n/d"``, and each ``house_edge`` and
 ``element_of_risk`` is followed by its decimal, rounded to six places.
 
 The edge of a wager that feeds a meter is given twice: now, with the meter at its seed and the
-wager's contributions lost, and in the long run, in which players win these contributions
-(``LongRun``).
-
-If a hand is paid a percentage of a meter, the house edge falls as the meter rises. In the following
-formula, the meter and the wager are in cents, and ``other players`` is the number of those whose
-hands can bring an Envy Bonus:
-
-    house_edge = house_edge_at_empty_meter
-                - meter_return x meter / wager
-                - envy_return x other players
-
-The meter in this formula is the amount from which the hand is paid. It includes the contributions
-of this round's wagers, and no other win of the round has been subtracted from it (reading T14). The
-hand of another player brings an Envy Bonus if the hand stays on the table (reading T8).
+wager's contributions lost, and in the long run (``LongRun``). If a hand is paid a percentage of a
+meter, the edge falls as the meter rises: ``house_edge_at_empty_meter - meter_return x meter / wager
+- envy_return x other players``. The meter and the wager are in cents, and the other players are
+those whose hands can bring an Envy Bonus: hands that stay on the table (reading T8). The meter is
+the amount from which the hand is paid: it includes the contributions of this round's wagers, and no
+other win of the round has been subtracted (reading T14).
 
 ``break_even_meter`` has, for each wager in cents, the lowest meter in whole cents at which the
 house has no edge, including the rounding of percentages down to the cent (reading G3).
@@ -39,14 +31,13 @@ _NONE: Final = Fraction()
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base class of all parts of an entry; the JSON omits fields that have their default values."""
+    pass
 
 
 class HandLine(_Part, frozen=True):
     """A hand with its payout, and ``combinations``, the number of deals with it, ``of`` all deals.
 
     Attributes:
-        hand: the name of the hand, as in settlement lines.
         pays: the printed cell of the paytable; empty if the paytable does not pay the hand.
         beside: the cells of other paytables of the game that also pay the hand, by the name of the
             wager or bonus, such as the Win Bonus in addition to a Bad Beat Bonus.
@@ -68,12 +59,15 @@ class HandLine(_Part, frozen=True):
     def payout(self) -> Payout:
         return read_payout(self.pays)
 
+    def returned(self, wager_cents: int) -> Fraction:
+        """Return what the hand adds to the average payout and stake back, in wagers."""
+        paid = self.payout
+        fixed = Fraction(paid.sum_cents, wager_cents)
+        return self.chance * (paid.times + paid.stake_back + fixed)
+
 
 class OutcomeLine(_Part, frozen=True):
-    """The number of deals, ``of`` all deals, with one outcome of a main game.
-
-    ``outcome`` is a fold, or the result of the player's hand against the dealer's hand.
-    """
+    """The number of deals with a fold, or with one result against the dealer's hand."""
 
     outcome: str
     combinations: int
@@ -85,10 +79,9 @@ class OutcomeLine(_Part, frozen=True):
 
 
 class MixedHand(_Part, frozen=True):
-    """A kind of hand that the optimal strategy does not always play in the same way.
+    """A kind of hand, in words, that the optimal strategy does not always play in the same way.
 
-    ``hand`` is in words. ``hands`` has the number of hands by the wager that the strategy makes
-    with them, as a multiple of the Ante; 0 is a fold.
+    ``hands`` has the number of hands by the wager, as a multiple of the Ante; 0 is a fold.
     """
 
     hand: str
@@ -103,15 +96,14 @@ class ByRank(_Part, frozen=True):
 
 
 class LongRun(_Part, frozen=True):
-    """The house edge over very many wagers, and what the wagers cost the house.
+    """The house edge over very many wagers: 1 minus the three other shares of the wager.
 
-    The edge is 1 minus the three other shares of the wager. It is the same whatever else feeds the
-    meter: other wagers change who wins the meter, and not what the house adds to it.
+    It is the same whatever else feeds the meter: other wagers change who wins the meter, and not
+    what the house adds to it.
 
     Attributes:
         fixed_return: the average payout at odds, in fixed sums and in draws.
         contributions: the rates of all meters that the wager feeds, with those of their reserves.
-            Players win all of it later.
         reseeds: the average reseed that the house pays when the whole meter is won.
     """
 
@@ -155,9 +147,9 @@ class Drawn(_Part, frozen=True):
 
 
 class SharedWager(_Part, frozen=True):
-    """Odds of a wager on the dealer's hand, for one number of players who made the wager.
+    """Odds of a wager on the dealer's hand, for one number of players who made it.
 
-    These players divide a jackpot equally (649a.12(i)(2), reading T17).
+    They divide a jackpot equally (649a.12(i)(2), reading T17).
     """
 
     players: int
@@ -172,13 +164,12 @@ class TierOdds(_Part, frozen=True):
 
     Attributes:
         seed_meter: the first balance in cents, by the wager in cents.
-        meter_return: the reduction of the house edge when the meter rises by the amount of one
-            wager.
+        meter_return: the reduction of the house edge when the meter rises by one wager.
         hit_chance: the probability that a wager wins a percentage of the meter; ``whole_chance``
             that it wins the whole.
-        break_even_meter: the lowest balance without a house edge, in cents, by the wager in cents,
-            with the other meters at their seeds; ``break_even_meter_with_envy`` with one to six
-            other players, in this order.
+        break_even_meter: the lowest balance without a house edge, by the wager in cents, with the
+            other meters at their seeds; ``break_even_meter_with_envy`` with one to six other
+            players.
     """
 
     meter: str
@@ -191,10 +182,9 @@ class TierOdds(_Part, frozen=True):
 
 
 class MeterTimes(_Part, frozen=True):
-    """Average times between the hits of a meter, in hours, as exact fractions; empty if none.
+    """Average hours between the hits of a meter, as exact fractions; empty if none.
 
-    ``hours_whole`` is the time between wins of the whole meter, ``hours`` between wins of a
-    percentage.
+    ``hours_whole`` is between wins of the whole meter, ``hours`` between wins of a percentage.
     """
 
     meter: str
@@ -205,8 +195,8 @@ class MeterTimes(_Part, frozen=True):
 class HitTimes(_Part, frozen=True):
     """Average times between the wins of a wager that feeds a meter, for a number of wagers.
 
-    The wagers of one game at all tables count. ``hands`` has the time between wins of each hand, in
-    hours, as an exact fraction; empty for a hand that cannot occur.
+    The wagers of one game at all tables count. ``hands`` has the hours between wins of each hand;
+    empty for a hand that cannot occur.
     """
 
     wagers_per_hour: int
@@ -218,33 +208,27 @@ class OddsEntry(_Part, frozen=True):
     """Odds of a wager with one paytable.
 
     Attributes:
-        paytable: the name of the paytable in a Rules Submission; null if the chapter leaves no
-            choice.
+        paytable: its name in a Rules Submission; null if the chapter leaves no choice.
         house_edge: for a wager that feeds a meter, the meter is at its seed, and what the wager
             adds to it is lost.
         hit_frequency: the probability that the wager wins. For a main game: that the hand is played
             and at least one of the two wagers wins, without regard to bonuses. Draws do not count.
-        long_run: for a wager that feeds a meter; null for others.
         hands: every hand, the highest first.
-        rule: the subsection of the paytable.
         mini_royal: the paytable cell of an added mini-royal (649a.12(g)).
         reading: the reading under which hands are judged (reading F12).
-        house_edge_by_wager: the house edge by the wager in cents, if the paytable has fixed sums.
+        house_edge_by_wager: by the wager in cents, if the paytable has fixed sums;
             ``house_edge_long_run_by_wager`` is that in the long run.
         note: sentences about the limits of these figures.
-        tables: the casino tables of the floor file that offer this wager with this paytable.
+        tables: the casino tables of the floor file with this offer.
         pays_what: which bonus the paytables of a main game pay, and when.
-        by_rank: the best strategy that uses only the rank of the hand; null if it is optimal.
-        element_of_risk: the house edge of a main game divided by the average total wager.
-        average_wager: the average total wager of a main game, in units of the Ante.
+        by_rank: null if the best strategy by rank alone is optimal.
+        element_of_risk: the house edge of a main game divided by the average total wager
+            (``average_wager``, in units of the Ante).
         seed_meter: the first balance of the meter in cents, by the wager in cents.
-        meter_return: the reduction of the house edge when the meter rises by the amount of one
-            wager.
+        meter_return: the reduction of the house edge when the meter rises by one wager.
         envy_return: the reduction of the house edge by the hand of one other player, by the wager
             in cents.
-        break_even_meter_with_envy: the break-even meter with one to six other players, in this
-            order.
-        when_folding: the odds for a player who sometimes folds.
+        break_even_meter_with_envy: the break-even meter with one to six other players.
         positions: for the Lucky Bonus, the number of positions in the draw, without the dealer.
         when_shared: the odds for one to seven players who share a jackpot on the dealer's hand.
         hit_times: if the number of wagers in an hour is given.

@@ -69,7 +69,6 @@ def plain_name(name: str) -> str:
 
 
 def percent(share: Fraction) -> str:
-    """Return the text of a fraction as a percentage with four decimals."""
     return f"{rounded(share * 100, 4)}%"
 
 

@@ -1,5 +1,6 @@
 """Every wager of the chapters with every paytable that the law allows, and what it pays."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -7,11 +8,11 @@ from typing import Final
 from bonus.errors import UserError, nearest
 from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Bonus, Chapter, Main, MiniRoyal, PrintedTable, WagerTables
-from bonus.law.paytables import Payout, Paytable, chosen_of, rows_of, with_mini_royal
+from bonus.law.paytables import Paytable, chosen_of, rows_of, with_mini_royal
 from bonus.odds.odds_entries import HandLine
 
 WAGERS_CENTS: Final = (100, 500)
-"""Amounts of a wager, $1 and $5, for which the odds show sums if no floor file names others."""
+"""Amounts of a wager for which the odds show sums if no floor file names others."""
 
 OTHERS_MAX: Final = 6
 """The largest number of other players for which the odds show Envy Bonuses."""
@@ -19,7 +20,7 @@ OTHERS_MAX: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class DrawOdds:
-    """Frequency of the draws for the Five Card Hand Bonus: average rounds per draw, 0 for never."""
+    """Average rounds per draw of the Five Card Hand Bonus, 0 for never."""
 
     magic_card_every: int = 0
     lucky_every: int = 0
@@ -34,9 +35,9 @@ class Offer:
         paytable: the name of the paytable; None if there is no choice.
         tables: the chapter's terms of the wager if it is optional; None for the main game.
         mini_royal: the odds to 1 of an added mini-royal (649a.12(g)); 0 if none is added.
-        reading: the name of the reading under which hands are judged; empty if there is no choice.
+        reading: the reading under which hands are judged; empty if there is no choice.
         wagers_cents: the amounts of the wager for which sums are shown.
-        at: the casino tables of a floor file that offer this wager with this paytable.
+        at: the casino tables of a floor file with this offer.
     """
 
     chapter: Chapter
@@ -64,9 +65,9 @@ class Offer:
 def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) -> Iterator[Offer]:
     """Yield every wager of a chapter with every paytable of the wager.
 
-    A paytable to which a mini-royal can be added occurs first without it, then with it. If hands of
-    a wager can be judged under two readings, the wager occurs once for each, first for the reading
-    that follows the text of the law. ``mini_royal`` has the odds to 1 by wager or bonus.
+    A paytable to which a mini-royal can be added occurs first without it, then with it. A wager
+    whose hands can be judged under two readings occurs once for each, first for that of the law's
+    text. ``mini_royal`` has the odds to 1 by wager or bonus.
     """
     if chapter.main:
         yield from _main_offers(chapter, chapter.main, mini_royal)
@@ -107,7 +108,7 @@ def main_choice(chapter: Chapter) -> Bonus | None:
 
 
 def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
-    """Return the names of the paytables that this bonus can have; ``(None,)`` if no choice."""
+    """Return the names of the paytables of this bonus; ``(None,)`` if there is no choice."""
     bonus = main_choice(chapter)
     if bonus is None:
         return (None,)
@@ -124,10 +125,7 @@ _WRONG_USAGE = 2
 
 @dataclass(frozen=True, slots=True)
 class OddsQuery:
-    """Names of games, wagers and paytables whose odds a user wants.
-
-    An offer is selected if it matches each list that is not empty.
-    """
+    """Names of games, wagers and paytables whose odds a user wants; an empty list means all."""
 
     games: Sequence[str] = ()
     wagers: Sequence[str] = ()
@@ -148,11 +146,7 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
 
 
 def _beside(offer: Offer) -> set[str]:
-    """Return the names in a main game that a query must not use.
-
-    A query selects a main game by the name of its first wager. The others are the second wager, and
-    the bonuses with their choices.
-    """
+    """Return the names in a main game that a query must not use: it is asked for by its stake."""
     bonuses = offer.chapter.main_bonuses
     names = {name for bonus in bonuses for name in (bonus.item, bonus.choice)}
     return {*offer.chapter.main_wagers[1:], *names}
@@ -179,30 +173,7 @@ def _refusal(what: str, name: str, known: Iterable[str]) -> str:
     return f"no {what} is called {name!r}{meant}{choices}"
 
 
-@dataclass(frozen=True, slots=True)
-class PaidHand:
-    """A row of a paytable, or a hand that it does not pay, and the number of deals with it.
-
-    ``cell`` is empty if the paytable does not have the hand.
-    """
-
-    hand: str
-    cell: str
-    payout: Payout
-    deals: int
-
-    def line(self, of: int, fourth_card: str = "") -> HandLine:
-        return HandLine(
-            hand=self.hand,
-            combinations=self.deals,
-            of=of,
-            pays=self.cell,
-            fourth_card=fourth_card,
-        )
-
-
 def choose(printed: Iterable[PrintedTable], ranking: str, choice: str | None) -> Paytable:
-    """Return the paytable of a choice; another name is refused with ValueError."""
     paytable = chosen_of(printed, RANKINGS[ranking].names, choice)
     if paytable is None:
         raise ValueError(f"no paytable is called {choice}")
@@ -215,15 +186,24 @@ def paytable_of(offer: Offer, printed: Iterable[PrintedTable], choice: str | Non
     return with_mini_royal(paytable, offer.mini_royal) if offer.mini_royal else paytable
 
 
-def paid_hands(paytable: Paytable, ranking: str, deals: Mapping[str, int]) -> tuple[PaidHand, ...]:
-    """Return every hand of a ranking with its payout, the highest hand first.
+def paid_hands(
+    paytable: Paytable, ranking: str, deals: Mapping[str, int], of: int, fourth_card: str = ""
+) -> tuple[HandLine, ...]:
+    """Return a line for every hand of a ranking with its payout, the highest hand first.
 
     Hands that share a row of the paytable are combined, such as a royal that is paid as a straight
     flush.
     """
-    found: dict[str, PaidHand] = {}
-    for hand, (name, payout) in rows_of(paytable, RANKINGS[ranking].names).items():
-        so_far = found[name].deals if name in found else 0
-        number = so_far + deals.get(hand, 0)
-        found[name] = PaidHand(name, paytable.cells.get(name, ""), payout, number)
-    return tuple(found.values())
+    found: Counter[str] = Counter()
+    for hand, (name, _) in rows_of(paytable, RANKINGS[ranking].names).items():
+        found[name] += deals.get(hand, 0)
+    return tuple(
+        HandLine(
+            hand=name,
+            combinations=number,
+            of=of,
+            pays=paytable.cells.get(name, ""),
+            fourth_card=fourth_card,
+        )
+        for name, number in found.items()
+    )

@@ -25,11 +25,7 @@ _PLAYING: Final = {"three_card": 3, "four_card": 4}
 
 @dataclass(frozen=True, slots=True)
 class NamedStrength:
-    """Name, in words, of the strength of a hand.
-
-    ``group`` is common to similar strengths, such as "a pair of tens"; ``full`` is complete, such
-    as "a pair of tens with ace-three".
-    """
+    """Name of a strength: "a pair of tens with ace-three", of the group "a pair of tens"."""
 
     group: str
     full: str
@@ -123,10 +119,9 @@ class _Share:
         }
 
     def split(self) -> tuple[list[int], list[int]]:
-        """Return two lists of strengths, each from the highest to the lowest.
+        """Return the strengths with whose every hand the player makes the wager, and those below.
 
-        The player makes the wager with every hand of the first. The second has the next lower ones,
-        down to the lowest with which the player sometimes makes it.
+        The second list ends with the lowest strength with which the player sometimes makes it.
         """
         whole = next(
             (index for index, at in enumerate(self.strengths) if self.played[at] < self.all[at]),

@@ -1,6 +1,6 @@
 """The odds of any wager that is offered, its hit frequency, and the times between its hits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -12,7 +12,7 @@ from bonus.odds.enumerations import Enumerator, all_hands, with_further_card
 from bonus.odds.main_edges import main_entry
 from bonus.odds.meter_edges import meter_entry
 from bonus.odds.odds_entries import HandLine, HitTimes, MeterTimes, OddsEntry, exact
-from bonus.odds.offers import Offer, PaidHand, paid_hands, paytable_of
+from bonus.odds.offers import Offer, paid_hands, paytable_of
 
 _RAREST: Final = 100_000_000
 
@@ -61,7 +61,7 @@ def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> O
     fourth = tables.fourth_card
     paytable = paytable_of(offer, tables.table, None if fourth else offer.paytable)
     rules = [paytable.rule]
-    parts = {"": paid_hands(paytable, offer.ranking, deals)}
+    hands = paid_hands(paytable, offer.ranking, deals, of)
     if fourth:
         size = offer.chapter.deal.hand
         further = len(DECK) - size
@@ -70,13 +70,15 @@ def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> O
         of *= further
         chosen = paytable_of(offer, fourth.table, offer.paytable)
         rules.append(chosen.rule)
-        parts = {
-            f"not a {fourth.rank}": paid_hands(paytable, offer.ranking, others),
-            f"a {fourth.rank}": paid_hands(chosen, offer.ranking, on_fourth),
-        }
-    paid = [hand for hands in parts.values() for hand in hands]
-    edges = {str(cents): 1 - _returned(paid, cents) / of for cents in offer.wagers_cents}
-    sums = any(hand.payout.sum_cents for hand in paid)
+        hands = (
+            *paid_hands(paytable, offer.ranking, others, of, f"not a {fourth.rank}"),
+            *paid_hands(chosen, offer.ranking, on_fourth, of, f"a {fourth.rank}"),
+        )
+    edges = {
+        str(cents): 1 - sum((line.returned(cents) for line in hands), Fraction(0))
+        for cents in offer.wagers_cents
+    }
+    sums = any(line.payout.sum_cents for line in hands)
     notes = []
     if tables.forfeited:
         notes.append(
@@ -93,29 +95,13 @@ def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> O
         wager=offer.wager,
         paytable=offer.paytable,
         house_edge=next(iter(edges.values())),
-        hands=tuple(hand.line(of, card) for card, hands in parts.items() for hand in hands),
+        hands=hands,
         rule=", ".join(rules),
         mini_royal=offer.mini_royal_cell,
         reading=offer.reading,
         house_edge_by_wager=edges if sums else {},
         note=" ".join([*notes, *offer.limit_notes(set(rules))]),
         tables=offer.at,
-    )
-
-
-def _returned(hands: Iterable[PaidHand], wager_cents: int) -> Fraction:
-    """Return the sum of payouts and returned wagers over all deals, in units of the wager."""
-    return sum(
-        (
-            hand.deals
-            * (
-                hand.payout.times
-                + hand.payout.stake_back
-                + Fraction(hand.payout.sum_cents, wager_cents)
-            )
-            for hand in hands
-        ),
-        Fraction(0),
     )
 
 

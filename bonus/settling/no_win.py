@@ -1,17 +1,14 @@
 """Check of hands that the dealer declared to win nothing, without entering their cards.
 
-A declared hand loses each wager that its own cards decide, and brings no Envy Bonus to other
-players. The position can still win what other hands decide: Envy Bonuses, and the wager on the
-dealer's hand. Where the cards are needed as evidence, the declaration is refused:
-
-- A Magic Card is drawn that is none of the round's known cards, and the position has a Five Card
-  Hand Bonus wager on its own hand, so only its cards decide whether it has the Magic Card.
-- The other cards or the draws of the round decide that at least one wager is paid or returned,
-  whatever cards the position has. For example, the dealer's hand does not qualify, so the Ante is
-  paid; the position is the Lucky position; or a community card is the Magic Card.
+A declared hand loses each wager that its own cards decide, and brings no Envy Bonus. Its position
+can still win what other hands decide: Envy Bonuses, and the wager on the dealer's hand. Where the
+cards are needed as evidence, the declaration is refused: if a Magic Card is drawn that is none of
+the known cards and the position has a Five Card Hand Bonus wager on its own hand; and if the other
+cards or the draws decide that a wager is paid or returned whatever cards the position has, as when
+the dealer's hand does not qualify, or a community card is the Magic Card.
 
 A declared hand also loses its Ante and its Play. So if the chapter returns those of equal hands, a
-hand that equals the dealer's hand must not be declared to win nothing.
+hand that equals the dealer's must not be declared to win nothing.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -28,18 +25,13 @@ from bonus.settling.settlement import settle_round
 from bonus.settling.table_rules import TableRules
 
 _TRIED_MAX: Final = 512
-"""Number of possible hands that the check tries before it refuses a declaration.
-
-If any hand loses all wagers, the check usually finds such a hand among the first tries.
+"""Number of possible hands that are tried. If any loses all wagers, one of the first usually does.
 """
 _MIXING: Final = 23
-"""Multiplier that mixes the ranks and suits of the deck, so the first tried hands are weak."""
 
 
 def check_no_win(played: Round, rules: TableRules, terms: Mapping[str, MeterTerms]) -> None:
-    """Refuse a round with a hand that the dealer must not declare to win nothing.
-
-    The other checks of ``round_checks`` must already have accepted the round.
+    """Refuse a round, which the other checks accepted, with a wrong declaration.
 
     Raises:
         RoundError: ``cards_missing`` if only the cards of a declared hand decide a Magic Card
@@ -95,10 +87,7 @@ def _can_lose(
     box: RoundPosition,
     seen: Collection[Card],
 ) -> bool:
-    """Return whether a position can lose all its wagers that depend on more than its own cards.
-
-    It can if one of the possible hands that are tried loses them all.
-    """
+    """Return whether a possible hand loses all wagers that depend on more than its cards."""
     wagers = {
         wager: cents
         for wager, cents in box.wagers.items()
@@ -115,14 +104,14 @@ def _can_lose(
 
 
 def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
-    """Return whether a wager depends on the position's cards and also on other cards or a draw."""
+    """Return whether a wager depends on the position's cards and on other cards or a draw."""
     if played.dealer_exposed and wager not in rules.chapter.irregular.settled:
         return False
     return rules.placings[wager].cards not in {"hand", "dealer_and_community"}
 
 
 def _possible_hands(seen: Collection[Card], count: int) -> Iterator[tuple[Card, ...]]:
-    """Yield hands that a position can have, at equal distances in the list of all of them."""
+    """Yield possible hands, at equal distances in the list of all of them."""
     unseen = sorted((card for card in DECK if card not in seen), key=_mixed)
     apart = max(1, comb(len(unseen), count) // _TRIED_MAX)
     return islice(combinations(unseen, count), 0, None, apart)

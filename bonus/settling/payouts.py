@@ -1,7 +1,6 @@
 """Payouts of one round, position by position, up to the payout limit of each player.
 
-The steps of settlement are in ``main_wagers``, ``optional_wagers``, ``progressives`` and
-``hand_bonus``. At each position, all steps are done before the next position is settled.
+At each position, all steps (``wagers_at_odds``, ``progressives``) are done before the next.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,8 +53,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         wager: the name of the wager on whose amount the decision is based.
         hand: the name of the hand in the paytable; None if no hand was turned up.
-        rule: the subsection that decides.
-        times: the multiple of the wager that is paid.
         stake_back: true if the wager is returned (reading G2).
         sum_cents: a fixed sum that is paid instead of a multiple, or 0.
         limited: true if the aggregate payout limit covers the payout.
@@ -96,7 +93,7 @@ class PayoutLimit:
 PlainLines = tuple[JudgedCards, Callable[[str], Line | None]]
 """The cards that decide a wager, and a function from the hand to its line.
 
-The function returns None if the line also depends on other facts of the round.
+It returns None if the line also depends on other facts of the round.
 """
 
 
@@ -114,27 +111,21 @@ class SettlingStep(Protocol):
     def plain(
         self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
     ) -> PlainLines | None:
-        """Return the lines that ``settle`` adds for ``wager``, if the position's hand is turned up.
-
-        None if the hand alone never decides the line.
-        """
+        """Return the lines of ``wager`` if the hand is turned up and decides alone, or None."""
 
     def settle(self, turns: "Turns", box: RoundPosition) -> None:
-        """Settle this kind of wager at the position ``box``, whose turn it is."""
+        pass
 
     def __hash__(self) -> int: ...
 
 
 def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
-    """Return the positions in the order in which the dealer pays them (reading G1).
-
-    The dealer begins on the right, with the highest position number.
-    """
+    """Return the positions in paying order: from the dealer's right, the highest (reading G1)."""
     return sorted(positions, key=lambda box: box.position, reverse=True)
 
 
 class PlainDues(msgspec.Struct, frozen=True, gc=False):
-    """Settlement lines of a position without the payout limit, and the sum that it would cover."""
+    """Lines of a position without the payout limit, and the sum that it would cover."""
 
     dues: tuple[Due, ...]
     limited_cents: int
@@ -147,10 +138,10 @@ _Piles = dict[CardsOf, tuple[tuple[Card, ...], int]]
 class Turns:
     """State of a round while it is settled.
 
-    ``made`` are the names of all wagers of the round, and ``takes`` the percentages that it wins
-    from meters. ``box`` is the position whose turn it is, and ``hands`` the hands that were named
-    at it. ``divided_take`` is the index in ``takes`` of a jackpot on the dealer's hand, once it is
-    won; ``had_share`` are the players who have received their share of it (reading T17).
+    ``made`` are all wagers of the round, and ``takes`` the percentages that it wins from meters.
+    ``box`` is the position whose turn it is, and ``hands`` the hands that were named at it.
+    ``divided_take`` is the index in ``takes`` of a jackpot on the dealer's hand, once it is won;
+    ``had_share`` are the players who have received their share of it (reading T17).
 
     A method that needs cards raises RoundError if they are missing, because ``check_cards`` did not
     check the round.
@@ -202,7 +193,6 @@ class Turns:
             ]
 
     def boxes(self) -> Iterator[RoundPosition]:
-        """Begin the turn of each position, in paying order."""
         for box in self._boxes:
             self.box = box
             self.hands = self._dealer_hands.copy()
@@ -217,11 +207,10 @@ class Turns:
 
     @property
     def shown(self) -> bool:
-        """True if the hand of the position stays on the table and is turned up (reading T8)."""
+        """True if the hand of the position is turned up (reading T8)."""
         return self.box.shows_cards(self._survivors)
 
     def bettors(self, wager: str) -> list[RoundPosition]:
-        """Return the positions that made a wager, in paying order."""
         return [box for box in self._boxes if wager in box.wagers]
 
     def hand(self, judged: JudgedCards) -> str:
@@ -236,14 +225,12 @@ class Turns:
         return hand
 
     def cards(self, cards: CardsOf) -> tuple[Card, ...]:
-        """Return the cards that decide a wager at the position."""
         return (self._piles.get(cards) or self._refuse(cards))[0]
 
     def compared(self, judged: JudgedCards, compare: Compare) -> tuple[str, int, int]:
         """Return the name and the strength of the position's hand, and the dealer's strength.
 
-        ``compare`` names the same hand as ``judged``, so this hand is not named again. A chapter
-        has only one ``compare``.
+        ``compare`` names the same hand as ``judged``. A chapter has only one ``compare``.
         """
         cards, counts = self._piles.get(judged.cards) or self._refuse(judged.cards)
         hand, strength = compare(cards, counts)
@@ -266,10 +253,7 @@ class Turns:
         raise RoundError("community_missing", "the community cards are missing", "community")
 
     def fourth_card(self) -> Card:
-        """Return the fourth card that the position has for the Pair Bonus (reading P5).
-
-        It is the one community card for all Pair Bonuses, if dealt, or else the position's own.
-        """
+        """Return the fourth card: the one for all Pair Bonuses, or the position's (reading P5)."""
         card = self.played.pair_bonus_community_card
         if card is None:
             card = self.box.fourth_card
@@ -278,10 +262,7 @@ class Turns:
         return card
 
     def settle(self, decision: Decision) -> None:
-        """Add the line of a decision about the position's wager.
-
-        A payout that the payout limit covers is cut to what remains of the player's limit.
-        """
+        """Add the line of a decision, cut to what remains of the player's payout limit."""
         box = self.box
         due = _due(decision, box.position, box.wagers[decision.wager])
         if decision.limited and self._limit is not None:
@@ -289,7 +270,7 @@ class Turns:
         self.dues.append(due)
 
     def settle_plain(self, decisions: Sequence[Decision], plain: PlainDues) -> None:
-        """Add the lines of decisions; ``plain`` are these lines without the payout limit."""
+        """Add the lines of decisions; ``plain`` are these without the payout limit."""
         if self._limit is not None and plain.limited_cents:
             player = self.box.player
             limited_cents = self._limited_cents.get(player, 0) + plain.limited_cents
@@ -333,7 +314,6 @@ def decided(decision: Decision, position: int, wagered_cents: int) -> Line:
 
 
 def plain_dues(decided_on: Iterable[tuple[Decision, int, int]]) -> PlainDues:
-    """Return the lines of decisions, each with its position and the amount of its wager."""
     dues: list[Due] = []
     limited_cents = 0
     for decision, position, wagered_cents in decided_on:

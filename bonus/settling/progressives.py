@@ -17,12 +17,11 @@ from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, Percent, is_jackpot,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgressiveWager:
-    """The step of settlement for a wager that feeds a meter, and its Envy Bonuses.
+    """Settlement of a wager that feeds a meter, and of its Envy Bonuses.
 
-    A player's hand can bring an Envy Bonus to every other player who made the wager. The Five Card
-    Hand Bonus on the player's own hand brings none. ``envy`` is the name of the Envy Bonuses in
-    settlement lines, and ``forfeited`` the subsection under which a fold forfeits the wager; empty
-    if it does not.
+    A player's hand can bring an Envy Bonus to every other player who made the wager; that of the
+    Five Card Hand Bonus brings none. ``envy`` is the item of the Envy Bonuses, and ``forfeited``
+    the subsection under which a fold forfeits the wager; empty if it does not.
     """
 
     wager: str
@@ -118,10 +117,7 @@ def plain_line(
 
 
 def percent_of_item(item: str, row: Row, terms: MeterTerms) -> Percent:
-    """Return the percentage of the meter that the line of an item pays for a hand, or 0.
-
-    ``item`` is the wager, or a percentage with a line of its own.
-    """
+    """Return the percentage of the meter that the line of an item pays for a hand, or 0."""
     if is_jackpot(item) or _has_one_line(row, terms):
         return row.percent_of(terms.kind)
     return 0
@@ -176,12 +172,11 @@ def _percent_line(  # noqa: PLR0917  (every argument is a part of the line)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DealerBonus:
-    """The step of settlement for a Five Card Hand Bonus wager on the dealer's hand.
+    """Settlement of a Five Card Hand Bonus wager on the dealer's hand.
 
-    The wager on the player's own hand is settled first (reading T18), by the step
-    ``ProgressiveWager``. A fold forfeits neither (649a.11(b)(3)). If the player's hand was declared
-    to win nothing, the wager on the dealer's hand is still settled by the dealer's cards.
-    ``divided`` is the subsection under which a jackpot is divided.
+    The wager on the player's own hand is settled first (reading T18). A fold forfeits neither
+    (649a.11(b)(3)). Even if the player's hand was declared to win nothing, the dealer's cards
+    decide this wager. ``divided`` is the subsection under which a jackpot is divided.
     """
 
     wager: str
@@ -226,10 +221,10 @@ class DealerBonus:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BonusDraws:
-    """The step of settlement for the Magic Card and the Lucky Bonus.
+    """Settlement of the Magic Card and the Lucky Bonus, after both Five Card Hand Bonus wagers.
 
-    They are paid after both wagers of the Five Card Hand Bonus, ``wager`` on the player's hand and
-    ``dealers`` on the dealer's. A fold does not forfeit them (reading T19).
+    ``wager`` is on the player's hand, ``dealers`` on the dealer's. A fold does not forfeit them
+    (reading T19). A hand that was declared to win nothing has neither bonus.
     """
 
     wager: str
@@ -243,10 +238,6 @@ class BonusDraws:
         """Return None: no hand decides the draws."""
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Pay what the draws of the table game system add to the wagers of a position.
-
-        A player's hand that was declared to win nothing has neither bonus.
-        """
         own = self.wager in box.wagers and not box.no_win
         dealers = self.dealers in box.wagers
         draw = turns.played.draw
@@ -273,7 +264,6 @@ class BonusDraws:
 # All wagers on a meter have the same amount, so there are few different lines.
 @lru_cache(maxsize=1_024)
 def _draw_due(terms: MeterTerms, position: int, on: Literal["player", "dealer"], item: str) -> Due:
-    """Return the line of a Magic Card or a Lucky Bonus."""
     for_1 = terms.magic_card_for_1 if item == MAGIC_CARD else terms.lucky_bonus_for_1
     line = Line(
         position=position,

@@ -17,10 +17,7 @@ from bonus.settling.no_win import check_no_win
 from bonus.settling.table_rules import Placing, TableRules
 
 WAGER_CENTS_MAX: Final = 10**10
-"""The highest wager that is accepted: $100,000,000.
-
-A payout of this wager, at any odds of a chapter, stays below 2**53 cents.
-"""
+"""The highest wager, $100,000,000: its payout at any odds of a chapter stays below 2**53 cents."""
 
 Terms = Mapping[str, MeterTerms]
 
@@ -78,8 +75,7 @@ def _check_position(
 ) -> None:
     """Check the wagers of one position; ``prices_cents`` are the wagers of the game's meters.
 
-    Raises:
-        RoundError: as ``check_wagers``; the fields are relative to the position.
+    Errors are those of ``check_wagers``, with fields relative to the position.
     """
     prices = dict(zip(rules.meters.titles, prices_cents, strict=True))
     errors = list(_wager_errors(wagers, rules, prices))
@@ -94,7 +90,6 @@ def _check_position(
 def _wager_errors(
     wagers: Mapping[str, int], rules: TableRules, prices_cents: Mapping[str, int | None]
 ) -> Iterator[RoundError]:
-    """Yield the first error of each wager of a position."""
     for wager, cents in wagers.items():
         placing = rules.placings.get(wager)
         if placing is None:
@@ -234,7 +229,6 @@ def _hand_error(
 
 
 def _declared_error(box: RoundPosition, index: int) -> RoundError | None:
-    """Return the error of a declared hand that has cards or is folded, or None."""
     if box.cards is not None:
         message = f"position {box.position} is declared to win nothing, so its cards are left out"
         return RoundError("no_win_with_cards", message, f"positions[{index}].no_win")
@@ -245,7 +239,7 @@ def _declared_error(box: RoundPosition, index: int) -> RoundError | None:
 
 
 def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
-    """Yield the cards that belong to no position, each with the name of its field in the round."""
+    """Yield the cards that belong to no position, each with the name of its field."""
     yield "dealer", played.dealer or ()
     yield "community", played.community or ()
     if played.pair_bonus_community_card is not None:
@@ -263,7 +257,7 @@ def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
 
 
 def _undealt_errors(played: Round, rules: TableRules) -> Iterator[RoundError]:
-    """Yield an error for each wager whose cards, other than the player's hand, were not dealt."""
+    """Yield an error for each wager whose cards besides the player's hand were not dealt."""
     missing = _missing(played)
     no_common = played.pair_bonus_community_card is None
     undealt = _undealt(rules, tuple(missing), no_common, played.dealer_exposed)
@@ -293,7 +287,7 @@ def _undealt(
 ) -> Mapping[str, Placing]:
     """Return the wagers that cannot be settled, because the cards in ``missing`` were not dealt.
 
-    ``no_common`` is true if the table has no fourth card for all positions.
+    ``no_common``: the table has no fourth card for all positions.
     """
     settled = rules.chapter.irregular.settled if exposed else rules.placings
     return {
@@ -319,7 +313,6 @@ def _missing(played: Round) -> Mapping[CardsOf, tuple[str, str, str]]:
 
 
 def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
-    """Check a round; codes are of ``check_wagers``, ``check_cards`` and ``check_no_win``."""
     errors: list[RoundError] = []
     try:
         check_wagers(played.positions, rules, terms, decided=not played.dealer_exposed)

@@ -29,20 +29,17 @@ from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import MICROS_PER_CENT
 
 LINE_BYTES_MAX: Final = 65_536
-"""A longer line is refused and not decoded. Real rounds are much shorter."""
+"""A longer line is refused and not decoded."""
 
 _KEPT_BYTES_MAX: Final = 512
-"""Length of the longest wagers in JSON that are kept, so kept wagers need little memory.
-
-All wagers of a position are shorter.
-"""
+"""Length of the longest wagers in JSON that are kept: all real ones are shorter."""
 
 _NO_WAGERS: Final = b"{}"
 
 _VALIDATION: Final = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$\.?([^`]*)`)?", re.DOTALL)
 
 Cents = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
-"""Balance of a meter in cents, up to ten trillion dollars: well below 2**53 cents."""
+"""Balance of a meter, up to ten trillion dollars: well below 2**53 cents."""
 
 
 _Wagers = TypeVar("_Wagers")
@@ -69,9 +66,8 @@ class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A meter in the JSON of a round; all amounts are in cents.
+    """A meter in the JSON of a round, in cents, before settlement, with the round's contributions.
 
-    The balances are those before settlement, and include the contributions of this round.
     ``overflow`` is what the payout limit has kept out of the meter.
     """
 
@@ -104,7 +100,6 @@ class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fie
 
 
 RoundText = _RoundOf[msgspec.Raw]
-"""A round whose wagers are not decoded."""
 
 _ROUND: Final = msgspec.json.Decoder(RoundText)
 _ROUND_AND_WAGERS: Final = msgspec.json.Decoder(_RoundOf[dict[str, int]])
@@ -114,9 +109,7 @@ _NO_DRAW: Final = Draw()
 
 
 def decode_round(line: bytes, games: Games | None = None) -> tuple[RoundText, Sequence[KeptWagers]]:
-    """Decode a round, and the wagers of each of its positions, from a line of JSON.
-
-    ``games`` are the games that can be played; None for those of the chapters.
+    """Decode a round, and the wagers of each position, from a line of JSON.
 
     Raises:
         RoundError: the code is ``too_long``, ``not_json``, ``malformed`` (a field is unknown, is
@@ -148,8 +141,7 @@ def rules_of(text: RoundText, games: Games | None = None) -> TableRules:
     """Return the rules of the casino table at which a round was played.
 
     Raises:
-        RoundError: the ``paytables`` of the round are wrong; the code is ``malformed`` or
-            ``not_offered``.
+        RoundError: the ``paytables`` of the round are wrong (``malformed``, ``not_offered``).
     """
     return _rules(games or chapter_games(), text.game, bytes(text.paytables))
 
@@ -160,8 +152,7 @@ def terms_of(
     """Return the terms of the meters that a round names.
 
     Raises:
-        RoundError: the code is ``unknown_meter`` or ``bad_meter`` (the chapter does not allow these
-            terms).
+        RoundError: ``unknown_meter``, or ``bad_meter`` (the chapter does not allow these terms).
     """
     terms: dict[str, MeterTerms] = {}
     for name, meter in text.meters.items():
@@ -195,7 +186,7 @@ def holdings_of(text: RoundText, terms: Mapping[str, MeterTerms]) -> dict[str, M
 
 
 def wagered_of(text: RoundText, wagers: Sequence[KeptWagers]) -> tuple[RoundPosition, ...]:
-    """Return the positions of a void round with their wagers; the cards do not matter."""
+    """Return the positions of a void round; the cards do not matter."""
     return tuple(
         RoundPosition(box.position, box.patron, None, box.folded, placed)
         for box, placed in zip(text.positions, wagers, strict=True)
@@ -203,11 +194,7 @@ def wagered_of(text: RoundText, wagers: Sequence[KeptWagers]) -> tuple[RoundPosi
 
 
 def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -> Round:
-    """Return a round with its cards.
-
-    Raises:
-        RoundError: the code is ``wrong_cards`` or ``bad_card``.
-    """
+    """Return a round with its cards; RoundError ``wrong_cards`` or ``bad_card``."""
     deal = rules.chapter.deal
     positions: list[RoundPosition] = []
     for index, box in enumerate(text.positions):
@@ -248,8 +235,7 @@ def _may_repeat_wagers(line: bytes, texts: Sequence[bytes]) -> bool:
     """Return whether a position may name its wagers more than once.
 
     ``texts`` has only the last wagers of each position, so any others must be checked too. The
-    result can be True for other lines: the name is only counted, and cannot be where it has
-    escapes.
+    result can be True for other lines: the name is only counted, and not where it has escapes.
     """
     named = len(texts) - texts.count(_NO_WAGERS)
     return b"\\" in line or line.count(b'"wagers"') > named
@@ -269,10 +255,7 @@ def _decoded_wagers(text: bytes) -> KeptWagers:
 
 
 def _first_error(line: bytes, error: Exception) -> RoundError:
-    """Return the first error of a line that cannot be decoded.
-
-    ``error`` can be a later one, because the wagers were not decoded with the round.
-    """
+    """Return the first error of a line; ``error`` can be later, as wagers are decoded last."""
     try:
         _ROUND_AND_WAGERS.decode(line)
     except msgspec.ValidationError as first:

@@ -1,7 +1,6 @@
 """Settlement of rounds from lines of JSON, in the format of the public contract.
 
-Each input line is one round, and each output line one answer. If a round cannot be settled, its
-answer is an error, and the next round is read.
+Each line is one round, and gets one answer: its settlement, or an error.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,12 +60,10 @@ class Source(Protocol):
 
 
 def settle_lines(source: Source, sink: BinaryIO, games: Games | None = None) -> bool:
-    """Settle the round on each line of ``source``, and write each answer to ``sink``.
+    """Settle the round on each line of ``source``; return whether all were settled.
 
-    Return whether all rounds were settled. Lines that are available together, up to
-    ``_READ_BYTES_MAX``, are read together, and their answers are written before more lines are
-    read, so a program that waits for an answer receives it. ``games`` are those that can be played;
-    None for those of the chapters.
+    Lines that are available together are read together, and answered before more are read, so a
+    program that waits for an answer receives it. Without ``games``, they are those of the chapters.
     """
     all_settled = True
     for lines in _available_lines(source):
@@ -89,10 +86,7 @@ def _settled(line: bytes, games: Games | None) -> bytes:
 
 
 def _refused(error: RoundError) -> bytes:
-    """Return the answer for a round that cannot be settled, as a line.
-
-    The message can quote text of the round, so unprintable characters are escaped.
-    """
+    """Return the answer for a round that cannot be settled; its message can quote the round."""
     refused = _Refused(_Error(error.code, error.message, error.field))
     return escape_in_json(_ENCODER.encode(refused).decode()).encode() + b"\n"
 
@@ -132,9 +126,9 @@ def _is_void(text: RoundText, rules: TableRules) -> bool:
 
 
 def _available_lines(source: Source) -> Iterator[list[bytes]]:
-    """Yield the lines that each read completes; a line that is too long is cut.
+    """Yield the lines that each read completes.
 
-    The cut line is still longer than ``LINE_BYTES_MAX``, so ``decode_round`` refuses it.
+    A line that is too long is cut, but is still too long for ``decode_round``.
     """
     begun = b""
     while read := source.read1(_READ_BYTES_MAX):
@@ -152,7 +146,7 @@ def _without_contributions(
     rules: TableRules,
     terms: Mapping[str, MeterTerms],
 ) -> dict[str, MeterHolding]:
-    """Return the meter balances of a void round without the round's contributions (reading T28).
+    """Return the meter balances of a void round without its contributions (reading T28).
 
     Nothing is subtracted from a reserve that the round does not name.
     """

@@ -1,13 +1,11 @@
 """Settlement of a round in the order that its chapter requires of the dealer, and its meters.
 
-The order is that of 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` determines
-all wins and needs no meter balance: it only records a percentage of a meter, whose amount depends
-on the balance when it is subtracted. ``resolve`` subtracts the recorded percentages in paying
-order. The meter service does not use it, and subtracts them itself.
+The order is that of 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` needs no
+meter balance: it only records percentages of a meter, which ``resolve`` subtracts in paying order.
+The meter service subtracts them itself.
 
-Balances are in micros, ten-thousandths of a cent. Cents times a rate in basis points are micros, so
-contributions are never rounded. Payouts are rounded down to the cent, and the rest stays on the
-meter (reading G3).
+Cents times a rate in basis points are micros, so contributions are never rounded. Payouts are
+rounded down to the cent, and the rest stays on the meter (reading G3).
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,9 +62,7 @@ def take_off(
 
     After a win of 100%, the meter is immediately reseeded: it receives its whole reserve and the
     reseed amount of the chapter, and the reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
-    (h)(3), (i)(4), (j)(3)).
-
-    After every win, the overflow refills the meter up to its payout limit, at once like a reseed,
+    (h)(3), (i)(4), (j)(3)). After every win, the overflow refills the meter up to its payout limit,
     so the next win of the round is paid from the refilled meter.
 
     Raises:
@@ -87,7 +83,7 @@ def take_off(
 
 
 def at_limit(holding: MeterHolding, held_micros: int, *, reserve_micros: int) -> MeterHolding:
-    """Return a meter that holds ``held_micros``; what is over the payout limit is its overflow."""
+    """Return a meter that holds ``held_micros``; what is over the limit is its overflow."""
     limit_micros = holding.limit_micros
     amount_micros = min(held_micros, limit_micros) if limit_micros else held_micros
     return MeterHolding(amount_micros, reserve_micros, held_micros - amount_micros, limit_micros)
@@ -98,7 +94,7 @@ def resolve(
     holdings: Mapping[str, MeterHolding],
     terms: Mapping[str, MeterTerms],
 ) -> tuple[Sequence[Due], dict[str, MeterHolding]]:
-    """Return the settlement lines with their final amounts, and the meter balances after the round.
+    """Return the lines with their final amounts, and the balances after the round.
 
     The percentages are subtracted one by one, each from the balance at that moment (649a.12(e)(4),
     (h)(4), (j)(4)). The Five Card Hand Bonus follows the same rule (reading T16).
@@ -124,10 +120,8 @@ def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
 
     The position with the highest number is paid first (reading G1). At each position, all wagers
     are settled in turn (reading T13), and right after its progressive wager, the Envy Bonuses that
-    its hand brings are paid to the other players.
-
-    If a dealer's card was exposed, the wagers against the dealer's hand are returned, and the
-    others settled (readings P8, F10).
+    its hand brings to the other players. If a dealer's card was exposed, the wagers against the
+    dealer's hand are returned, and the others settled (readings P8, F10).
 
     Raises:
         RoundError: cards are missing, because ``check_round`` did not check the round.
@@ -168,7 +162,7 @@ def _concerned(steps: tuple[SettlingStep, ...], made: frozenset[str]) -> tuple[S
 
 
 def _planned_steps(plans: "_Plans", box: RoundPosition) -> "tuple[_PlannedStep, ...] | None":
-    """Return the planned steps of a position; None if each step must look at the wagers itself."""
+    """Return the planned steps; None if each step must look at the wagers itself."""
     if box.folded or box.no_win:
         return None
     return _plan_of(plans, box.position, kept_wagers(box.wagers))
@@ -176,8 +170,6 @@ def _planned_steps(plans: "_Plans", box: RoundPosition) -> "tuple[_PlannedStep, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plans:
-    """The steps and the terms of meters from which plans are made; compared by identity."""
-
     steps: tuple[SettlingStep, ...]
     terms: Mapping[str, MeterTerms]
 
@@ -188,9 +180,9 @@ def _plans(steps: tuple[SettlingStep, ...], terms: tuple[tuple[str, MeterTerms],
 
 
 class _PlannedStep:
-    """A step for a position with certain wagers, and the lines that it has added.
+    """A step for a position with certain wagers, and the lines that it has added, by hand.
 
-    ``judged`` is None if the hand alone never decides the line. ``known`` are the lines by hand.
+    ``judged`` is None if the hand alone never decides the line.
     """
 
     __slots__ = ("_line_of", "judged", "known", "step")
@@ -202,7 +194,7 @@ class _PlannedStep:
         self.known: Final[dict[str, Due]] = {}
 
     def settle_first(self, turns: Turns, hand: str) -> None:
-        """Settle the step for a hand without a known line. Keep the line if the hand decides it."""
+        """Settle a hand without a known line, and keep the line if the hand decides it."""
         line = self._line_of(hand) if self._line_of else None
         if line is None:
             self.step.settle(turns, turns.box)
@@ -234,7 +226,7 @@ def _planned_step(
 def void_lines(
     positions: Sequence[RoundPosition], rules: TableRules, rule: str
 ) -> tuple[Line, ...]:
-    """Return the settlement lines of a void round: all wagers are returned.
+    """Return the lines of a void round: all wagers are returned.
 
     649a.13, 679a.13, 682a.13, reading T28. ``rule`` is the subsection about the irregularity, such
     as 649a.13(d), if it is known why the round is void.

@@ -42,13 +42,12 @@ class Placing:
     Attributes:
         rule: the subsection about placing the wager.
         needs: other wagers, of which the player must have placed one.
-        cards: the cards that decide the wager; None for the two wagers against the dealer's hand.
+        cards: the cards that decide the wager; None for the two against the dealer's hand.
         draws: true if the Magic Card and the Lucky Bonus are paid on the wager.
-        validated_for_1: the lowest multiple of the wager that a floorperson must validate, if the
-            wager feeds a meter; 0 if they validate every win.
-        choice: the choice that is missing from the Rules Submission, so that the table does not
-            offer the wager; empty if it does.
-        choice_rule: the subsection with the paytables of ``choice``.
+        validated_for_1: the lowest multiple of a wager that feeds a meter which a floorperson must
+            validate; 0 for every win.
+        choice: the choice of ``choice_rule`` that is missing from the Rules Submission, so that the
+            table does not offer the wager; empty if it does.
     """
 
     rule: str
@@ -88,13 +87,12 @@ class TableRules:
 
     @property
     def bounds(self) -> tuple[WagerLimit, ...]:
-        """Wager limits of the version of the game that this table plays (649a.7(e))."""
         return self.version.bounds if self.version else ()
 
 
 @cache
 def meter_rules(game: str, games: Games | None = None) -> TableRules:
-    """Return the rules for the wagers of a game that feed a meter: all that the meter service gets.
+    """Return the rules for the wagers that feed a meter: all that the meter service gets.
 
     Without games, they are those of the chapters.
     """
@@ -190,10 +188,7 @@ class _Builder:
         return PayoutLimit(of.rule, chosen) if of and isinstance(chosen, int) else None
 
     def main(self, main: Main) -> tuple[dict[str, Placing], list[SettlingStep]]:
-        """Return the conditions for the two main wagers, and the step that settles them.
-
-        There is no step if the table does not offer these wagers.
-        """
+        """Return the conditions for the two main wagers, and the step if they are offered."""
         missing = [
             bonus
             for bonus in main.bonus
@@ -356,10 +351,7 @@ class _Builder:
         sum_cents: int = 0,
         paid_from: PaidFrom = PaidFrom.TABLE_INVENTORY,
     ) -> Decision:
-        """Return the decision to pay a wager, or a bonus on a wager, for a hand.
-
-        A bonus that is not a wager has no stake to return (reading G2).
-        """
+        """Return the decision to pay; a bonus has no stake to return (reading G2)."""
         limit = self._chapter.limit
         return Decision(
             wager=on,

@@ -1,9 +1,9 @@
 """The wagers that feed no meter, in the game against the dealer and besides it.
 
-The game against the dealer has the Ante, the wager after the Ante, and the bonuses on both:
-649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2). Its rules are in the ``main`` part of a chapter's file.
-Optional wagers, such as Pair Plus, Six Card Bonus, Prime and Pair Bonus, have posted paytables:
-649a.11(c)(4) and (6), 679a.11(d), 682a.11(e).
+The game against the dealer (``main`` of a chapter's file) has the Ante, the wager after it, and the
+bonuses on both: 649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2). Optional wagers, such as Pair Plus,
+Six Card Bonus, Prime and Pair Bonus, have posted paytables: 649a.11(c)(4) and (6), 679a.11(d),
+682a.11(e).
 """
 
 from collections.abc import Mapping
@@ -72,7 +72,6 @@ class MainTerms:
         )
 
     def equal(self, hand: str) -> tuple[Decision, ...]:
-        """Return the decisions when the hands are equal and equal hands are not paid."""
         main, name = self.main, self.names[hand]
         wagers = (returned(wager, main.tie.rule, name) for wager in (main.stake, main.follow))
         return (*wagers, *self._paid("played", hand))
@@ -95,7 +94,6 @@ class MainTerms:
         return (*wagers.values(), *self._paid("played", hand))
 
     def _paid(self, when: str, hand: str) -> tuple[Decision, ...]:
-        """Return the decisions to pay the bonuses that are due then."""
         return tuple(
             pays[hand] for bonus, pays in self.bonuses if bonus.when == when and hand in pays
         )
@@ -109,11 +107,8 @@ Decisions = Mapping[str, tuple[Decision, ...]]
 class MainWagers:
     """The step of settlement for the two main wagers.
 
-    Attributes:
-        qualifies: the lowest strength of a dealer's hand that qualifies.
-        tie_pays: true if the player is paid when the hands are equal.
-        lost: the decisions about a hand that was declared to win nothing.
-        equal: the decisions if the hands are equal and equal hands are not paid.
+    ``qualifies`` is the lowest strength of a dealer's hand that qualifies. ``lost`` is about a hand
+    that was declared to win nothing, ``equal`` about equal hands if they are not paid.
     """
 
     stake: str
@@ -178,7 +173,7 @@ class OptionalWager:
 
     Attributes:
         lost: the decision about a hand that was declared to win nothing.
-        folded: the decision about a folded hand; None if a fold does not forfeit the wager.
+        folded: None if a fold does not forfeit the wager.
         fourth_rank: the rank of a fourth card with which ``by_hand_fourth`` decides; None if the
             payouts do not depend on a fourth card.
     """
@@ -206,7 +201,6 @@ class OptionalWager:
         return None if decision.limited else decided(decision, position, wagered_cents)
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle the wager at a position, whatever the result of the Ante is."""
         if self.wager not in box.wagers:
             return
         if box.folded and self.folded:
