@@ -11,17 +11,14 @@ from uvicorn.server import ServerState
 from meters.http.middleware import NOT_KEPT, SECURITY_HEADERS, is_loopback
 
 REQUEST_WITHIN_S: Final = 15.0
-"""Time for a whole request, from the start of the connection or the last answer."""
+"""For a whole request, from the start of the connection or the last answer."""
 
 TAKEN_WITHIN_S: Final = 30.0
 """Time after which a client is disconnected if it does not read its answer."""
 
 CONNECTIONS_MAX: Final = 4096
 CONNECTIONS_BY_CLIENT: Final = 256
-"""Largest number of connections from one address.
-
-The addresses of this machine have no such limit, because a proxy on it connects for many clients.
-"""
+"""Connections from one address, except this machine's: a proxy on it connects for many clients."""
 
 FILES_FOR_THE_REST: Final = 512
 """Open files reserved for other uses: Redis, the broker, logs, and unexpected needs."""
@@ -45,8 +42,8 @@ def room_for_connections() -> int:
 class ConnectionLimits:
     """The open connections, counted by client address.
 
-    When the limit is reached, a new connection replaces the one on which the server has waited
-    longest for a request. An honest browser is not affected: it sends its request immediately.
+    At the limit, a new connection replaces the one that has waited longest to send a request; an
+    honest browser sends it immediately.
     """
 
     def __init__(self, most: int, by_client: int = CONNECTIONS_BY_CLIENT) -> None:
@@ -86,8 +83,7 @@ class ConnectionLimits:
 class Connection(H11Protocol):
     """Connection with two time limits: for the whole request, and for reading the answer.
 
-    uvicorn alone limits only the time between two requests, until the first byte of the next
-    arrives.
+    uvicorn alone limits only the time from an answer to the first byte of the next request.
     """
 
     def __init__(
@@ -129,13 +125,11 @@ class Connection(H11Protocol):
         self._await_request()
 
     def pause_writing(self) -> None:
-        """Start the time limit for reading: the client does not read its answer."""
         super().pause_writing()
         if self._taking is None:
             self._taking = self.loop.call_later(TAKEN_WITHIN_S, self.cut)
 
     def resume_writing(self) -> None:
-        """Stop the time limit for reading: the client reads its answer again."""
         super().resume_writing()
         _stop(self._taking)
         self._taking = None

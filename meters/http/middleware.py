@@ -36,10 +36,8 @@ SECURITY_HEADERS: Final = (
 )
 NOT_KEPT: Final = (b"cache-control", b"no-store")
 _OVER_HTTPS_FOR_A_YEAR: Final = (b"strict-transport-security", b"max-age=31536000")
-"""Makes a browser use HTTPS for this server even if a person types an address without ``https://``.
-
-Otherwise it would first send such a request without encryption, and anybody on the network path
-could answer it.
+"""Makes a browser use HTTPS even if a person types an address without ``https://``: anybody on the
+network path could answer a request without encryption.
 """
 
 _METRICS_PATH: Final = ["metrics"]
@@ -73,9 +71,9 @@ _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9
 class ServerSettings:
     """Names, certificate and metrics token of a server, from the floor file.
 
-    `hosts` are names of the machine, or of a proxy in front of it, besides the default ones. The
-    certificate, with its chain, and its key are PEM files; None for plain HTTP. Without a token,
-    Prometheus runs on this machine.
+    `hosts` are further names of the machine, or of a proxy in front of it. The certificate, with
+    its chain, and its key are PEM files; None for plain HTTP. Without a token, Prometheus runs on
+    this machine.
     """
 
     hosts: tuple[str, ...] = ()
@@ -85,11 +83,7 @@ class ServerSettings:
 
     @classmethod
     def of(cls, service: Service) -> "ServerSettings":
-        """Return the settings that the service and the panels use.
-
-        Raises:
-            UserError: the file with the token of `/metrics` cannot be read.
-        """
+        """Return the settings, or raise a `UserError` if the metrics token cannot be read."""
         token = None
         if service.metrics_token is not None:
             token = read_secret(Path(service.metrics_token))
@@ -127,11 +121,10 @@ def _no_password() -> bytes:
 class HostNames:
     """The host names that a server accepts in the Host header of a request.
 
-    A foreign site can let its own name point to the server's address (DNS rebinding), and its
-    scripts then send requests as if they were from the server's pages. But their Host header has
-    the foreign name. So a name is accepted only if it belongs to this server or is in `hosts`,
-    whose proxies can use another port. IP addresses are always accepted. With `any_port`, the
-    header can have another port.
+    A foreign site can let its own name point to the server's address (DNS rebinding), so that its
+    scripts seem to be the server's pages; but their Host header has the foreign name. So a name
+    must belong to this server, or be in `hosts`, for which the port does not matter. IP addresses
+    are always accepted. With `any_port`, the header can have another port.
     """
 
     def __init__(
@@ -171,9 +164,8 @@ def _is_address(text: str) -> bool:
 def _metrics_refusal(scope: Scope, token: str | None) -> tuple[int, str, str] | None:
     """Return why a client may not read `/metrics`, which shows reserves; None if it may.
 
-    If the floor file names a token, every client must send it. If not, only programs on this
-    machine are allowed. A proxy on this machine that adds no header looks like any other program,
-    so its clients can read the metrics, unless a token is required.
+    Without a token in the floor file, only programs on this machine may. A proxy on it that adds no
+    header looks like one of them.
     """
     # The path is split as the web framework's router splits it. So other spellings of the path are
     # also refused.
@@ -204,11 +196,9 @@ def is_loopback(host: str) -> bool:
 class ServerMiddleware:
     """Checks before the web application: of the Host header, the client's address and `/metrics`.
 
-    It also adds headers to every answer. It runs before all other code, so even the framework's
-    errors have them.
-
-    A HEAD request for a page or a file is handled as a GET request, and uvicorn leaves out the body
-    of the answer. Routes of the API refuse HEAD, because some of them are endless streams.
+    It adds headers to every answer, even to the framework's errors. A HEAD request for a page or a
+    file is handled as GET, and uvicorn leaves out the body. Routes of the API refuse HEAD, because
+    some of them are endless streams.
     """
 
     def __init__(self, app: ASGIApp, names: HostNames, metrics_token: str | None = None) -> None:
@@ -258,10 +248,9 @@ async def _refuse(status: int, code: str, message: str, send: Send) -> None:
 
 
 def _address_of(scope: Scope) -> tuple[str, int] | None:
-    """Return the client's address in its usual form; None if a proxy sent no valid address.
+    """Return the client's address, as a proxy reports it; None if it is not valid.
 
-    If a proxy forwards the request, uvicorn has already put the address that it reports. Logs,
-    locks and limits depend on it, so it must be an IP address.
+    Logs, locks and limits depend on it, so it must be an IP address.
     """
     host, port = scope.get("client") or ("", 0)
     if not host:

@@ -31,10 +31,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".svg": "image/svg+xml",
 }
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
-"""Comment that fills whole lines, for people who read the source: browsers do not get it.
-
-A comment with ``/*!`` is a license and is sent.
-"""
+"""Comment that fills whole lines, which browsers do not get; ``/*!`` is a license and is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +71,6 @@ def load_template(package: str, name: str) -> Template:
     """Return a template of a package. Values are escaped, and a missing value is an error.
 
     The value `guard` is a script that loads a page again if one of its files cannot be loaded.
-
-    Raises:
-        jinja2.TemplateNotFound: the package has no such file.
     """
     environment = Environment(
         loader=PackageLoader(package, ""),

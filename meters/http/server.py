@@ -31,10 +31,7 @@ _UNSENT_BYTES: Final = 65_536
 """Size of the kernel's buffer for a client that does not read; the kernel doubles it."""
 
 _PROXIES: Final = ("127.0.0.1", "::1")
-"""Proxies on this machine.
-
-Only their headers are believed; they say who the client is, and if it used HTTP or HTTPS.
-"""
+"""Proxies on this machine, whose headers alone are believed about the client and HTTPS."""
 
 
 class _Server(uvicorn.Server):
@@ -90,8 +87,7 @@ async def serve_web(
 
     Slow and silent connections are closed, and those from one address limited in number (duty D20).
     `ready` is set when the server accepts connections. `end_streams` is called when serving ends,
-    because an event stream does not end by itself. Without `settings`, it is plain HTTP with the
-    default names. With `any_port`, a Host header can have another port, such as a proxy's.
+    because an event stream does not end by itself.
 
     Raises:
         UserError: the server cannot listen on the address, or the certificate cannot be used.

@@ -1,11 +1,10 @@
 """The page on which a person settles a whole round by hand, to decide a dispute.
 
-The service and the panel of a table serve the same page. It computes nothing: it sends the round to
-its server, which settles it as `pitlink settle` does. Nothing is stored.
+The service and the panel of a table serve the same page. It sends the round to its server, which
+settles it as `pitlink settle` does. Nothing is stored.
 
-A person enters the round in a form of the table: wagers, hands and common cards. Its fields depend
-on the chapter of the table's game, and on the paytables that the floor file chooses for the table.
-The same code makes the forms of all games.
+A person enters the round in a form whose fields depend on the chapter of the table's game, and on
+the paytables that the floor file chooses for the table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,10 +42,9 @@ def problems_of(error: RoundError) -> tuple[RoundProblem, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SettlePage:
-    """The page "Settle a round" of one server: the service, or the panel of a table.
+    """The page "Settle a round" of one server; `version` is that of its static files.
 
-    `version` is that of the server's static files, and `home` the path of its main page. If
-    `signs_in`, a user must sign in before the server settles a round.
+    If `signs_in`, a user must sign in before the server settles a round.
     """
 
     facility: Facility
@@ -58,21 +56,16 @@ class SettlePage:
     def render(
         self, tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
     ) -> str:
-        """Return the HTML of the page, with a form for each of the tables.
+        """Return the HTML of the page for tables of links with their present terms.
 
-        The meters of the links must have their present wagers. `balances` are in cents, by link id
-        and meter id.
+        `balances` are in cents, by link id and meter id.
         """
         forms = msgspec.json.encode(floor_forms(tables, balances)).decode()
         return _TEMPLATE.render(page=self, forms=forms, mark=DEMONSTRATION_MARK)
 
 
 def settle_body(body: bytes) -> SettlementText:
-    """Settle the round in the body of an HTTP request, in the format of `pitlink settle`.
-
-    Raises:
-        RoundError: the round cannot be read, or its wagers or cards are not possible.
-    """
+    """Settle the round in a request's body, or raise a `RoundError`."""
     settled = settle_line(body)
     if has_name_twice(body):
         raise RoundError("malformed", "the round names a field twice")
@@ -80,19 +73,15 @@ def settle_body(body: bytes) -> SettlementText:
 
 
 class _Form(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base class of the parts of a form."""
+    pass
 
 
 class WagerField(_Form, frozen=True, kw_only=True):
     """The field for a wager that a table offers.
 
-    Attributes:
-        words: the name of the wager for people.
-        amount: the only amount of the wager, in cents; None if the player chooses the amount.
-        meters: the kinds of meter that the wager feeds.
-        draws: true if the wager is paid on the Magic Card and the Lucky Bonus.
-        survives: true if the player keeps the wager after a fold, so the cards of a folded hand
-            stay.
+    Its `amount` is in cents; None if the player chooses it. `meters` are the kinds of meter that it
+    feeds. If `draws`, it is paid on the Magic Card and the Lucky Bonus. If it `survives` a fold,
+    the cards of a folded hand stay.
     """
 
     wager: str
@@ -110,14 +99,12 @@ class GameForm(_Form, frozen=True, kw_only=True):
     """The form for a round of one game, at tables with the same choices in the floor file.
 
     Attributes:
-        paytables: the choices in the floor file, such as the paytable of each wager.
-        hand: the number of cards that each position is dealt; ``dealer`` and ``community`` are the
-            numbers of the others, or 0.
+        hand: the number of cards of a position; ``dealer`` and ``community`` are those of others.
         stake: the wager before the deal. A player who does not make ``follow`` after it folds.
         times: the allowed amounts of `follow`, as multiples of `stake`.
         wagers: the wagers that the table offers, in the order in which the dealer settles them.
-        items: the items that a settlement line can have, each with its name for people.
-        missing: the reason why rounds of this table cannot be settled; empty if they can be.
+        items: the names for people of the items of settlement lines.
+        missing: why rounds of this table cannot be settled; empty if they can be.
     """
 
     game: str
@@ -136,11 +123,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
 
 
 class TableForm(_Form, frozen=True, kw_only=True):
-    """A table, with the index of its form in `FloorForms.games`.
-
-    `meters` has the present balance in cents of each meter that the table feeds, by kind of meter;
-    None if it is unknown.
-    """
+    """A table, with the index of its form in `FloorForms.games` and its meters' balances."""
 
     table: str
     asset: str
@@ -160,11 +143,7 @@ class FloorForms(_Form, frozen=True, kw_only=True):
 def floor_forms(
     tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
 ) -> FloorForms:
-    """Return the tables and the forms that the page needs to enter rounds of these tables.
-
-    The meters of the links must have their present wagers. `balances` are in cents, by link id and
-    meter id.
-    """
+    """Return the tables and their forms; the meters of the links must have their present wagers."""
     forms: list[GameForm] = []
     numbers: dict[tuple[str, bytes, tuple[Meter, ...]], int] = {}
     found = []
@@ -237,7 +216,6 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
 
 
 def _missing(rules: TableRules) -> str:
-    """Return why the wagers against the dealer cannot be settled; empty if they can be."""
     main = rules.chapter.main
     placing = rules.placings[main.stake] if main else None
     if placing is None or not placing.choice:

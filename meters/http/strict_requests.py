@@ -34,13 +34,9 @@ _WRITTEN: Final = {
 
 
 async def check_body(connection: WebConnection, handler: BaseRouteHandler) -> None:
-    """Refuse a JSON body that its route does not accept.
+    """Raise a `ValidationException` for a JSON body that is not strictly its route's type.
 
-    The body is decoded strictly, as the type that the route declares. Litestar itself refuses a
-    body that is not JSON.
-
-    Raises:
-        ValidationException: the body is not accepted. The message has the reason.
+    Litestar itself refuses a body that is not JSON.
     """
     parameter = handler.parsed_fn_signature.parameters.get(_BODY)
     if parameter is None or not isinstance(connection, Request):
@@ -57,11 +53,7 @@ async def check_body(connection: WebConnection, handler: BaseRouteHandler) -> No
 
 
 async def check_query(connection: WebConnection, handler: BaseRouteHandler) -> None:
-    """Refuse a query in which a number or a choice does not have the strict form.
-
-    Raises:
-        ValidationException: the query is not accepted. The message has the reason.
-    """
+    """Raise a `ValidationException` for a number or a choice that is not in its strict form."""
     given = connection.query_params
     parameters = handler.parsed_fn_signature.parameters.items()
     strict = [(name, kind) for name, parameter in parameters for kind in _kinds(parameter.raw)]

@@ -1,9 +1,9 @@
 """The data that displays show, in memory: meters, heartbeats of the links, and wins.
 
 It has only what the service has just published, and accounting never uses it. A display reads the
-data once, or follows it. A follower receives the current data, and then each change. If a value
-changes twice before the follower reads it, only the new value arrives, so a slow follower uses no
-more memory, and never sees an old amount after a newer one.
+data once, or follows it: it receives the current data, and then each change. If a value changes
+twice before the follower reads it, only the new value arrives, so a slow follower uses no more
+memory, and never sees an old amount after a newer one.
 """
 
 import asyncio
@@ -27,14 +27,12 @@ FRESH_S: Final = 4.0
 """Seconds after a link's heartbeat until all data of the link can be out of date."""
 
 LATE_S: Final = 5.0
-"""Longest time, in seconds, by which a message can be late.
-
-A new value with an earlier time than the shown value is late, or a clock was set back. If the shown
-value was received longer ago than this, a clock was set back.
+"""Seconds by which a message can be late. A value with an earlier time than one that was shown
+longer ago is not late: a clock was set back.
 """
 
 HITS_MAX: Final = 256
-"""Wins of one link that are kept; above this number, the oldest is dropped."""
+"""Latest wins of one link that are kept."""
 
 HIT_NEWS_S: Final = 20.0
 """Seconds for which a win is news: a display that reconnects in time celebrates it."""
@@ -52,8 +50,6 @@ LinkState = Literal["operable", "inoperable", "closed"]
 
 
 class TooManyWatchersError(Exception):
-    """Too many event streams are open: in total, or of one address or person."""
-
     def __init__(self, *, of_one: bool) -> None:
         super().__init__()
         self.of_one = of_one
@@ -68,7 +64,7 @@ class Watcher:
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base class of all rows."""
+    pass
 
 
 class MeterRow(_Row, frozen=True):
@@ -135,7 +131,7 @@ class JackpotRow(_Row, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The row of a win, and until when it is news, in seconds by the clock of `DisplayState`."""
+    """The row of a win, and until when it is news, by the clock of `DisplayState`."""
 
     row: JackpotRow
     news_until: float
@@ -147,10 +143,7 @@ DisplayRow = MeterRow | LinkRow | JackpotRow
 
 
 class DisplayState:
-    """The current data for all displays, and the followers of this data.
-
-    `clock` is in seconds and only increases; it measures the age of heartbeats.
-    """
+    """The current data for all displays, and its followers; `clock` is in seconds and monotonic."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -166,20 +159,18 @@ class DisplayState:
         self._terms: dict[str, Link] = {}
 
     def put_terms(self, link: Link) -> None:
-        """Set the present terms of a link, such as its paytables."""
         self._terms[link.id] = link
 
     def in_force(self, approved: Link) -> Link:
-        """Return a link with its present terms, or as it is in the floor file if none were set."""
+        """Return a link with its present terms, by default those of the floor file."""
         return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:
         """Show a meter's value, unless a later one is shown. Return True if the value is now shown.
 
         A value with a lower version is never shown. One with the same version is shown only if its
-        state differs, as when a link loses Redis, and its time is not before that of the shown
-        value. The times are not compared if the shown value was put `LATE_S` seconds ago or
-        earlier.
+        state differs, as when a link loses Redis, and its time is not before that of a value that
+        was shown in the last `LATE_S` seconds.
         """
         key = (row.link, row.meter)
         shown = self._meters.get(key)
@@ -192,10 +183,7 @@ class DisplayState:
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
-        """Show the state of a link's service.
-
-        Without this call every second, displays treat the link as failed.
-        """
+        """Show the state of a link's service. Without it each second, displays see a failure."""
         row = LinkRow(
             link=link, state=beat.state, reason=without_addresses(beat.reason), beat=beat.beat,
             at=beat.at,
@@ -207,9 +195,8 @@ class DisplayState:
     def put_jackpot(self, link: str, jackpot: Jackpot, *, news: bool = True) -> None:
         """Show a win until it is decided. Show a validated win a minute longer (duty D8).
 
-        A decided win never becomes undecided on a display, even if the decision arrives before the
-        win. A repeated decision is not news, nor is a win that was waiting before the service
-        started (`news` is false).
+        A decided win never becomes undecided on a display, even if the decision arrives first. A
+        repeated decision is not news, nor is a win that waited before the service started.
         """
         hits = self._hits.setdefault(link, {})
         decided = self._decided.setdefault(link, {})
@@ -245,7 +232,7 @@ class DisplayState:
         return [row for row in self._meters.values() if link in {None, row.link}]
 
     def links(self, link: str | None = None) -> list[LinkRow]:
-        """Return the last heartbeats, without those that are older than `FRESH_S`."""
+        """Return the last heartbeats that are fresh."""
         now = self._clock()
         return [
             msgspec.structs.replace(row, age_ms=round((now - self._heard[row.link]) * 1000))
@@ -265,19 +252,14 @@ class DisplayState:
                 yield from map(self._with_news_ms, rows.values())
 
     def follow(self, link: str | None = None, by: Watcher | None = None) -> "DisplayUpdates":
-        """Return a follower that receives the current data first, then the changes.
+        """Return a follower of one or all links: it receives the current data, then the changes.
 
         Displays and staff have separate limits, so even many displays cannot keep out a
-        floorperson. Without `link`, the follower receives the data of all links; without `by`, it
-        counts as a display of unknown address.
-
-        If there are too many followers in all, the newest one of the address or person with the
-        most followers ends, in favor of one with fewer, so a few addresses cannot keep out a
-        display.
+        floorperson. If there are too many in all, the newest follower of the address or person with
+        the most ends in favor of one with fewer, so a few addresses cannot keep out a display.
 
         Raises:
-            TooManyWatchersError: there are too many followers of `by`, of all displays, or of all
-                staff.
+            TooManyWatchersError: there are too many followers of `by`, or of its kind.
         """
         by = by or Watcher()
         alike = Counter(watch.by for watch in self._watches if watch.by.staff == by.staff)
@@ -303,7 +285,7 @@ class DisplayState:
         self._watches.discard(newest)
 
     async def leave(self, watch: "DisplayUpdates") -> None:
-        """Remove a follower. The web framework awaits this coroutine at the end of a response."""
+        """Remove a follower. The web framework awaits this at the end of a response."""
         watch.close()
         self._watches.discard(watch)
 
@@ -314,7 +296,6 @@ class DisplayState:
             watch.close()
 
     def watchers(self, *, staff: bool) -> int:
-        """Return the number of followers: either staff or displays."""
         return sum(watch.by.staff == staff for watch in self._watches)
 
     def _tell(self, row: DisplayRow) -> None:
@@ -326,9 +307,8 @@ class DisplayState:
 class DisplayUpdates:
     """One follower of the display data: an async iterator of the changes since the last read.
 
-    It ends when the display data is closed, or if the reader missed too many wins; the reader must
-    then follow again, and receives all current data. A reader that stops must call
-    `DisplayState.leave`. A value that is put replaces an older one that was not read.
+    It ends when the display data is closed, or if the reader missed too many wins and so must
+    follow again. A reader that stops must call `DisplayState.leave`.
     """
 
     def __init__(self, link: str | None, displays: DisplayState, by: Watcher, number: int) -> None:
@@ -391,7 +371,7 @@ def _supersedes(row: MeterRow, shown: MeterRow, shown_for_s: float) -> bool:
 
 
 def _keep(values: dict[str, _Kept], claim: str, value: _Kept) -> None:
-    """Set a claim's value in `values`. Keep at most `HITS_MAX` values: remove the oldest ones."""
+    """Set a claim's value; keep only the newest `HITS_MAX` values."""
     values[claim] = value
     while len(values) > HITS_MAX:
         del values[next(iter(values))]

@@ -38,10 +38,7 @@ _CODES: Final[Mapping[int, Collection[str]]] = {
     429: ("locked_out", "slowed"),
     503: ("busy", "store_failed", "other_schema", "other_keys", "link_inoperable"),
 }  # fmt: skip
-"""The status of an answer for the codes of refused acts and sign-ins.
-
-It is 404 for a code that begins with ``unknown_``, and 422 for all others.
-"""
+"""The codes of refused acts and sign-ins by status; 404 is for ``unknown_``, 422 for all others."""
 
 _STATUS_OF: Final = {code: status for status, codes in _CODES.items() for code in codes}
 _MEANINGS: Final[Mapping[int, str]] = {
@@ -94,7 +91,7 @@ def refusals(*statuses: int) -> dict[int, ResponseSpec]:
 def error_response(
     status: int, error: ErrorText, headers: Mapping[str, str] | None = None
 ) -> Response[ErrorBody]:
-    """Return an error as an API answer, escaped, as it can repeat text of the request."""
+    """Return an error, escaped, as it can repeat text of the request."""
     shown = msgspec.structs.replace(error, message=escape_unprintable(error.message))
     return Response(
         ErrorBody(shown), status_code=status, media_type=MediaType.JSON, headers=headers

@@ -36,10 +36,7 @@ _INNER: Final = _WIDTH - 2 * _MARGIN
 _SIGNING_HEIGHT: Final = 64.0
 _SIGNING_APART: Final = 48.0
 _WIDEST: Final = 250
-"""Largest width of the layout, in percent of the page's width.
-
-Content that is still too high at this width is shrunk until it fits.
-"""
+"""Largest width of the layout in percent; content that is still too high is shrunk."""
 _GAP: Final = 18.0
 _LABEL: Final = 84.0
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
@@ -78,9 +75,8 @@ def slip_pdf(
     """Return the payout slip of one win as a PDF of one page (duty D16).
 
     It shows the win's place in the order of wins (duty D7), and the payments of all claims in
-    `hand`, the hand that won, if there are several. `at` is the time of printing, with a time zone.
-    Long content is printed smaller until it fits. Two slips of the same win, printed by the same
-    person at the same time, are identical files.
+    `hand`, if there are several. `at` is the time of printing. Two slips of the same win, printed
+    by the same person at the same time, are identical files.
     """
     printed = f"Printed by {printed_by}, {moment_words(at, ZoneInfo(floor.facility.timezone))}"
     lowest = _MARGIN + _SIGNING_HEIGHT + _SIGNING_APART
@@ -217,7 +213,6 @@ class _Slip:
             yield table([cells], [width] * len(groups), gap=_GAP)
 
     def _record(self) -> Iterator[object]:
-        """Yield the list of all payments for the hand, if it has several claims."""
         if len(self._hand) < 2:
             return
         lines = [(self._claim_line(one), *_due(one)) for one in self._hand]
@@ -357,7 +352,7 @@ def amount_words(amount_cents: int) -> str:
 
 
 def moment_words(moment: str | datetime, zone: ZoneInfo) -> str:
-    """Return the text of a time, given or in the form of RFC 3339, in the facility's time zone.
+    """Return the words for a time in the facility's time zone.
 
     >>> moment_words("2026-11-20T02:14:07.250Z", ZoneInfo("America/New_York"))
     'Thu, Nov 19, 2026, 21:14:07 EST'

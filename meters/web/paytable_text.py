@@ -1,8 +1,4 @@
-"""Texts that show patrons what each hand wins (duty D1).
-
-They use the present terms of the link, with every change of a paytable that one person proposed and
-another confirmed.
-"""
+"""Texts that show patrons what each hand wins (duty D1), by the present terms of the link."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +16,7 @@ class Pays:
     """A paytable for patrons: what each hand wins, in one game or in several games.
 
     `columns` are the headings after that of the hands. `rows` have the name of each hand and its
-    cells, the highest first, and at the end the Magic Card and the Lucky Bonus, which are drawn by
-    chance. A win that is not a percentage is an amount in dollars, for one wager of the meter.
+    cells, the highest first, and at the end the draws. Amounts are in dollars, for one wager.
     """
 
     columns: tuple[str, ...]
@@ -31,10 +26,7 @@ class Pays:
 
 @dataclass(frozen=True, slots=True)
 class _GamePays:
-    """Payouts of each hand in one game, as text.
-
-    `hands` are those that win something or bring an Envy Bonus, the highest first.
-    """
+    """Payouts of each hand in one game; `hands` are those that have any, the highest first."""
 
     hands: tuple[str, ...]
     wins: Mapping[str, str]
@@ -72,10 +64,9 @@ def pays_of(meter: Meter) -> Pays:
 
 
 def winners_of(meter: Meter) -> str:
-    """Return the hands that win a percentage of the meter, as text.
+    """Return the hands that win a percentage of the meter, in a line for each differing game.
 
-    It has one line, or one for each game if the hands differ between games of the link. A display
-    can break a line between words, but not before a percentage.
+    A display can break a line between words, but not before a percentage.
     """
     won = {game: _winners_in(meter, game) for game in _games_of(meter)}
     first, *others = won.values()
@@ -85,7 +76,7 @@ def winners_of(meter: Meter) -> str:
 
 
 def _games_of(meter: Meter) -> tuple[str, ...]:
-    """Return the games that feed a meter; an empty name means the first game with such a meter."""
+    """Return the games that feed a meter; an empty name is the first game with such a meter."""
     return meter.fed_in or ("",)
 
 

@@ -24,38 +24,26 @@ from meters.web.error_answers import RefusedError, refusals
 Guard = Callable[[WebConnection, BaseRouteHandler], Awaitable[None]]
 
 COOKIE: Final = "__Host-pitlink"
-"""Name of the session cookie.
-
-Because of ``__Host-``, browsers send it only to this host, for all paths, and only over encrypted
-connections.
-"""
+"""The session cookie. For ``__Host-``, browsers send it only to this host, over encryption."""
 
 DEVICE_COOKIE: Final = "__Host-pitlink-device"
-"""Name of the cookie that identifies a device, even after the session has ended.
-
-A user who once signed in on this device can sign in again, even if failed sign-ins on other devices
-have locked their name.
+"""The cookie that identifies a device after the session has ended: a user who once signed in there
+can sign in again, even if failed sign-ins on other devices have locked their name.
 """
 
 CSRF_HEADER: Final = "X-CSRF-Token"
 UNATTENDED_HEADER: Final = "X-Unattended"
-"""Header whose value 1 means that the page sends the request without the user.
-
-Such a request does not prolong the session.
-"""
+"""Its value 1 means that the page sends the request without the user, whose session it must not
+prolong."""
 
 SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
-"""In a route's API description, limits the route to signed-in users."""
+"""In a route's API description: for signed-in users."""
 
 ACCESS: Final = "access"
-"""Route option that declares who is allowed to use the route."""
+"""Route option: who may use the route."""
 
 NEEDS_PIN: Final = "needs_pin"
-"""Route option that declares whether the route refuses a lapsed session.
-
-Without it, a lapsed session can use the routes that only read; on all others the user must first
-enter their PIN.
-"""
+"""Route option: does it refuse a lapsed session? By default, a route that only reads does not."""
 
 _DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -69,7 +57,7 @@ class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RequestDetails(Protocol):
-    """The parts that every request and connection of the web framework has."""
+    """What every request and connection of the web framework has."""
 
     @property
     def scope(self) -> Scope: ...
@@ -85,7 +73,7 @@ class RequestDetails(Protocol):
 
 
 class RouteAccess(StrEnum):
-    """Routes that need no right: public ones, and those for every signed-in user."""
+    """Access that needs no right."""
 
     ANYBODY = "anybody"
     SIGNED_IN = "signed_in"
@@ -122,10 +110,9 @@ def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
 def gate(user_directory: UserDirectory) -> Guard:
     """Return the check that runs before every route. It refuses users without the right (duty D20).
 
-    For a request that changes something, it makes sure that one of pitlink's pages sent it: it
-    compares the request's origin with pitlink's address, and requires JSON and, on a route for
-    signed-in users, the session's CSRF token. It then waits for the request body, and checks the
-    session a second time, because the session can end while the body arrives.
+    A request that changes something must come from one of pitlink's pages: by its origin, as JSON
+    and, of a signed-in user, with the session's CSRF token. The session is checked again after its
+    body, because it can end while the body arrives.
     """
 
     async def check(connection: WebConnection, handler: BaseRouteHandler) -> None:
@@ -171,11 +158,7 @@ async def _admit(
 
 
 async def person_of(connection: RequestDetails, user_directory: UserDirectory) -> SignedIn | None:
-    """Return the user who is signed in at the browser that sent the request.
-
-    Raises:
-        UsersError: Redis cannot be read (``store_failed``).
-    """
+    """Return the signed-in user, or raise a `UsersError` ``store_failed``."""
     unattended = connection.headers.get(UNATTENDED_HEADER) == "1"
     acts = connection.scope.get("method") not in _SAFE
     return await user_directory.sessions.find(
@@ -188,24 +171,18 @@ def token_of(connection: RequestDetails) -> str | None:
 
 
 def caller_of(connection: RequestDetails) -> Caller:
-    """Return the caller; the id of the device is empty without a valid cookie."""
     shown = connection.cookies.get(DEVICE_COOKIE, "")
     return Caller(client_of(connection), shown if _DEVICE.fullmatch(shown) else "")
 
 
 def client_of(connection: RequestDetails) -> str:
-    """Return the client's network address, as a proxy on this machine reports it."""
     return connection.client.host if connection.client else ""
 
 
 def check_secrecy(connection: RequestDetails) -> None:
     """Refuse a PIN that was sent over the network without encryption.
 
-    If a proxy on this machine forwards the request, its header X-Forwarded-Proto says if it was
-    encrypted. From another machine, this header is ignored.
-
-    Raises:
-        RefusedError: the connection is not encrypted (``https_needed``).
+    A proxy on this machine says with X-Forwarded-Proto if it was encrypted.
     """
     if connection.scope["scheme"] != "https" and not is_loopback(client_of(connection)):
         raise RefusedError(

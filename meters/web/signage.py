@@ -30,11 +30,7 @@ _DIGITS_MOST: Final = 12
 _TEMPLATE: Final = load_template("meters.web", "signage_page.html")
 
 Shown = Literal["live", "closed", "unavailable"]
-"""State of a meter on a display.
-
-``live``: it is in play. ``closed``: it keeps its money, but accepts no wagers. ``unavailable``: the
-current amount is not known.
-"""
+"""State of a meter: ``closed`` keeps its money, ``unavailable`` has no known amount."""
 
 
 class _Note(NamedTuple):
@@ -100,11 +96,7 @@ def _of_table(link: Link, table: str) -> Link:
 
 
 class Signage:
-    """One signage page in its current state.
-
-    `signage.js` applies later changes, and must show meters and wins by the same rules as this
-    class.
-    """
+    """One signage page; `signage.js` applies later changes by the same rules."""
 
     def __init__(
         self, floor: Floor, displays: DisplayState, version: str, logo: Logo | None
@@ -137,8 +129,8 @@ class Signage:
     ) -> str:
         """Return the HTML of the page for links with their present terms.
 
-        It follows the events of the link `watched`, or else of all links. With `terms`, a digest of
-        the paytables, it also shows these. `table` is the table that the page is for, if any.
+        It follows the link `watched`, or else all. With `terms`, a digest of the paytables, it also
+        shows these, for one `table` if it is given.
         """
         facility = self._floor.facility
         return _TEMPLATE.render(
@@ -169,15 +161,11 @@ class Signage:
         }
 
     def _digits(self, link: Link) -> int:
-        """Return the number of digits in a link's largest amount in cents: at least 6, at most 12.
-
-        The page draws all amounts of the link in a size at which so many digits fit.
-        """
+        """Return how many digits of cents must fit in the size of a link's amounts, 6 to 12."""
         amounts = [row.amount for row in self._rows.values() if row.link == link.id]
         return min(max(_DIGITS_LEAST, *map(len, map(str, amounts)), 0), _DIGITS_MOST)
 
     def _shown(self, row: MeterRow | None) -> Shown:
-        """Return the state in which a meter is shown; on a closed link it keeps its money."""
         link = self._links.get(row.link) if row is not None else None
         states = {row.state if row is not None else "", link.state if link is not None else ""}
         if row is None or link is None or "inoperable" in states:
@@ -208,11 +196,7 @@ class Signage:
         }
 
     def _note(self, row: MeterRow) -> _Note:
-        """Return the text about a win that is shown next to a meter's amount (duty D8).
-
-        It is about the highest win that waits for validation, or else the last one that was
-        validated in the last minute.
-        """
+        """Return the text next to a meter about its highest waiting win, or its last one (D8)."""
         words = self._branding.wording
         key = (row.link, row.meter)
         if hits := self._hits.get(key):

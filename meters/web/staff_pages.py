@@ -30,11 +30,8 @@ _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
 def load_assets(floor: Floor) -> Assets:
     """Return the files of the pages, with drawings and a style sheet in the facility's colors.
 
-    Pages show parts of the floor file. If one of these changes, so does the version of the files,
-    with which an open display compares its own: if they differ, it reloads.
-
-    Raises:
-        UserError: the logo cannot be shown.
+    The parts of the floor file that pages show are in the version, at whose change an open display
+    reloads. Raise a `UserError` if the logo cannot be shown.
     """
     assets = Assets.load((_PACKAGE, SHARED))
     look = floor.signage
@@ -86,8 +83,7 @@ def _sheet(branding: Branding) -> bytes:
 def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:
     """Declare the route of the floor page, which scripts fill with data after a user signs in.
 
-    Everybody can load the empty page: its only data are the titles of wagers and the names of
-    links, which the signage shows too.
+    Everybody can load the empty page, with titles of wagers and names of links as on the signage.
     """
     page = load_template(_PACKAGE, "floor_page.html").render(
         facility=floor.facility,
@@ -107,11 +103,7 @@ def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:
 
 
 def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HTTPRouteHandler]:
-    """Declare two routes: one shows the page, the other settles a round.
-
-    Everybody can load the page, because it contains only terms of the tables and amounts of meters.
-    To settle a round, a user must sign in.
-    """
+    """Declare the routes that show the page, to everybody, and settle a signed-in user's round."""
     page = SettlePage(floor.facility, version, home="/floor", home_name="Floor page", signs_in=True)
 
     @get("/settle", opt=for_anybody(), media_type=MediaType.HTML, include_in_schema=False)

@@ -32,10 +32,7 @@ from meters.web.error_answers import StaffRequest, refusals
 from meters.web.security import SESSION, client_of, for_anybody, needs, token_of
 
 METERS_HEARTBEAT_S: Final = 5.0
-"""Time without an event after which a comment is sent.
-
-If it cannot be sent, the service knows that the reader has disconnected.
-"""
+"""Time without an event after which a comment is sent: if this fails, the reader has gone."""
 
 _METERS_HEARTBEAT: Final = b": still here\n\n"
 _STREAM_HEADERS: Final = {
@@ -55,20 +52,14 @@ LOOK_EVERY_S: Final = 5.0
 """Longest time between two checks that the user's session is still valid."""
 
 CHANGES_HEARTBEAT_S: Final = 2.0
-"""Time without a change after which the stream sends a ``heartbeat``.
-
-A page that misses two heartbeats shows that its data can be out of date.
-"""
+"""Time without a change after which a ``heartbeat`` is sent. A page that misses two shows that its
+data can be out of date."""
 
 _CHANGES_HEARTBEAT: Final = b"event: heartbeat\ndata: {}\n\n"
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
-"""A link id that no link has.
-
-The stream follows it, because it needs no display data, but must know when the service stops and
-ends all followers.
-"""
+"""The id of no link: the stream needs no display data, but must know when all followers end."""
 
 
 class ChangeSignal:
@@ -84,7 +75,6 @@ class ChangeSignal:
         self._rung = asyncio.Event()
 
     async def next(self, seen: int) -> int:
-        """Wait until the count differs from `seen`."""
         while self._count == seen:
             await self._rung.wait()
         return self._count
@@ -94,11 +84,8 @@ async def _meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterat
     """Yield changes of the meters, links and jackpots, as the bytes of server-sent events.
 
     The first event is ``page``, with the version of the pages: an open page with another version
-    must reload. Then comes the current state, and after it changes, each event about one meter, one
-    link (``controller``) or one jackpot.
-
-    The stream is sent in parts, each with all changes since the reader read the one before. So a
-    slow reader gets changes later, but needs no more memory.
+    must reload. The stream is sent in parts, each with all changes since the reader read the one
+    before, so a slow reader needs no more memory.
     """
     first = _frame(b"page", msgspec.json.encode({"version": page_version}))
     while True:
@@ -125,9 +112,7 @@ async def _change_events(
 ) -> AsyncIterator[bytes]:
     """Yield the events that one floor page receives, until the user's session ends.
 
-    A ``changed`` event is sent at the start and after each change. The stream does not keep the
-    session alive, so the session of an unused page lapses: an act then needs the PIN again. The
-    stream of a lapsed session continues.
+    The stream does not keep the session alive, but continues after it has lapsed.
     """
     seen = _NOTHING_NEW
     looked_at = -LOOK_EVERY_S
@@ -220,7 +205,6 @@ def change_routes(
 
 
 def _stream(events: AsyncIterable[bytes], displays: DisplayState, watch: DisplayUpdates) -> Stream:
-    """Return an answer with events, at whose end the follower of the displays is removed."""
     return Stream(
         events,
         media_type=_EVENT_STREAM,

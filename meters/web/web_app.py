@@ -34,7 +34,7 @@ from meters.web.user_routes import sign_in_routes, user_routes
 
 class Health(Protocol):
     def inoperable(self) -> Mapping[str, str]:
-        """Return the reason for each inoperable link, by id."""
+        """Return why each inoperable link does not operate, by its id."""
         ...
 
 
@@ -66,11 +66,7 @@ def create_app(
     health: Health,
     exposition: Callable[[str], tuple[bytes, str]],
 ) -> Litestar:
-    """Build the web application. `exposition` returns the metrics as a client accepts them.
-
-    Raises:
-        UserError: the facility's logo cannot be shown.
-    """
+    """Build the web application; `exposition` returns the metrics as a client accepts them."""
     assets = load_assets(floor)
     pages = [
         *signage_routes(floor, displays, assets.version),
