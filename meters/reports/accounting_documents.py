@@ -30,14 +30,7 @@ from meters.reports.accounting_lists import (
 from meters.reports.flows import Flow
 from meters.reports.gaming_days import LinkDay, TableFigures, TableRounds
 from meters.reports.ledger_scan import LedgerScan, LinkScan
-from meters.reports.report_document import (
-    Column,
-    Fact,
-    ReportDocument,
-    ReportPart,
-    ReportSection,
-    numbers,
-)
+from meters.reports.report_document import Fact, ReportDocument, ReportPart, ReportSection, columns
 from meters.reports.win_book import Win
 
 SO_FAR: Final = "SO FAR"
@@ -144,16 +137,14 @@ def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
 
 def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
     """List a meter's opening balance, flows and closing balance, day by day."""
-    columns = (
-        Column("Day", 1.1),
-        numbers("Opening", 1.7),
-        *(numbers(title, 1.5) for title, _ in _DAILY_FLOWS),
-        numbers("Closing", 1.7),
-    )
+    flows = "".join(f" | >{title} 1.5" for title, _ in _DAILY_FLOWS)
     rows = [(_day_cell(day), *_daily_cells(meter, day)) for day in days]
     rows.append(("All", *_daily_cells(meter, month)))
     return ReportSection(
-        f"{meter.title} ({meter.meter_id}): the meter, day by day", columns, rows, 1
+        f"{meter.title} ({meter.meter_id}): the meter, day by day",
+        columns(f"Day 1.1 | >Opening 1.7{flows} | >Closing 1.7"),
+        rows,
+        1,
     )
 
 
@@ -183,13 +174,12 @@ _DAILY_FLOWS: Final = (
 
 
 def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    columns = (
-        Column("Day", 1.1),
-        *(numbers(title, 1.3 if _is_money(tally) else 0.7) for title, tally in _DAILY_COUNTS),
-    )
+    counts = [f">{title} {1.3 if _is_money(tally) else 0.7}" for title, tally in _DAILY_COUNTS]
     rows = [(_day_cell(day), *_counted_cells(meter.meter_id, day)) for day in days]
     rows.append(("All", *_counted_cells(meter.meter_id, month)))
-    return ReportSection("Its accounting meters, day by day", columns, rows, 1)
+    return ReportSection(
+        "Its accounting meters, day by day", columns(" | ".join(["Day 1.1", *counts])), rows, 1
+    )
 
 
 def _counted_cells(meter: str, day: LinkDay) -> tuple[str, ...]:
@@ -224,15 +214,15 @@ def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) ->
         for (of, meter), figures in sorted(day.tables.items())
         if of == table and meter in meters
     ]
-    columns = (Column("Day", 1.6), *TABLE_COLUMNS[2:])
-    return summed_section("By day", columns, figures, TableFigures(), table_cells)
+    header = (*columns("Day 1.6"), *TABLE_COLUMNS[2:])
+    return summed_section("By day", header, figures, TableFigures(), table_cells)
 
 
 def _rounds_by_day(table: str, days: Sequence[LinkDay]) -> ReportSection:
     played = [((_day_cell(day),), day.rounds[table]) for day in days if table in day.rounds]
-    columns = (Column("Day", 2), numbers("Rounds", 1), numbers("Voided", 1))
+    header = columns("Day 2 | >Rounds 1 | >Voided 1")
     return summed_section(
-        ROUNDS_TITLE, columns, played, TableRounds(), lambda one: round_cells(one)[:2]
+        ROUNDS_TITLE, header, played, TableRounds(), lambda one: round_cells(one)[:2]
     )
 
 

@@ -13,7 +13,7 @@ from meters.ledger.accounts import HOUSE, PAID
 from meters.ledger.table_corrections import confirmed_by
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow
 from meters.reports.gaming_days import LinkDay, Sums, TableFigures, TableRounds, places_of
-from meters.reports.report_document import Column, ReportSection, Row, numbers
+from meters.reports.report_document import Column, ReportSection, Row, columns
 from meters.reports.win_book import Win, wins_by_hand
 
 NOTHING: Final = "—"
@@ -112,7 +112,6 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
     named = f"{meter.title} ({meter.meter_id}), {wager_text(meter.wager)}"
     pots = day.meter_pots(meter.meter_id)
     moved = _pots_section(named, ("Meter", "Reserve", "Overflow"), pots, _METER_FLOWS)
-    columns = (Column("Accounting meters", 3), numbers("Number", 1), numbers("Amount", 2))
     counts = day.counts(meter.meter_id)
     counts["won_at_odds"] = (
         day.rose("wins", meter.meter_id) - day.rose("hits", meter.meter_id),
@@ -125,9 +124,10 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
         if number or cents
     ]
     none = _none_of([words for name, words in _COUNT_WORDS.items() if not any(counts[name])])
-    return [moved, ReportSection("", columns, rows, note=none)]
+    return [moved, ReportSection("", _COUNT_COLUMNS, rows, note=none)]
 
 
+_COUNT_COLUMNS: Final = columns("Accounting meters 3 | >Number 1 | >Amount 2")
 _COUNT_WORDS: Final = {
     "wagers_accepted": "Wagers accepted",
     "wagers_voided": "Of these in void rounds or taken back",
@@ -164,11 +164,11 @@ def _pots_section(
         ),
         ("Closing", *(exact_money(pot.closing_micros) for pot in pots)),
     ]
-    columns = (Column("", 3), *(numbers(name, 2) for name in names))
+    header = columns(" | ".join(["3", *(f">{name} 2" for name in names)]))
     holds = all(pot.balanced for pot in pots)
     none = _none_of([FLOW_WORDS[flow] for flow in usual if flow not in moved])
     return ReportSection(
-        title, columns, rows, 1, f"{_HOLDS if holds else _HOLDS_NOT} {none}".strip()
+        title, header, rows, 1, f"{_HOLDS if holds else _HOLDS_NOT} {none}".strip()
     )
 
 
@@ -178,11 +178,10 @@ def _none_of(words: Sequence[str]) -> str:
     return f"None: {'; '.join(plain)}." if words else ""
 
 
-TABLE_COLUMNS: Final = (
-    Column("Table", 1.4), Column("Asset", 1.2), Column("Meter", 3.1), numbers("Wagers", 1),
-    numbers("Wagered", 1.6), numbers("Contributed", 2), numbers("Off for voids", 1.9),
-    numbers("Wins", 0.8), numbers("Won", 1.8), numbers("Rejected", 1.5),
-)  # fmt: skip
+TABLE_COLUMNS: Final = columns(
+    "Table 1.4 | Asset 1.2 | Meter 3.1 | >Wagers 1 | >Wagered 1.6 | >Contributed 2"
+    " | >Off for voids 1.9 | >Wins 0.8 | >Won 1.8 | >Rejected 1.5"
+)
 
 
 def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSection:
@@ -209,9 +208,9 @@ def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[Repor
         if meter in meters:
             game = titles.get(table, NOTHING)
             figures.setdefault((game, meter), TableFigures()).add(one)
-    columns = (Column("Game", 2.6), *TABLE_COLUMNS[2:])
+    header = (*columns("Game 2.6"), *TABLE_COLUMNS[2:])
     listed = sorted(figures.items(), key=lambda item: item[0])
-    section = summed_section("By game", columns, listed, TableFigures(), table_cells)
+    section = summed_section("By game", header, listed, TableFigures(), table_cells)
     return [replace(section, note=_note_of_tiers(link))]
 
 
@@ -226,17 +225,17 @@ def _note_of_tiers(link: Link) -> str:
 
 
 def summed_section(
-    title: str, columns: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
+    title: str, header: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
     cells: Callable[[Figures], Row],
 ) -> ReportSection:  # fmt: skip
     """Make a list with rows of names and figures. The last row has the sum of the figures."""
     rows = [(*names, *cells(figures)) for names, figures in listed]
     if not listed:
-        return ReportSection(title, columns, rows)
+        return ReportSection(title, header, rows)
     for _, figures in listed:
         total.add(figures)
     blanks = [""] * (len(listed[0][0]) - 1)
-    return ReportSection(title, columns, [*rows, ("All", *blanks, *cells(total))], 1)
+    return ReportSection(title, header, [*rows, ("All", *blanks, *cells(total))], 1)
 
 
 def table_cells(figures: TableFigures) -> tuple[str, ...]:
@@ -253,12 +252,11 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
 
 def rounds_section(day: LinkDay) -> ReportSection:
     played = [((table,), one) for table, one in sorted(day.rounds.items())]
-    columns = (
-        Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
-        numbers("Of these after cards", 1.5), numbers("Hands entered again", 1.5),
-        numbers("Hands declared to win nothing", 1.5), numbers("Wagers corrected", 1.5),
-    )  # fmt: skip
-    return summed_section(ROUNDS_TITLE, columns, played, TableRounds(), round_cells)
+    header = columns(
+        "Table 2 | >Rounds 1 | >Voided 1 | >Of these after cards 1.5 | >Hands entered again 1.5"
+        " | >Hands declared to win nothing 1.5 | >Wagers corrected 1.5"
+    )
+    return summed_section(ROUNDS_TITLE, header, played, TableRounds(), round_cells)
 
 
 def round_cells(rounds: TableRounds) -> tuple[str, ...]:
@@ -281,15 +279,14 @@ def entered_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
         )
         for row in sorted(day.entered, key=lambda row: (row.table, row.entry))
     ]
-    columns = (Column("At", 2.2), Column("Table", 1.2), Column("What", 1.2), Column("", 6.4))
-    return ReportSection("Voids after cards, hands entered again, wagers corrected", columns, rows)
+    title = "Voids after cards, hands entered again, wagers corrected"
+    return ReportSection(title, columns("At 2.2 | Table 1.2 | What 1.2 | 6.4"), rows)
 
 
-WIN_COLUMNS: Final = (
-    Column("Won at, order", 2.1), Column("Table, asset", 1.3), numbers("Pos.", 0.55),
-    Column("Wager and hand", 2.4), numbers("Amount", 1.6), Column("State", 1.1),
-    Column("Validated or rejected", 2.3), Column("Paid, slip", 2.1),
-)  # fmt: skip
+_WIN_COLUMNS: Final = columns(
+    "Won at, order 2.1 | Table, asset 1.3 | >Pos. 0.55 | Wager and hand 2.4 | >Amount 1.6"
+    " | State 1.1 | Validated or rejected 2.3 | Paid, slip 2.1"
+)
 
 
 def wins_section(
@@ -305,7 +302,7 @@ def wins_section(
     decided = [win for win in wins if win.envy_of is None]
     envy = [win for win in wins if win.envy_of is not None]
     sums = [*_sum_rows("Wins", decided), *_sum_rows("Envy Bonuses", envy)]
-    return ReportSection(title, WIN_COLUMNS, [*rows, *sums], len(sums))
+    return ReportSection(title, _WIN_COLUMNS, [*rows, *sums], len(sums))
 
 
 def _hand_rows(
@@ -377,16 +374,13 @@ def _paid_where(win: Win) -> str:
     return "at the table" if at_table and win.decided else ""
 
 
-_ACT_COLUMNS: Final = (Column("At", 2.2), Column("By", 1.6), Column("What", 1.4), Column("", 6))
-
-
 def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSection:
     """List what people did: one row for each act, with the name of the person (duty D17)."""
     rows = [
         (f"{short_moment(act.at, zone)}, entry {act.entry}", act.by, act.what, act.told)
         for act in acts
     ]
-    return ReportSection(title, _ACT_COLUMNS, rows)
+    return ReportSection(title, columns("At 2.2 | By 1.6 | What 1.4 | 6"), rows)
 
 
 def act_sections(day: LinkDay, zone: ZoneInfo) -> list[ReportSection]:
@@ -404,7 +398,6 @@ def act_sections(day: LinkDay, zone: ZoneInfo) -> list[ReportSection]:
 
 
 def _outages_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
-    columns = (Column("Since", 2), Column("Until", 2), Column("Lasted", 1), Column("Why", 5))
     rows = [
         (
             short_moment(one.outage.since, zone),
@@ -415,14 +408,10 @@ def _outages_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
         )
         for one in day.outages
     ]
-    return ReportSection("Inoperable", columns, rows)
+    return ReportSection("Inoperable", columns("Since 2 | Until 2 | Lasted 1 | Why 5"), rows)
 
 
 def _variances_section(day: LinkDay) -> ReportSection:
-    columns = (
-        Column("Account or accounting meter", 3), numbers("Read", 2),
-        numbers("Ledger", 2), numbers("Variance", 2),
-    )  # fmt: skip
     rows = [
         (one.of, *(_in_unit(one.of, of) for of in (one.read, one.ledger, one.read - one.ledger)))
         for one in day.variances
@@ -430,9 +419,11 @@ def _variances_section(day: LinkDay) -> ReportSection:
     unread = "The day is not closed: its meters have not been read." if day.open else ""
     quiet = "No service ran that day, and nothing was read." if day.quiet else ""
     return ReportSection(
-        "Variance between the meters as read at the close and the ledger", columns, rows,
+        "Variance between the meters as read at the close and the ledger",
+        columns("Account or accounting meter 3 | >Read 2 | >Ledger 2 | >Variance 2"),
+        rows,
         note=unread or quiet,
-    )  # fmt: skip
+    )
 
 
 def _in_unit(name: str, number: int) -> str:

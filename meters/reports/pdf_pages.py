@@ -109,17 +109,13 @@ def code_lines(text: str, size: float, width: float) -> Iterator[object]:
     printed are escaped. Sizes are in points.
     """
     face = _face(text, "Courier", "DejaVuSansMono")
+    style = _style(face, size, INK, "left", 0.0)
     columns = int(width / pdfmetrics.stringWidth("0", face, size))
     for line in text.removesuffix("\n").split("\n"):
         shown = _in_face(escape_unprintable(line.expandtabs(4)), face)
-        rest = f"    {shown[columns:]}" if len(shown) > columns else ""
-        parts = [shown[:columns]]
-        while rest:
-            parts.append(rest[:columns])
-            rest = f"    {rest[columns:]}" if len(rest) > columns else ""
-        for part in parts:
+        rest = range(columns, len(shown), columns - 4)
+        for part in (shown[:columns], *(f"    {shown[at : at + columns - 4]}" for at in rest)):
             # ReportLab drops lines of blanks, and these too are as they are in the file.
-            style = _style(face, size, INK, "left", 0.0)
             yield Preformatted(part, style) if part.strip() else Spacer(0, size * LEADING)
 
 
@@ -253,6 +249,10 @@ class PageLayout:
     mark: str = ""
     numbered: bool = False
 
+    @property
+    def inner(self) -> float:
+        return self.width - 2 * self.margin
+
 
 def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
     """Return a PDF file with the contents on as many pages as they need.
@@ -269,9 +269,9 @@ def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
         for box in layout.frames
     ]
     document.addPageTemplates(
-        PageTemplate(frames=frames, onPage=lambda canvas, _: canvas.begin_page(layout))
+        PageTemplate(frames=frames, onPage=lambda canvas, _: canvas.begin_page())
     )
-    document.build(contents, canvasmaker=_CountedPages)
+    document.build(contents, canvasmaker=functools.partial(_CountedPages, layout))
     return file.getvalue()
 
 
@@ -282,16 +282,16 @@ class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
     The names of the overridden methods come from the library ReportLab.
     """
 
-    def __init__(self, *args: object, **settings: object) -> None:
+    def __init__(self, layout: PageLayout, *args: object, **settings: object) -> None:
         super().__init__(*args, **settings)
         self._kept: list[dict[str, object]] = []
-        self._layout: PageLayout | None = None
-
-    def begin_page(self, layout: PageLayout) -> None:
         self._layout = layout
+
+    def begin_page(self) -> None:
+        layout = self._layout
         if layout.mark:
-            self._draw_across(layout.mark, layout)
-        room = layout.width - 2 * layout.margin - (60 if layout.numbered else 0)
+            self._draw_across(layout.mark)
+        room = layout.inner - (60 if layout.numbered else 0)
         size = min(_FOOT, _FOOT * room / max(1.0, width_of(layout.foot, _FOOT)))
         self.setFillGray(HUSH)
         x = layout.margin
@@ -305,23 +305,23 @@ class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
         self._startPage()
 
     def save(self) -> None:
-        pages = len(self._kept)
+        layout = self._layout
         for number, page in enumerate(self._kept, start=1):
             self.__dict__.update(page)
-            layout = self._layout
-            if layout and layout.numbered:
+            if layout.numbered:
                 self.setFont(face_of("", bold=False), _FOOT)
                 self.setFillGray(HUSH)
-                right = layout.width - layout.margin
-                self.drawRightString(right, layout.foot_y, f"Page {number} of {pages}")
+                words = f"Page {number} of {len(self._kept)}"
+                self.drawRightString(layout.width - layout.margin, layout.foot_y, words)
             super().showPage()
         super().save()
 
-    def _draw_across(self, words: str, layout: PageLayout) -> None:
+    def _draw_across(self, words: str) -> None:
+        width, height = self._layout.width, self._layout.height
         self.saveState()
-        self.translate(layout.width / 2, layout.height / 2)
-        self.rotate(math.degrees(math.atan2(layout.height, layout.width)))
-        room = 0.75 * math.hypot(layout.width, layout.height)
+        self.translate(width / 2, height / 2)
+        self.rotate(math.degrees(math.atan2(height, width)))
+        room = 0.75 * math.hypot(width, height)
         size = min(96.0, 96.0 * room / width_of(words, 96, bold=True))
         self.setFont(face_of(words, bold=True), size)
         self.setFillGray(0.91)

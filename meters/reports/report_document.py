@@ -13,15 +13,26 @@ _NOTHING: Final = frozenset({"", NONE, "0%", "0.00%"})
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a list; `weight` is its width relative to the others."""
+    """A column of a list, aligned `right` for numbers. The width `weight` is relative."""
 
     title: str
-    weight: float = 1.0
-    right: bool = False
+    weight: float
+    right: bool
 
 
-def numbers(title: str, weight: float = 1.0) -> Column:
-    return Column(title, weight, right=True)
+def columns(header: str) -> tuple[Column, ...]:
+    """Return the columns of a header, which has the title and the weight of each.
+
+    The sign ``>`` is before the title of a column of numbers.
+
+    >>> columns("Meter 2 | >Seed 1.4")[1]
+    Column(title='Seed', weight=1.4, right=True)
+    """
+    parts = (part.strip().rpartition(" ") for part in header.split("|"))
+    return tuple(
+        Column(title.removeprefix(">"), float(weight), title.startswith(">"))
+        for title, _, weight in parts
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +45,19 @@ class ReportSection:
     sums: int = 0
     note: str = ""
 
-
-def only_used(section: ReportSection) -> ReportSection:
-    """Return a list without the columns in which no row has anything."""
-    kept = [
-        at
-        for at in range(len(section.columns))
-        if not section.rows or any(row[at] not in _NOTHING for row in section.rows)
-    ]
-    return replace(
-        section,
-        columns=[section.columns[at] for at in kept],
-        rows=[tuple(row[at] for at in kept) for row in section.rows],
-    )
+    @property
+    def only_used(self) -> "ReportSection":
+        """The list without the columns in which no row has anything."""
+        kept = [
+            at
+            for at in range(len(self.columns))
+            if not self.rows or any(row[at] not in _NOTHING for row in self.rows)
+        ]
+        return replace(
+            self,
+            columns=[self.columns[at] for at in kept],
+            rows=[tuple(row[at] for at in kept) for row in self.rows],
+        )
 
 
 @dataclass(frozen=True, slots=True)

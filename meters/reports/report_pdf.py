@@ -7,18 +7,8 @@ from typing import Final, Literal
 
 from reportlab.platypus import CondPageBreak, KeepTogether, Spacer  # type: ignore[import-untyped]
 
-from meters.reports.pdf_pages import (
-    FAINT,
-    HUSH,
-    INK,
-    PageLayout,
-    fitted,
-    paragraph,
-    pdf_file,
-    rule,
-    signature_lines,
-    table,
-)
+from meters.reports import pdf_pages as pdf
+from meters.reports.pdf_pages import HUSH, PageLayout, paragraph
 from meters.reports.report_document import (
     NONE,
     Column,
@@ -41,7 +31,9 @@ _FACT_MAX: Final = 2_000
 """Characters in one row of facts; a longer fact has several rows."""
 _GAP: Final = 5.0
 _LABEL: Final = 96.0
-_SIGNERS: Final = ("Prepared by", "Reviewed by")
+_SIGNERS: Final = (
+    "Prepared by: name, signature, date", "Reviewed by: name, signature, date",
+)  # fmt: skip
 _UNSIGNED: Final = {
     "SO FAR": "The gaming day is not closed: these are the figures so far. Do not sign it.",
     "DOES NOT TIE": "This report has problems, which are listed above. Do not sign it.",
@@ -55,14 +47,16 @@ def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
     why the report cannot be signed.
     """
     days = next((value for name, value in document.facts if name.startswith("Gaming day")), "")
+    title = f"{document.title} · {days}"
     layout = page_layout(
-        document.facility,
-        f"{document.title} · {days}",
-        size,
-        wide=document.wide,
-        mark=document.unsigned,
-    )
-    return pdf_file(layout, list(_contents(document, inner_width(layout))))
+        document.facility, title, size, wide=document.wide, mark=document.unsigned
+    )  # fmt: skip
+    contents = [
+        *head_elements(document, layout.inner),
+        *(element for part in document.parts for element in part_elements(part, layout.inner)),
+        _signing(document, layout.inner),
+    ]
+    return pdf.pdf_file(layout, contents)
 
 
 def page_layout(
@@ -75,7 +69,6 @@ def page_layout(
     """
     short, long = _POINTS[size]
     width, height = (long, short) if wide else (short, long)
-    inner = width - 2 * _MARGIN
     return PageLayout(
         title=f"{facility}: {title}",
         author=facility,
@@ -84,21 +77,10 @@ def page_layout(
         margin=_MARGIN,
         foot=f"{facility} · {title}",
         foot_y=_FOOT,
-        frames=[(_MARGIN, _MARGIN + _FOOT, inner, height - 2 * _MARGIN - _FOOT)],
+        frames=[(_MARGIN, _MARGIN + _FOOT, width - 2 * _MARGIN, height - 2 * _MARGIN - _FOOT)],
         mark=mark,
         numbered=True,
     )
-
-
-def inner_width(layout: PageLayout) -> float:
-    return layout.width - 2 * layout.margin
-
-
-def _contents(document: ReportDocument, inner: float) -> Iterator[object]:
-    yield from head_elements(document, inner)
-    for part in document.parts:
-        yield from part_elements(part, inner)
-    yield _signing(document, inner)
 
 
 def head_elements(document: ReportDocument, inner: float) -> Iterator[object]:
@@ -115,13 +97,17 @@ def _facts(facts: Sequence[Fact], inner: float) -> object:
         for name, value in facts
         for at, part in enumerate(textwrap.wrap(value, _FACT_MAX) or [""])
     ]
-    return table(rows, (_LABEL, inner - _LABEL))
+    return pdf.table(rows, (_LABEL, inner - _LABEL))
+
+
+def part_heading(title: str) -> Iterator[object]:
+    yield CondPageBreak(150)
+    yield pdf.rule(pdf.INK, before=10, after=0)
+    yield paragraph(title, 12, bold=True, before=3)
 
 
 def part_elements(part: ReportPart, inner: float) -> Iterator[object]:
-    yield CondPageBreak(150)
-    yield rule(INK, before=10, after=0)
-    yield paragraph(part.title, 12, bold=True, before=3)
+    yield from part_heading(part.title)
     yield Spacer(0, 2)
     for fault in (*part.problems, *part.variances):
         yield paragraph(fault, 8.5, bold=True)
@@ -160,8 +146,8 @@ def _rows(section: ReportSection, inner: float) -> object:
     cells = [_cells(columns, widths, row) for row in listed]
     cells += [_cells(columns, widths, row, bold=True) for row in section.rows[first_sum:]]
     ruled = (0, len(listed)) if section.sums else (0,)
-    faint = (FAINT, FAINT, FAINT)
-    return table(
+    faint = (pdf.FAINT, pdf.FAINT, pdf.FAINT)
+    return pdf.table(
         [titles, *cells],
         [*(width + _GAP for width in widths[:-1]), widths[-1]],
         gap=_GAP,
@@ -180,7 +166,7 @@ def _cells(
     columns: Sequence[Column], widths: Sequence[float], row: Row, *, bold: bool = False
 ) -> list[object]:  # fmt: skip
     return [
-        fitted(words, _CELL, width, bold=bold)
+        pdf.fitted(words, _CELL, width, bold=bold)
         if column.right
         else paragraph(words, _CELL, bold=bold)
         for column, width, words in zip(columns, widths, row, strict=True)
@@ -194,6 +180,9 @@ def _signing(document: ReportDocument, inner: float) -> object:
     words = "The figures above are those of the ledger up to the entry named."
     if any(part.variances for part in document.parts):
         words = f"{words} The variances are explained in a separate document."
-    signers = [f"{who}: name, signature, date" for who in _SIGNERS]
-    lines = signature_lines(signers, inner, gap=24, apart=48)
-    return KeepTogether([paragraph(words, 8.5, before=16), Spacer(0, 36), lines])
+    return signing(_SIGNERS, inner, paragraph(words, 8.5, before=16), Spacer(0, 36))
+
+
+def signing(signers: Sequence[str], inner: float, *above: object) -> object:
+    """Return lines for signatures, on one page with what is above them."""
+    return KeepTogether([*above, pdf.signature_lines(signers, inner, gap=24, apart=48)])

@@ -1,45 +1,31 @@
 """The PDF of a submission, which the house signs and files: titles, facts and lists for people."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import ceil
 from typing import Final
 
-from reportlab.platypus import (  # type: ignore[import-untyped]
-    CondPageBreak,
-    KeepTogether,
-    PageBreak,
-    Spacer,
-)
+from reportlab.platypus import PageBreak, Spacer  # type: ignore[import-untyped]
 
 from bonus.display import money, rate_text, short_money
 from bonus.odds.odds_words import plain_name
 from meters.floor.facility import DEMONSTRATION_MARK
-from meters.reports.pdf_pages import (
-    HUSH,
-    INK,
-    code_lines,
-    paragraph,
-    pdf_file,
-    rule,
-    signature_lines,
+from meters.reports.pdf_pages import HUSH, code_lines, paragraph, pdf_file
+from meters.reports.report_document import Fact, ReportDocument, ReportPart, ReportSection, columns
+from meters.reports.report_pdf import (
+    Format,
+    head_elements,
+    page_layout,
+    part_elements,
+    part_heading,
+    signing,
 )
-from meters.reports.report_document import (
-    Column,
-    Fact,
-    ReportDocument,
-    ReportPart,
-    ReportSection,
-    numbers,
-    only_used,
-)
-from meters.reports.report_pdf import Format, head_elements, inner_width, page_layout, part_elements
 from meters.reports.submission_contents import (
     AddedByHouse,
     FacilitySettings,
     GameFiling,
+    GameTable,
     LinkFiling,
-    MeterFeed,
     MeterFiling,
     Submission,
 )
@@ -94,7 +80,7 @@ def _facts(submission: Submission, json_sha256: str) -> Iterator[Fact]:
 def _overview(submission: Submission) -> ReportPart:
     games = ReportSection(
         "Games",
-        (Column("Game", 2), Column("Rules", 2), numbers("Tables"), numbers("Wagers")),
+        columns("Game 2 | Rules 2 | >Tables 1 | >Wagers 1"),
         [
             (game.title, f"{game.source} {game.chapter}", str(len(game.tables)),
              str(len(game.wagers)))
@@ -103,7 +89,7 @@ def _overview(submission: Submission) -> ReportPart:
     )  # fmt: skip
     links = ReportSection(
         "Links",
-        (Column("Link", 2), Column("Name", 2), numbers("Meters"), numbers("Tables")),
+        columns("Link 2 | Name 2 | >Meters 1 | >Tables 1"),
         [
             (link.link, link.name, str(len(link.meters)), str(len(link.tables)))
             for link in submission.links
@@ -113,9 +99,18 @@ def _overview(submission: Submission) -> ReportPart:
 
 
 def _game_parts(game: GameFiling) -> Iterator[ReportPart]:
-    yield ReportPart(
-        "", f"Game: {game.title}", list(_game_facts(game)), [_tables(game), _names(game)]
+    tables = ReportSection(
+        "Tables and their choices",
+        columns("Table 1.2 | Asset 1 | Link 1.2 | Positions 0.9 | Choices 4 | Not offered 2.4"),
+        [_table_row(game, table) for table in game.tables],
     )
+    names = ReportSection(
+        "Wagers and meters, and their names in files",
+        columns("Wager or meter 2 | Name in files 2"),
+        [(title, name) for name, title in game.titles.items()],
+    )
+    facts = list(_game_facts(game))
+    yield ReportPart("", f"Game: {game.title}", facts, [tables.only_used, names])
     for wager in game.wagers:
         yield wager_part(game, wager)
 
@@ -139,74 +134,51 @@ def _game_facts(game: GameFiling) -> Iterator[Fact]:
     yield "Positions", f"at most {deal.positions} ({deal.positions_rule})"
 
 
-def _names(game: GameFiling) -> ReportSection:
-    return ReportSection(
-        "Wagers and meters, and their names in files",
-        (Column("Wager or meter", 2), Column("Name in files", 2)),
-        [(title, name) for name, title in game.titles.items()],
+def _table_row(game: GameFiling, table: GameTable) -> tuple[str, ...]:
+    choices = [
+        f"{plain_name(each.name)} {plain_name(each.option)} ({each.rule})" for each in table.choices
+    ]
+    not_offered = [game.titles[name] for name in table.not_offered]
+    return (
+        table.table,
+        table.asset,
+        table.link,
+        str(table.positions),
+        _all(choices),
+        _all(not_offered),
     )
 
 
-def _tables(game: GameFiling) -> ReportSection:
-    return only_used(
-        ReportSection(
-            "Tables and their choices",
-            (
-                Column("Table", 1.2),
-                Column("Asset"),
-                Column("Link", 1.2),
-                Column("Positions", 0.9),
-                Column("Choices", 4),
-                Column("Not offered", 2.4),
-            ),
-            [
-                (
-                    table.table,
-                    table.asset,
-                    table.link,
-                    str(table.positions),
-                    ", ".join(
-                        f"{plain_name(each.name)} {plain_name(each.option)} ({each.rule})"
-                        for each in table.choices
-                    )
-                    or _NONE,
-                    ", ".join(game.titles[name] for name in table.not_offered) or _NONE,
-                )
-                for table in game.tables
-            ],
-        )
-    )
+def _all(words: Sequence[str]) -> str:
+    return ", ".join(words) or _NONE
 
 
-def _link_part(link: LinkFiling, titles: dict[str, str], names: dict[str, str]) -> ReportPart:
+def _link_part(link: LinkFiling, titles: Mapping[str, str], names: Mapping[str, str]) -> ReportPart:
     facts = [
         ("Link", link.link),
         ("Digest of settings", f"{link.configuration_sha256} (the digest that is approved)"),
     ]
-    sections = [_link_tables(link, titles)]
-    if link.meters:
-        sections = [
-            *map(
-                only_used,
-                (
-                    _amounts(link.meters),
-                    _parameters(link.meters),
-                    _fed_by(link.meters, titles, names),
-                    _cells(link.meters, titles),
-                ),
-            ),
-            _chances(link.meters, titles, names),
-            *sections,
-        ]
-    return ReportPart(link.link, f"Link: {link.name}", facts, sections)
+    meters = {meter.meter: meter.title for meter in link.meters}
+    tables = ReportSection(
+        "Tables",
+        columns("Table 1 | Asset 1 | Game 2 | Positions 1 | Meters 4"),
+        [
+            (table.table, table.asset, titles[table.game], str(table.positions),
+             _all([meters[meter] for meter in table.meters]))
+            for table in link.tables
+        ],
+    )  # fmt: skip
+    sections = [*_meter_sections(link.meters), *_feed_sections(link.meters, titles, names)]
+    listed = [each.only_used for each in (*(sections if link.meters else ()), tables)]
+    return ReportPart(link.link, f"Link: {link.name}", facts, listed)
 
 
-def _amounts(meters: Sequence[MeterFiling]) -> ReportSection:
-    return ReportSection(
+def _meter_sections(meters: Sequence[MeterFiling]) -> Iterator[ReportSection]:
+    yield ReportSection(
         "Meters: wagers, seeds and rates",
-        (
-            Column("Meter", 2), Column("Name in files", 2), numbers("Wager"), numbers("Seed", 1.4),
-            numbers("Reseed", 1.4), numbers("Primary rate"), numbers("Reserve rate"),
+        columns(
+            "Meter 2 | Name in files 2 | >Wager 1 | >Seed 1.4 | >Reseed 1.4 | >Primary rate 1"
+            " | >Reserve rate 1"
         ),
         [
             (
@@ -217,72 +189,59 @@ def _amounts(meters: Sequence[MeterFiling]) -> ReportSection:
             for meter in meters
         ],
     )  # fmt: skip
-
-
-def _parameters(meters: Sequence[MeterFiling]) -> ReportSection:
-    return ReportSection(
+    yield ReportSection(
         "Meters: further parameters",
-        (
-            Column("Meter", 2), Column("Kind", 2), Column("Paytable"), numbers("Payout limit", 1.4),
-            numbers("Largest contribution", 1.4), numbers("Magic Card, one round in"),
-            numbers("Lucky Bonus, one round in"),
+        columns(
+            "Meter 2 | Kind 2 | Paytable 1 | >Payout limit 1.4 | >Largest contribution 1.4"
+            " | >Magic Card, one round in 1 | >Lucky Bonus, one round in 1"
         ),
         [
             (
-                meter.title, meter.kind, meter.paytable or _NONE,
-                optional_money(meter.limit_cents), optional_money(meter.contribution_max_cents),
-                _every(meter.magic_card_every), _every(meter.lucky_every),
+                meter.title, meter.kind, meter.paytable or _NONE, _optional(meter.limit_cents),
+                _optional(meter.contribution_max_cents), _every(meter.magic_card_every),
+                _every(meter.lucky_every),
             )
             for meter in meters
         ],
     )  # fmt: skip
 
 
-def _fed_by(
-    meters: Sequence[MeterFiling], titles: dict[str, str], names: dict[str, str]
-) -> ReportSection:
-    return ReportSection(
+def _feed_sections(
+    meters: Sequence[MeterFiling], titles: Mapping[str, str], names: Mapping[str, str]
+) -> Iterator[ReportSection]:
+    feeds = [
+        ((meter.title, titles.get(feed.game, feed.game)), feed)
+        for meter in meters
+        for feed in meter.feeds
+    ]
+    yield ReportSection(
         "Games and tables that feed each meter",
-        (
-            Column("Meter", 1.6), Column("Game", 1.4), Column("Wagers", 2),
-            Column("Other meters of the same wager", 2), Column("Tables", 2),
-        ),
+        columns("Meter 1.6 | Game 1.4 | Wagers 2 | Other meters of the same wager 2 | Tables 2"),
         [
             (
-                meter.title, titles.get(feed.game, feed.game),
+                *of,
                 ", ".join(names.get(wager, plain_name(wager)) for wager in feed.wagers),
-                ", ".join(names.get(kind, plain_name(kind)) for kind in feed.with_meters) or _NONE,
-                ", ".join(feed.tables) or _NONE,
+                _all([names.get(kind, plain_name(kind)) for kind in feed.with_meters]),
+                _all(feed.tables),
             )
-            for meter in meters
-            for feed in meter.feeds
+            for of, feed in feeds
         ],
-    )  # fmt: skip
-
-
-def _cells(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSection:
-    def row(meter: MeterFiling, feed: MeterFeed) -> tuple[str, ...]:
-        cells = (feed.seed, feed.reseed, feed.primary, feed.reserve)
-        return (meter.title, titles.get(feed.game, feed.game), feed.rule, *cells)
-
-    return ReportSection(
+    )
+    yield ReportSection(
         "Seeds and rates as the rules print them, for each dollar of the wager",
-        (
-            Column("Meter", 1.6), Column("Game", 1.4), Column("Rule", 1.2), Column("Seed", 1.2),
-            Column("Reseed", 1.2), Column("Primary", 0.7), Column("Reserve", 0.7),
+        columns(
+            "Meter 1.6 | Game 1.4 | Rule 1.2 | Seed 1.2 | Reseed 1.2 | Primary 0.7 | Reserve 0.7"
         ),
-        [row(meter, feed) for meter in meters for feed in meter.feeds],
-    )  # fmt: skip
-
-
-def _chances(
-    meters: Sequence[MeterFiling], titles: dict[str, str], names: dict[str, str]
-) -> ReportSection:
-    return ReportSection(
+        [
+            (*of, feed.rule, feed.seed, feed.reseed, feed.primary, feed.reserve)
+            for of, feed in feeds
+        ],
+    )
+    yield ReportSection(
         "Chance of a dollar wagered to win each meter, at each game and wager",
-        (
-            Column("Meter", 1.6), Column("Game", 1.6), Column("Wager", 2), numbers("Chance", 1.4),
-            numbers("Exactly", 2.4), numbers("Highest / lowest", 1.8), numbers("Accepted"),
+        columns(
+            "Meter 1.6 | Game 1.6 | Wager 2 | >Chance 1.4 | >Exactly 2.4 | >Highest / lowest 1.8"
+            " | >Accepted 1"
         ),
         [
             (
@@ -305,20 +264,6 @@ def _times(meter: MeterFiling) -> str:
     return "1" if ratio == 1 else f"{rounded} ({meter.chance_ratio})"
 
 
-def _link_tables(link: LinkFiling, titles: dict[str, str]) -> ReportSection:
-    meters = {meter.meter: meter.title for meter in link.meters}
-    return only_used(ReportSection(
-        "Tables",
-        (Column("Table"), Column("Asset"), Column("Game", 2), Column("Positions"),
-         Column("Meters", 4)),
-        [
-            (table.table, table.asset, titles[table.game], str(table.positions),
-             ", ".join(meters[meter] for meter in table.meters) or _NONE)
-            for table in link.tables
-        ],
-    ))  # fmt: skip
-
-
 def _settings_part(settings: FacilitySettings) -> ReportPart:
     two = settings.two_people_reject_above_cents
     validated = validated_wins(settings.validate_from_cents)
@@ -336,10 +281,10 @@ def _settings_part(settings: FacilitySettings) -> ReportPart:
     return ReportPart("", "Settings of the facility", facts, [])
 
 
-def _added_part(added: Sequence[AddedByHouse], titles: dict[str, str]) -> ReportPart:
+def _added_part(added: Sequence[AddedByHouse], titles: Mapping[str, str]) -> ReportPart:
     section = ReportSection(
         "",
-        (Column("For", 1.4), Column("What", 5), Column("Asked for in", 2)),
+        columns("For 1.4 | What 5 | Asked for in 2"),
         [
             (titles[each.game] if each.game else "the whole submission", each.what, each.rule)
             for each in added
@@ -349,7 +294,7 @@ def _added_part(added: Sequence[AddedByHouse], titles: dict[str, str]) -> Report
     return ReportPart("", "To be added by the house", [], [section])
 
 
-def optional_money(amount_cents: int | None) -> str:
+def _optional(amount_cents: int | None) -> str:
     return _NONE if amount_cents is None else money(amount_cents)
 
 
@@ -363,7 +308,10 @@ def _every(rounds: int | None) -> str:
     return f"{rounds:,}" if rounds else _NEVER
 
 
-_SIGNERS: Final = ("Prepared by", "Filed for the certificate holder by")
+_SIGNERS: Final = (
+    "Prepared by: name, title, signature, date",
+    "Filed for the certificate holder by: name, title, signature, date",
+)
 
 
 def submission_pdf(submission: Submission, json_sha256: str, size: Format = "letter") -> bytes:
@@ -372,39 +320,28 @@ def submission_pdf(submission: Submission, json_sha256: str, size: Format = "let
     Each page shows the facility's name, the title, the page number, and the SHA-256 of the file
     with the JSON.
     """
+    document = submission_document(submission, json_sha256)
     mark = DEMONSTRATION_MARK if submission.demonstration else ""
     title = f"{TITLE} · {submission.date} · JSON {json_sha256}"
     layout = page_layout(submission.facility, title, size, mark=mark)
-    inner = inner_width(layout)
-    return pdf_file(layout, list(_contents(submission, json_sha256, inner)))
-
-
-def _contents(submission: Submission, json_sha256: str, inner: float) -> Iterator[object]:
-    document = submission_document(submission, json_sha256)
     overview, *parts = document.parts
-    yield from head_elements(document, inner)
-    yield from part_elements(overview, inner)
-    yield _signing(_SIGNERS, inner)
-    yield PageBreak()
-    for part in parts:
-        yield from part_elements(part, inner)
+    contents = [
+        *head_elements(document, layout.inner),
+        *part_elements(overview, layout.inner),
+        signing(_SIGNERS, layout.inner, Spacer(0, 48)),
+        PageBreak(),
+        *(element for part in parts for element in part_elements(part, layout.inner)),
+    ]
     for game in submission.games:
         if game.text is not None:
-            yield from _game_text(game, game.text, inner)
+            contents += _game_text(game, game.text, layout.inner)
+    return pdf_file(layout, contents)
 
 
 def _game_text(game: GameFiling, text: str, inner: float) -> Iterator[object]:
-    yield CondPageBreak(150)
-    yield rule(INK, before=10, after=0)
-    yield paragraph(f"Full text of {game.file.name}: {game.title}", 12, bold=True, before=3)
+    yield from part_heading(f"Full text of {game.file.name}: {game.title}")
     yield paragraph(f"SHA-256 {game.file.sha256}", 8, gray=HUSH)
     note = "A line that is too long continues in the next line, after four blanks."
     yield paragraph(note, 8, gray=HUSH)
     yield Spacer(0, 4)
     yield from code_lines(text, 7, inner)
-
-
-def _signing(signers: Sequence[str], inner: float) -> object:
-    words = [f"{who}: name, title, signature, date" for who in signers]
-    lines = signature_lines(words, inner, gap=24, apart=48)
-    return KeepTogether([Spacer(0, 48), lines])

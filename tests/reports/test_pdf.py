@@ -5,17 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from meters.reports.report_document import (
-    Column,
-    ReportDocument,
-    ReportPart,
-    ReportSection,
-    numbers,
-)
+from meters.reports.report_document import ReportDocument, ReportPart, ReportSection, columns
 from meters.reports.report_pdf import report_pdf
 from tests.submission.filings import pages_of
 
-COLUMNS = (Column("Day", 1), numbers("Amount", 1), Column("Text", 2))
+COLUMNS = columns("Day 1 | >Amount 1 | Text 2")
 ROWS = [(f"day-{number}", f"${number}.00", f"text-{number}") for number in range(150)]
 
 
@@ -43,9 +37,9 @@ def test_long_list_has_every_row_once_and_column_titles_on_each_page() -> None:
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_cell_that_is_longer_than_a_page_continues_on_the_next(wide: bool) -> None:  # noqa: FBT001
-    columns = [COLUMNS[2], *(numbers(str(number)) for number in range(12))]
+    titles = columns("Text 2 | " + " | ".join(f">{number} 1" for number in range(12)))
     words = " ".join(f"word-{number}" for number in range(400))
-    section = ReportSection("Acts", columns, [(words, *["1"] * 12), ("next", *["2"] * 12)])
+    section = ReportSection("Acts", titles, [(words, *["1"] * 12), ("next", *["2"] * 12)])
     document = ReportDocument("Day", "Keystone", [("Made", "today")], [], wide=wide)
     part = ReportPart("pit", "Pit", [("Link", "pit")], [section])
     text = _one_line(report_pdf(replace(document, parts=[part])))
@@ -64,9 +58,9 @@ def test_title_is_not_left_alone_at_the_foot_of_a_page() -> None:
 
 
 def test_figure_too_wide_for_its_column_is_whole_on_one_line() -> None:
-    columns = [numbers(f"Amount {number}") for number in range(9)]
+    titles = columns(" | ".join(f">Amount {number} 1" for number in range(9)))
     figure = "-$123,456,789,012.000000"
-    pages = pages_of(_report(ReportSection("", columns, [(figure,) * 9])))
+    pages = pages_of(_report(ReportSection("", titles, [(figure,) * 9])))
     assert "\n".join(pages).splitlines().count(figure) == 9
 
 

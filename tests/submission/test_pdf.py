@@ -12,7 +12,7 @@ import pytest
 from bonus.display import money
 from bonus.odds.odds_words import GameNames
 from meters.reports.pdf_pages import LEADING, code_lines, pdf_file
-from meters.reports.report_pdf import inner_width, page_layout
+from meters.reports.report_pdf import page_layout
 from meters.reports.submission_contents import Submission, submission_json
 from meters.reports.submission_document import submission_pdf
 from tests.games.naive import HOUSE
@@ -133,7 +133,7 @@ def test_a_long_line_of_a_file_continues_and_an_empty_one_remains() -> None:
     words = " ".join(f"word-{number}" for number in range(60))
     layout = page_layout("Keystone", "File", "letter")
     text = f"# {words}\n\n\tname = <b>&amp;\u202e\n"
-    elements: list[Any] = list(code_lines(text, 7, inner_width(layout)))
+    elements: list[Any] = list(code_lines(text, 7, layout.inner))
     assert len(elements) == 6
     # Each line has its height, also an empty one.
     assert {element.wrap(500, 500)[1] for element in elements} == {7 * LEADING}
