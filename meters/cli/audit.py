@@ -94,7 +94,7 @@ def audit(
 def done_since_close(facility: Facility, done: datetime | None, now: datetime) -> bool:
     """Check if `done`, the time of a daily task, is later than the close of the last gaming day.
 
-    A time in the future does not count: the clock was wrong when the task was done.
+    A time in the future does not count: the clock was wrong.
     """
     days = GamingDays.of_facility(facility)
     closed, _ = days.bounds(days.of(now))
@@ -135,10 +135,7 @@ LAST: Final = date.max
 
 @dataclass(frozen=True, slots=True)
 class _Audited:
-    """What an audit found, in each link and in the operators' log.
-
-    `unmarked` are the links whose ledger has entries, and which have no ledger mark.
-    """
+    """What an audit found. `unmarked` links have entries in the ledger, and no ledger mark."""
 
     links: Sequence[Finding]
     operators: LogFinding
@@ -154,9 +151,6 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
     """Audit every link and the operators' log, and return True if all of them are correct.
 
     The result is printed and, if the data directory exists, also written there.
-
-    Raises:
-        UserError: Redis cannot be read.
     """
     data, through = Path(floor.service.data), dict[str, str]()
     findings, unmarked = list[Finding](), list[str]()
@@ -198,11 +192,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 
 
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
-    """Return the first day to audit, or None for the whole ledger.
-
-    `LAST` stands for the last archived day up to which the audit of the note `before` found this
-    link correct, if there is one.
-    """
+    """Return the first day to audit, or None for the whole ledger; `before` says what `LAST` is."""
     if since != LAST:
         return since
     noted = before.through.get(link) if before else None

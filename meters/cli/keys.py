@@ -120,7 +120,6 @@ def _home(given: Path | None, option: str) -> Path | None:
 
 
 def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str]:
-    """Return whose keys must be replaced; raise `UserError` for a name that nobody has."""
     if _ALL in names and _ALL not in known:
         return frozenset(holder.party.username for holder in known.values())
     for name in names:

@@ -27,10 +27,7 @@ _ANY_ARGUMENTS: Final = {"allow_extra_args": True, "ignore_unknown_options": Tru
 def run() -> None:
     """Run the command line and end the process with its exit status.
 
-    - 0: success
-    - 1: a check failed, or input was refused
-    - 2: wrong usage
-    - 130: interrupted
+    1: a check failed, or input was refused; 2: wrong usage; 130: interrupted.
     """
     hear_signals()
     sys.excepthook = print_defect
@@ -62,8 +59,7 @@ def run() -> None:
 def command_line(arguments: Sequence[str]) -> typer.Typer:
     """Return the application with the subcommand in the first argument, or with all subcommands.
 
-    If that names a subcommand, only it is imported. If the import of any subcommand fails, the
-    others still work.
+    If the import of one fails, the others still work.
     """
     app = typer.Typer(
         name="pitlink",

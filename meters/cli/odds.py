@@ -197,8 +197,7 @@ def _config_offers(
     """Return the games and the offers (wagers with a paytable) of a floor file.
 
     Raises:
-        UserError: an option sets what the floor file already says: the games, the draws or the
-            mini-royal. Or no table offers a wager.
+        UserError: an option sets what the floor file already says, or no table offers a wager.
     """
     if any(option is not None for option in (*draws, *royals.values())):
         reason = "the floor file says what is drawn and what a mini-royal pays: leave out"
@@ -214,10 +213,7 @@ def _config_offers(
 
 
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
-    """Return, for each bonus, the odds "to 1" that it pays for a mini-royal.
-
-    Without odds in `given`, these are the minimum of the law.
-    """
+    """Return, for each bonus, the odds "to 1" that it pays for a mini-royal."""
     found = {}
     for item, royal in mini_royals(chapter).items():
         least = read_times(royal.least, "to")

@@ -34,10 +34,7 @@ _RARE: Final = Fraction(1, 10_000)
 
 
 def show(entries: Iterable[OddsEntry], console: Console, games: Games | None = None) -> None:
-    """Print the odds of wagers, grouped by game and by heading, in the order of their first entry.
-
-    If no games are given, they are those of the chapters.
-    """
+    """Print the odds of wagers by game and heading, in the order of their first entry."""
     known = games or chapter_games()
     for game, of_game in groupby(entries, key=lambda entry: entry.game):
         chapter = known[game]
@@ -106,8 +103,7 @@ def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, st
 def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
     """Return a table with a row for each hand and a column for each paytable.
 
-    The last rows have the hit frequencies and the house edges. A column is wrapped only if it is
-    alone and too long.
+    A column is wrapped only if it is alone and too long.
     """
     first = entries[0]
     extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
@@ -371,7 +367,6 @@ def _right(title: str) -> Column:
 
 
 def _break_evens(odds: OddsEntry | TierOdds) -> Iterator[str]:
-    """Yield the column title of the break-even of each wager."""
     for cents in odds.break_even_meter:
         yield f"Break-even, {short_money(int(cents))} wager"
 
@@ -433,7 +428,6 @@ def _footnote(word: str, of: str, text: str, entries: list[OddsEntry], among: in
 
 
 def _short(entry: OddsEntry) -> str:
-    """Return the column heading of a paytable, with ``+`` if the paytable pays a mini-royal."""
     return f"{entry.paytable or 'Pays'}{'+' if entry.mini_royal else ''}"
 
 

@@ -244,11 +244,7 @@ class _Asked:
         table: str | None = None,
         wins: bool = False,
     ) -> None:
-        """Print or write a report. If it has a problem or a variance, exit with status 1.
-
-        `document_of` makes the report for people, and `rows_of` its rows for other programs, which
-        are wins or figures.
-        """
+        """Print or write a report, of `document_of` for people, and `rows_of` for programs."""
         floor = read_own_floor(self.config)
         links = links_of(floor, self.link)
         meters = meters_of(links, self.meter)
@@ -337,7 +333,7 @@ def _print_section(console: PlainConsole, section: ReportSection) -> None:
 
 
 def _write_csv(path: Path, text: str) -> None:
-    """Write a CSV to a file or print it. In a file, a byte order mark makes Excel read UTF-8."""
+    """Write a CSV to a file, where a byte order mark makes Excel read UTF-8, or print it."""
     if str(path) == _STDOUT:
         print_text(text.removesuffix("\n"))
     else:
@@ -367,7 +363,6 @@ def _json(document: ReportDocument, figures: Iterator[Figure]) -> bytes:
 
 
 def _csv(columns: Sequence[str], rows: Iterator[SheetRow]) -> str:
-    """Return rows as CSV, with a line of names, and all cells quoted."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
@@ -395,9 +390,8 @@ def _plain(cell: SheetCell) -> SheetCell:
 def _begins_formula(text: str) -> bool:
     """Check whether a spreadsheet could read the text as a formula.
 
-    Leading spaces, invisible characters, combining marks and quotes are skipped, because a
-    spreadsheet can drop them. The first other character decides, in its normal form, without the
-    combining marks that follow it.
+    It can drop leading spaces, invisible characters, combining marks and quotes. The first other
+    character decides, in its normal form, without the combining marks that follow it.
     """
     shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
     first = next((char for char in shown if char != '"'), "")

@@ -35,6 +35,7 @@ from meters.setup.floor_text import (
     check_servers,
     check_timezone,
     floor_text,
+    read_floor_text,
     usual_answers,
 )
 from meters.setup.places import FLOOR_FILE, MADE_KEYS, SYSTEM, below, check_root
@@ -204,7 +205,6 @@ def _install_redis(
 
 
 def _ask_floor(root: Path) -> Path | None:
-    """Ask for a floor file to begin with, if none is installed. None means the example."""
     if below(root, FLOOR_FILE).exists():
         return None
     question = "Floor file of your own (empty: an example with two tables, to try pitlink)"
@@ -213,11 +213,7 @@ def _ask_floor(root: Path) -> Path | None:
 
 
 def _check_installed(root: Path) -> None:
-    """Refuse an installed floor on several Redis servers before a question is asked.
-
-    Raises:
-        UserError: for the same reasons as in `check_servers`.
-    """
+    """Refuse an installed floor on several Redis servers before a question is asked."""
     data = read_bytes(path := below(root, FLOOR_FILE))
     # Another error in an installed floor file is reported when setup would change the file.
     with contextlib.suppress(FloorError):
@@ -229,15 +225,9 @@ def _check_installed(root: Path) -> None:
 
 def _begin_with(root: Path, given: Path | None) -> tuple[str, str]:
     path = below(root, FLOOR_FILE) if given is None else given
-    data = read_bytes(path)
-    if data is None and given is None:
+    if given is None and read_bytes(path) is None:
         return _EXAMPLE, read_piece(_EXAMPLE)
-    if data is None:
-        raise FloorError(f"{path}: there is no such file")
-    try:
-        return str(path), data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FloorError(f"{path}: the file is not UTF-8: save it as UTF-8") from None
+    return str(path), read_floor_text(path)
 
 
 def _answers(
@@ -353,7 +343,7 @@ def _finish(run: Setup, who: str | None, pin: str, *, asks: bool) -> None:
 
 
 def _is_approved(who: str | None, pin: str, *, asks: bool) -> bool:
-    """Check if the floor file is approved. Let the administrator approve it, if they can be asked.
+    """Let the administrator approve the floor file, if they can be asked. Check if it is approved.
 
     The question comes from this command, because a command of the services' account must not have
     root's terminal.

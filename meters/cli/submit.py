@@ -97,11 +97,7 @@ def submitted(software: Software) -> SoftwareDigest:
 
 
 def check_directory(out: Path) -> None:
-    """Check that a submission can be written to a directory: missing or empty, in a usable parent.
-
-    Raises:
-        UserError: the directory has files, is not a directory, or its parent cannot be used.
-    """
+    """Refuse (UserError) a directory that is not missing or empty in a usable parent."""
     try:
         if out.is_symlink() or (out.exists() and not out.is_dir()):
             raise UserError(f"{out}: is not a directory: name a new one")
@@ -119,11 +115,8 @@ def check_directory(out: Path) -> None:
 def write_directory(out: Path, files: Mapping[str, bytes]) -> None:
     """Write files to a new directory, or to an empty one.
 
-    They are written to a temporary directory with a similar name, which is then renamed, so `out`
-    never has only some of them, and no file is replaced.
-
-    Raises:
-        UserError: the directory has files, or the disk has an error.
+    They are written to a temporary directory, which is then renamed, so `out` never has only some
+    of them, and no file is replaced.
     """
     check_directory(out)
     try:

@@ -126,8 +126,7 @@ def _with_users(floor: Floor, ask: Callable[[Users], Awaitable[_Found]]) -> _Fou
 async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, str | None]:
     """Add a user. Return the user, and the address of Redis if Redis had no data before.
 
-    This is the only `user` command that is allowed to use an empty Redis, because the first user is
-    added before the first `pitlink serve`.
+    Only this command may use an empty Redis: the first user comes before the first `pitlink serve`.
     """
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)

@@ -48,10 +48,7 @@ class Authority:
 
     @classmethod
     def found(cls, facility: str) -> tuple[Self, Issued]:
-        """Make an authority for a facility. Return it, and its key and certificate as PEM.
-
-        It cannot sign the certificate of another authority.
-        """
+        """Make an authority, which cannot sign the certificate of another authority."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name(
             [
@@ -71,7 +68,6 @@ class Authority:
 
     @classmethod
     def read(cls, issued: Issued) -> Self:
-        """Return the authority of a key and its certificate; a UserError if they do not fit."""
         try:
             key = serialization.load_pem_private_key(issued.key, password=None)
             certificate = x509.load_pem_x509_certificate(issued.certificate)
@@ -93,9 +89,9 @@ class Authority:
     ) -> Issued:
         """Return a new key and certificate: for a client, or with `hosts`, for a server there.
 
-        `name` is the user name at the broker. With `calls_others`, the server can also use the
-        certificate as a client of other servers, as Redis replicas do. It also gets all names and
-        addresses of the certificate that it replaces, because clients may still connect by these.
+        `name` is the user name at the broker. With `calls_others`, the server is also a client of
+        other servers, as Redis replicas are. It keeps all names and addresses of the certificate
+        that it replaces, because clients may still connect by these.
         """
         uses = [ExtendedKeyUsageOID.SERVER_AUTH] if hosts else []
         if calls_others or not hosts:
@@ -118,10 +114,9 @@ class Authority:
         return Issued(_pem_of(key), built.public_bytes(_PEM))
 
     def sign_revocation_list(self, serials: Iterable[int]) -> bytes:
-        """Return a signed PEM list of revoked certificates, given by their serial numbers.
+        """Return a signed PEM list of revoked certificates.
 
-        A broker refuses them as soon as it reads the list. The list never expires before the
-        authority, because a broker with an expired list accepts no client.
+        It never expires before the authority: a broker with an expired list accepts no client.
         """
         now = _now()
         builder = (

@@ -61,7 +61,7 @@ Act = Literal["made", "kept", "renewed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Holder of a certificate; ``hosts`` are a server's, and ``passwords`` the names of files."""
+    """Holder of a certificate; ``passwords`` are the names of their files."""
 
     party: Identity
     hosts: tuple[str, ...] = ()
@@ -71,7 +71,6 @@ class Holder:
 def holders(
     floor: Floor, services: int, broker_hosts: Sequence[str], redis_hosts: Sequence[str]
 ) -> Sequence[Holder]:
-    """Return all holders: servers, workers of the service, commands, displays and tables."""
     return [
         Holder(BROKER, _hosts(floor.service.broker, broker_hosts), ()),
         Holder(REDIS, _hosts(floor.service.redis, redis_hosts), ()),
@@ -99,7 +98,7 @@ def _hosts(url: str, given: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class KeyringEntry:
-    """Result of `Keyring.fill` for a holder, whose certificate expires at `until`."""
+    """Result of `Keyring.fill` for a holder."""
 
     place: str
     act: Act
@@ -131,14 +130,12 @@ class Keyring:
     def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[KeyringEntry]:
         """Make the missing keys of every holder, and write the configuration of the servers again.
 
-        Return the result for the authority, then for each holder. The holders whose user names are
-        in `renewed` get new keys, and their old certificates are revoked. If a table has moved to
-        another link, the certificate of its earlier bundle is revoked too: the broker would accept
-        it, because it has the name of the table.
+        Return the result for the authority, then for each holder. The users in `renewed` get new
+        keys, and their old certificates are revoked. If a table has moved to another link, the
+        certificate of its earlier bundle is revoked too: the broker would accept its name.
 
         Raises:
-            UserError: a file cannot be read or written, or the authority's key is needed but
-                missing.
+            UserError: a file cannot be read or written, or the authority's key is missing.
         """
         make_directory(self._directory)
         entries = [self._open_authority()]
@@ -174,10 +171,7 @@ class Keyring:
         return KeyringEntry(AUTHORITY, act, _certificate(home / AUTHORITY_FILE).not_valid_after_utc)
 
     def _write_authority(self, home: Path, issued: Issued) -> None:
-        """Write the key and the certificate of a new authority: both, or neither of them.
-
-        With only one of the two, the next run could not continue.
-        """
+        """Write the key and the certificate of a new authority together: a run needs both."""
         new = home.with_name(f".{AUTHORITY}.new")
         make_directory(new)
         write_private(new / _AUTHORITY_KEY, issued.key)
@@ -233,8 +227,7 @@ class Keyring:
     ) -> list[KeyringEntry]:
         """Write the same text to a file of all services. Return the entries with their new states.
 
-        `text_of` gets the present files, and True after a renewal. A kept entry whose file had
-        another text becomes `changed`.
+        `text_of` gets the present files, and True after a renewal.
         """
         services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
         paths = {one.place: self._directory / one.place / name for one in services}
@@ -249,7 +242,6 @@ class Keyring:
         ]
 
     def _revoke_moved(self, held: Sequence[Holder]) -> None:
-        """Revoke the certificates of tables in bundles of links that the tables have left."""
         places = {one.party.username: one.party.place for one in held}
         for home in sorted((self._directory / "tables").glob("*.*")):
             certificate = home / "table.crt"
@@ -313,8 +305,7 @@ class Keyring:
     def _write_replication_files(self, home: Path) -> tuple[str | None, str | None]:
         """Write the files of replicas and sentinels. Return their passwords at the Redis servers.
 
-        These are never renewed here: Redis and the sentinels write them into their own files, and a
-        server with an old one could not connect.
+        These are never renewed: Redis and the sentinels write them into their own files.
         """
         url = self._floor.service.redis
         address = parse_replicated(url) if is_replicated(url) else None
@@ -349,8 +340,8 @@ def _kept_password(path: Path) -> str:
 def _event_group(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001  (a callback)
     """Return the secret group name of all services. After a renewal, it is a new name.
 
-    Services with the same name share the tables' events. With different names, each would receive
-    every event, which would only increase the load, because a repeated event gets the kept reply.
+    Services with the same name share the tables' events. With different ones, each gets every
+    event, which only increases the load: a repeated event gets the kept reply.
     """
     names = {read_secret(path) for path in present}
     return f"{new_event_group() if renewed or len(names) != 1 else names.pop()}\n"
@@ -359,8 +350,7 @@ def _event_group(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001
 def _log_secrets(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001  (a callback)
     """Return the secrets for the operators' log of all services. A renewal adds one secret.
 
-    The earlier secrets remain after the new one, so entries that were written with them can still
-    be checked.
+    The earlier ones remain after it, to check the entries that were written with them.
     """
     stored = sorted(map(read_secrets, present), key=len, reverse=True)
     known = [*dict.fromkeys(secret for lines in stored for secret in lines)]
@@ -369,7 +359,6 @@ def _log_secrets(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001
 
 
 def _certificate(path: Path) -> x509.Certificate:
-    """Return the certificate in a file; other contents are a UserError."""
     try:
         return x509.load_pem_x509_certificate(read_bytes(path) or b"")
     except ValueError:

@@ -36,7 +36,7 @@ def broker_access_list(floor: Floor, services: int) -> str:
     """Return the broker's access list. A client that is not listed has no rights (duty D20).
 
     Who may read a topic may also subscribe to it, even in a shared subscription. `pitlink check` is
-    not listed, because it only connects.
+    not listed: it only connects.
     """
     every_link, every = "+", "+"
     blocks = [
@@ -105,8 +105,7 @@ def _block(user: str, *, reads: Iterable[str], writes: Iterable[str] = ()) -> st
 def broker_passwords(passwords: Mapping[str, str], before: str) -> str:
     """Return mosquitto's password file. Each line has a user and a PBKDF2-SHA512 hash.
 
-    The line of an unchanged password in the file `before` remains, so a run that changes no
-    password leaves the file unchanged.
+    The line of an unchanged password in the file `before` remains.
     """
     hashes = dict(line.split(":", 1) for line in before.splitlines() if ":" in line)
     return "".join(
@@ -228,8 +227,7 @@ def redis_users(
 
     It has the Redis users of pitlink, and those of the facility in the file `before`. ``books`` and
     ``users`` have a password for each worker, for the data of links, and for pitlink's users and
-    the operators' log. ``replica`` is that of a replica at the primary, and ``sentinel`` that of a
-    sentinel at the Redis servers. These two have access to no key.
+    the operators' log. Replicas and sentinels have access to no key.
     """
     lines = [
         _NOBODY,
@@ -287,8 +285,8 @@ masterauth {password}
 def sentinel_access_text(service: str, at_redis: str, at_sentinels: str) -> str:
     """Return the settings with which a sentinel signs in, and others sign in at the sentinel.
 
-    `service` is the sentinels' name for the Redis. `at_redis` is the password of a sentinel at the
-    Redis servers, and `at_sentinels` that of services, commands and other sentinels at a sentinel.
+    `service` is the sentinels' name for the Redis. `at_sentinels` is the password of services,
+    commands and other sentinels at a sentinel.
     """
     return f"""\
 # Written by `pitlink keys`. deploy/redis/sentinel.conf includes it.

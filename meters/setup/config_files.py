@@ -36,10 +36,7 @@ _CHECKOUT: Final = Path(__file__).parents[2] / "deploy"
 
 
 def read_piece(name: str) -> str:
-    """Return the text of a file that comes with pitlink, by its path in `deploy/`.
-
-    The wheel has copies of these files.
-    """
+    """Return the text of a file by its path in `deploy/`, of which the wheel has a copy."""
     home = _WHEEL if _WHEEL.is_dir() else _CHECKOUT
     return (home / name).read_text(encoding="utf-8")
 
@@ -67,10 +64,9 @@ class WantedFile:
 
     Attributes:
         server: the server that reads the file; None for the floor file.
-        is_example: whether people complete the file. If it exists, it is not changed.
+        is_example: people complete the file. If it exists, it is not changed.
         owner: the system user who owns the file, because its server changes it; None for root.
-        is_known: whether the present text is from `pitlink setup` or from the server's package, and
-            only the server changed it since.
+        is_known: only the server changed the text of `pitlink setup` or of the server's package.
     """
 
     path: Path
@@ -91,7 +87,7 @@ class FileState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """A wanted file, its place on this machine, and its bytes now (None if it does not exist)."""
+    """A wanted file, its place on this machine, and its bytes now."""
 
     wanted: WantedFile
     place: Path
@@ -103,7 +99,7 @@ class FilePlan:
         return self.wanted.text.encode()
 
     def shown(self) -> Iterator[str]:
-        """Yield the lines to show to a person: those that change, or else the whole text.
+        """Yield the lines that change, or else the whole text.
 
         Lines that a server added are not shown, because they contain its passwords.
         """
@@ -120,9 +116,8 @@ class FilePlan:
 class SetupRecord(msgspec.Struct, forbid_unknown_fields=True):
     """Facts about the earlier runs of `pitlink setup` on this machine.
 
-    ``files`` has, for each path, the SHA-256 digests of all texts that a run wrote or was about to
-    write there, and ``servers``, for each server, the digest of the files with which a run started
-    it.
+    ``files`` has, by path, the SHA-256 digests of all texts that a run wrote or was about to write
+    there, and ``servers`` the digest of the files with which a run started each server.
     """
 
     files: dict[str, list[str]] = {}
@@ -131,10 +126,7 @@ class SetupRecord(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ConfigFiles:
-    """The configuration files of one machine, with the record of what was written there.
-
-    `may_write` shows a file and asks the person.
-    """
+    """The configuration files of one machine, with the record of what was written there."""
 
     def __init__(self, root: Path, may_write: Callable[[FilePlan], bool]) -> None:
         self.record: Final = _read_record(below(root, RECORD))
@@ -166,7 +158,7 @@ class ConfigFiles:
     def write(self, plan: FilePlan) -> bool:
         """Write a file, unless a person changed it or refuses the text. Return True if it is there.
 
-        The wanted text of a file that a person changed goes into a file next to it.
+        If a person changed the file, the wanted text goes into a file next to it.
         """
         other = plan.place.with_name(f"{plan.place.name}{_OTHER_TEXT}")
         if plan.state is FileState.DONE:
@@ -197,7 +189,6 @@ class ConfigFiles:
         replace_file(plan.place, plan.data, self._owner(plan))
 
     def remember(self, plan: FilePlan) -> None:
-        """Record that a file has a text of ours."""
         path = plan.wanted.path
         if not self._has_written(path, plan.data):
             self.record.files.setdefault(str(path), []).append(_digest(plan.data))
@@ -226,10 +217,7 @@ def _read_record(path: Path) -> SetupRecord:
 
 
 def _packaged_conffiles(root: Path) -> Mapping[str, str]:
-    """Return the configuration files of all Debian packages, each with the MD5 of its first text.
-
-    Without dpkg, there are none.
-    """
+    """Return the configuration files of all Debian packages, with the MD5 of their first texts."""
     where = [] if root == SYSTEM else [f"--admindir={root / 'var/lib/dpkg'}"]
     command = ["dpkg-query", *where, "-W", "-f=${Conffiles}\n"]
     try:

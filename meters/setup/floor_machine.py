@@ -1,4 +1,4 @@
-"""The machine of the services, and the machine of a table: the steps of their installation.
+"""The installation of the machine of the services, and of the machine of a table.
 
 A repeated run continues after an interruption.
 """
@@ -14,7 +14,7 @@ import msgspec
 from cryptography import x509
 
 from bonus.errors import UserError
-from meters.floor.floor_file import NOT_APPROVED, Floor, FloorError
+from meters.floor.floor_file import NOT_APPROVED, Floor
 from meters.floor.key_bundle import AUTHORITY_FILE, table_identity
 from meters.process.printing import print_text
 from meters.process.private_files import read_bytes
@@ -32,7 +32,7 @@ from meters.setup.config_files import (
     digest_of,
     read_piece,
 )
-from meters.setup.floor_text import Answers, installed_floor
+from meters.setup.floor_text import Answers, installed_floor, read_floor_text
 from meters.setup.key_installation import (
     SERVICE_USER,
     check_authority,
@@ -58,10 +58,7 @@ _WITHIN_S: Final = 600
 
 
 class Setup:
-    """Installation of one floor in a file system.
-
-    `may_write` shows a file and asks the person if it may be written.
-    """
+    """Installation of a floor. `may_write` shows a file and asks the person."""
 
     def __init__(
         self, root: Path, answers: Answers, text: str, may_write: Callable[[FilePlan], bool]
@@ -72,11 +69,10 @@ class Setup:
         self._text = text
 
     def write_files(self) -> Floor:
-        """Write the floor file, the keys and the files of the servers. Return the floor.
+        """Write the floor file, the keys and the files of the servers; return the floor.
 
         Raises:
-            UserError: the floor file or the keys on this machine do not fit, or a file cannot be
-                written.
+            UserError: the floor file or the keys here do not fit, or a file cannot be written.
         """
         check_authority(self._root)
         plan = self.files.plan(WantedFile(FLOOR_FILE, self._text))
@@ -161,16 +157,10 @@ def install_table(root: Path, table: str, keys: Path, floor_file: Path) -> None:
     """Install the floor file and the keys of a table, and start its agent.
 
     Raises:
-        UserError: the floor file or the keys are not those of this table, or the floor file on this
-            machine was changed by a person.
+        UserError: the floor file or the keys are not those of this table, or a person changed the
+            floor file on this machine.
     """
-    data = read_bytes(floor_file)
-    if data is None:
-        raise FloorError(f"{floor_file}: there is no such file")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise FloorError(f"{floor_file}: the file is not UTF-8: save it as UTF-8") from None
+    text = read_floor_text(floor_file)
     floor = installed_floor(text, str(floor_file), of_table=True)
     found = floor.find_table(table)
     if found is None:
@@ -198,7 +188,6 @@ def install_table(root: Path, table: str, keys: Path, floor_file: Path) -> None:
 
 
 def _check_bundle(keys: Path, username: str) -> None:
-    """Refuse a directory that is not the key bundle of a program."""
     data = read_bytes(keys / "table.crt")
     if data is None or not all((keys / name).is_file() for name in (AUTHORITY_FILE, "table.key")):
         raise UserError(
@@ -220,11 +209,7 @@ class _User(msgspec.Struct, frozen=True):
 
 
 def add_administrator(name: str, pin: str) -> str:
-    """Add an administrator, unless there is one already, and return a message.
-
-    Raises:
-        UserError: the administrator cannot be added.
-    """
+    """Add an administrator, unless there is one already, and return a message."""
     listed = _run("user", "list", "--json", "--config", str(FLOOR_FILE))
     if listed.returncode == 0:
         for user in msgspec.json.decode(listed.stdout, type=list[_User]):
@@ -239,10 +224,7 @@ def add_administrator(name: str, pin: str) -> str:
 
 
 def approve_floor(name: str, pin: str, *, answer: str) -> tuple[bool, str]:
-    """Run `pitlink approve` with a person's PIN and their answer to its question.
-
-    Return True if they approved, and what it printed: first of all, the terms.
-    """
+    """Run `pitlink approve` with a PIN and an answer. Return if it approved, and its output."""
     command = ("approve", "--by", name, "--config", str(FLOOR_FILE))
     done = _run(*command, pin=f"{pin}\n{answer}")
     return done.returncode == 0, f"{done.stdout}{done.stderr}"
@@ -267,7 +249,7 @@ def _run(*arguments: str, pin: str | None = None) -> subprocess.CompletedProcess
     """Run a command of these same programs. A PIN goes to its standard input.
 
     It never has root's terminal: its account could type commands as root there, read what root
-    types, and control what root sees. If it does not end, it is a UserError.
+    types, and control what root sees.
     """
     try:
         return subprocess.run(

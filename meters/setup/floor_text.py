@@ -15,6 +15,7 @@ from bonus.printable import unprintable_problem
 from meters.floor.floor_file import Floor, FloorError, parse_floor
 from meters.floor.server_addresses import hosts_of, is_host_name, is_replicated
 from meters.floor.toml_errors import SourceLines
+from meters.process.private_files import read_bytes
 from meters.setup.places import ARCHIVE, DATA, FLOOR_FILE, INSTALLED_KEYS, below
 
 Machines = Literal["one", "several"]
@@ -34,14 +35,24 @@ _LINE: Final = re.compile(
 class Answers:
     """Facts about a facility and its machines that no floor file can guess.
 
-    ``hosts`` are this machine's names: browsers use all, tables the first. ``machines`` says where
-    the tables run.
+    ``hosts`` are this machine's names: browsers use all, tables the first.
     """
 
     name: str
     timezone: str
     hosts: tuple[str, ...]
     machines: Machines
+
+
+def read_floor_text(path: Path) -> str:
+    """Return the text of a floor file; a `FloorError` if there is none, or it is not UTF-8."""
+    data = read_bytes(path)
+    if data is None:
+        raise FloorError(f"{path}: there is no such file")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FloorError(f"{path}: the file is not UTF-8: save it as UTF-8") from None
 
 
 def check_name(name: str) -> str:
@@ -82,8 +93,8 @@ def check_hosts(names: Sequence[str]) -> tuple[str, ...]:
 def usual_answers(floor: Floor, *, root: Path, example: bool) -> Answers:
     """Return the default answers, from a floor file.
 
-    If it is the example, the time zone and the host name are those of this machine. The host name
-    of the example is no answer in a copy either.
+    If it is the example, time zone and host name are those of this machine. The host name of the
+    example is no answer in a copy either.
     """
     hosts = tuple(host for host in floor.service.hosts if host != _EXAMPLE_HOST)
     broker, here = hosts_of(floor.service.broker), socket.gethostname().lower()
@@ -108,12 +119,11 @@ def _machine_timezone(root: Path) -> str | None:
 def floor_text(text: str, answers: Answers, source: str) -> str:
     """Return the text of a floor file with the answers and the paths of an installed floor.
 
-    Comments and all other values remain. `source` is the name of the floor file in messages.
+    Comments and all other values remain.
 
     Raises:
-        FloorError: the floor file has an error.
-        UserError: the floor file is for other servers, a value is on several lines, or tables could
-            not reach the broker.
+        UserError: the floor file has an error or is for other servers, a value is on several lines,
+            or tables could not reach the broker.
     """
     floor = parse_floor(text, source, FLOOR_FILE.parent)
     check_servers(floor, source)
@@ -138,13 +148,12 @@ def floor_text(text: str, answers: Answers, source: str) -> str:
 
 
 def installed_floor(text: str, source: str, *, of_table: bool = False) -> Floor:
-    """Return the floor of a floor file that is installed, after a check of its paths.
+    """Return the floor of an installed floor file that fits the other files of `pitlink setup`.
 
     The agent of a table uses no Redis, so `of_table` accepts any address of it.
 
     Raises:
-        FloorError: the floor file has an error, or does not fit the other files that `pitlink
-            setup` writes.
+        FloorError: the floor file has an error, or does not fit.
     """
     floor = parse_floor(text, source, FLOOR_FILE.parent)
     service = floor.service

@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from cryptography import x509
 
@@ -50,8 +50,8 @@ _SHARED_PLACES: Final = (SERVICES, _TABLES)
 _DIRECTORY: Final = 0o700
 _FILE: Final = 0o600
 
-_Files: TypeAlias = "Mapping[str, bytes | _Files]"
-"""Files and directories by their names."""
+_Files = Mapping[Path, bytes | None]
+"""Files, with their contents, and directories in a directory."""
 
 
 def check_authority(root: Path) -> None:
@@ -72,7 +72,7 @@ def check_authority(root: Path) -> None:
 
 
 def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
-    """Make the missing keys of a floor. Return the names of the directories that changed.
+    """Make the missing keys of a floor. Return the directories that changed.
 
     If the certificate of the broker lacks a host name of this machine, it is renewed.
     """
@@ -88,7 +88,7 @@ def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
 
 
 def server_names(certificate: Path) -> frozenset[str]:
-    """Return the host names and addresses in the certificate of a server; empty without a file."""
+    """Return the names and addresses in the certificate of a server; none without a file."""
     data = read_bytes(certificate)
     if data is None:
         return frozenset()
@@ -115,9 +115,6 @@ def directories_of(keys: Path, parts: Sequence[str]) -> Sequence[KeyDirectory]:
     """Return the directories of keys for some parts of a floor; without parts, all that are there.
 
     A part is `broker`, `redis`, `services`, one service such as `service.2`, or the id of a table.
-
-    Raises:
-        UserError: the keys do not have a part, or have two bundles for a table.
     """
     there = [name for name in _PARTS if (keys / name).is_dir()]
     if not there and not (keys / _TABLES).is_dir():
@@ -130,9 +127,9 @@ def directories_of(keys: Path, parts: Sequence[str]) -> Sequence[KeyDirectory]:
 def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> None:
     """Copy directories of keys to their places, and print each result.
 
-    A directory that is installed already is not changed. An installed bundle of a table for another
-    link is removed, because a table is on one link. If single services are given, bundles of other
-    services are removed: two machines must not use the same bundle.
+    An installed bundle of a table for another link is removed, because a table is on one link. If
+    single services are given, bundles of other services are removed: two machines must not use the
+    same bundle.
 
     Raises:
         UserError: a system user is missing, or a file cannot be written.
@@ -163,7 +160,6 @@ def table_keys(bundle: Path, link: str, table: str) -> KeyDirectory:
 
 
 def _unused(target: Path, targets: Sequence[Path]) -> Sequence[Path]:
-    """Return the installed bundles that an installed bundle replaces."""
     pattern = {_TABLES: f"*.{target.name.partition('.')[2]}", SERVICES: "*"}.get(target.parent.name)
     found = sorted(target.parent.glob(pattern)) if pattern else []
     return [path for path in found if path not in targets]
@@ -208,17 +204,18 @@ def _read_directory(source: Path) -> _Files:
     """
     try:
         with opened_directory(source) as (home, foreign), _opened(".", home) as opened:
-            return _read_opened(source, opened, foreign=foreign)
+            return dict(_read_opened(source, opened, foreign=foreign))
     except NotADirectoryError as error:
         raise OSError(error.errno, error.strerror, str(source)) from None
 
 
-def _read_opened(source: Path, home: int, *, foreign: bool) -> _Files:
-    files: dict[str, bytes | _Files] = {}
+def _read_opened(
+    source: Path, home: int, inside: Path = Path(), *, foreign: bool
+) -> Iterator[tuple[Path, bytes | None]]:
     for name in sorted(os.listdir(home)):
         if name.startswith("."):
             continue
-        path = source / name
+        path = source / inside / name
         try:
             opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=home)
         except OSError as error:
@@ -226,15 +223,15 @@ def _read_opened(source: Path, home: int, *, foreign: bool) -> _Files:
         try:
             facts = os.fstat(opened)
             if stat.S_ISDIR(facts.st_mode):
-                files[name] = _read_opened(path, opened, foreign=foreign)
+                yield inside / name, None
+                yield from _read_opened(source, opened, inside / name, foreign=foreign)
                 continue
             if not stat.S_ISREG(facts.st_mode) or (foreign and facts.st_nlink > 1):
                 raise OSError(errno.EINVAL, "it is no plain file", str(path))
             with os.fdopen(opened, "rb", closefd=False) as file:
-                files[name] = file.read()
+                yield inside / name, file.read()
         finally:
             os.close(opened)
-    return files
 
 
 def _is_copy(files: _Files, target: Path, owner: tuple[int, int]) -> bool:
@@ -242,10 +239,9 @@ def _is_copy(files: _Files, target: Path, owner: tuple[int, int]) -> bool:
 
     What the owner put there instead of a file is not read.
     """
-    wanted = dict(_flat(files, Path()))
-    if not target.is_dir() or {*wanted} != {path.relative_to(target) for path in target.rglob("*")}:
+    if not target.is_dir() or {*files} != {path.relative_to(target) for path in target.rglob("*")}:
         return False
-    for name, content in ((Path(), None), *wanted.items()):
+    for name, content in ((Path(), None), *files.items()):
         there = target / name
         facts = there.lstat()
         mode = stat.S_IFDIR | _DIRECTORY if content is None else stat.S_IFREG | _FILE
@@ -254,15 +250,6 @@ def _is_copy(files: _Files, target: Path, owner: tuple[int, int]) -> bool:
         if content is not None and not _has_bytes(there, content):
             return False
     return True
-
-
-def _flat(files: _Files, inside: Path) -> Iterator[tuple[Path, bytes | None]]:
-    for name, content in files.items():
-        if isinstance(content, bytes):
-            yield inside / name, content
-        else:
-            yield inside / name, None
-            yield from _flat(content, inside / name)
 
 
 def _has_bytes(path: Path, wanted: bytes) -> bool:
@@ -274,7 +261,6 @@ def _has_bytes(path: Path, wanted: bytes) -> bool:
 
 
 def _put(files: _Files, target: Path, owner: tuple[int, int]) -> None:
-    """Replace a directory with these files. No earlier file remains."""
     new, old = _temporary(target)
     if target.parent.name in _SHARED_PLACES and not target.parent.is_dir():
         make_open_directory(target.parent.parent)
@@ -301,8 +287,10 @@ def _remove_left_overs(target: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _write_directory(files: _Files, parent: int, name: str, owner: tuple[int, int]) -> None:
-    """Write files into a new directory in an open directory.
+def _write_directory(
+    files: _Files, parent: int, name: str, owner: tuple[int, int], inside: Path = Path()
+) -> None:
+    """Write the files that are `inside` a directory into a new one in an open directory.
 
     The owner of the keys can change some parents of the copy. If they replaced a directory with a
     symbolic link meanwhile, root would write elsewhere. So each directory is used only while it is
@@ -310,17 +298,17 @@ def _write_directory(files: _Files, parent: int, name: str, owner: tuple[int, in
     """
     os.mkdir(name, _DIRECTORY, dir_fd=parent)
     with _opened(name, parent) as home:
-        for each, content in files.items():
-            if isinstance(content, bytes):
-                write_new(home, each, content, owner)
+        for path in [path for path in files if path.parent == inside]:
+            if (content := files[path]) is not None:
+                write_new(home, path.name, content, owner)
             else:
-                _write_directory(content, home, each, owner)
+                _write_directory(files, home, path.name, owner, path)
         os.fchown(home, *owner)
 
 
 @contextlib.contextmanager
 def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
-    """Open a directory that is not a symbolic link, by its path or in an open directory."""
+    """Open a directory, by its path or in an open one, unless it is a symbolic link."""
     opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     try:
         yield opened

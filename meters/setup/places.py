@@ -32,13 +32,7 @@ def below(root: Path, path: Path) -> Path:
 
 
 def owner_ids(root: Path, user: str) -> tuple[int, int]:
-    """Return the user id and the group id of a system user.
-
-    If `root` is another file system, its own list of users is read.
-
-    Raises:
-        UserError: there is no such user.
-    """
+    """Return the user id and the group id of a system user, from the list of users below `root`."""
     if root == SYSTEM:
         try:
             found = pwd.getpwnam(user)
@@ -58,11 +52,7 @@ def owner_ids(root: Path, user: str) -> tuple[int, int]:
 
 
 def check_root(root: Path, what: str) -> None:
-    """Refuse to change the files of this machine unless root runs the command.
-
-    Raises:
-        UserError: another user runs the command, or `root` is not a directory.
-    """
+    """Refuse to change the files of this machine unless root runs the command."""
     if not root.is_absolute() or not root.is_dir():
         raise UserError(f"--root {root}: give the whole path of an existing directory")
     if root == SYSTEM and os.geteuid() != 0:

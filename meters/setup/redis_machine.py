@@ -66,7 +66,7 @@ class RedisMachine:
     """Machine with a Redis server and a sentinel.
 
     ``own`` and ``primary`` are the IP addresses of this machine and of the one with the present
-    primary. ``address`` is that of the floor's Redis, which names all sentinels.
+    primary. ``address``, of the floor's Redis, names all sentinels.
     """
 
     own: str
@@ -75,11 +75,7 @@ class RedisMachine:
 
     @classmethod
     def of(cls, floor: Floor, source: str, own: str, primary: str) -> "RedisMachine":
-        """Return a machine of a floor. `source` is the name of the floor file in messages.
-
-        Raises:
-            UserError: the floor has no sentinels with TLS, or they are not on these machines.
-        """
+        """Return a machine of a floor with sentinels and TLS on these machines."""
         url = floor.service.redis
         address = parse_replicated(url) if is_replicated(url) else None
         if address is None or not (address.tls and address.service):
@@ -126,8 +122,6 @@ class RedisMachine:
         primary, and both add lines, also with passwords, that have priority over included files. In
         an installed file, only the lines with addresses change, and these additions are removed if
         `renews` is true: other files or keys have changed, so that the servers restart.
-
-        ``present`` has the present texts by their paths.
         """
         bind, service = f"bind {self.own} 127.0.0.1", self.address.service
         quorum = len(self.address.places) // 2 + 1
@@ -177,8 +171,7 @@ def _installed(
 ) -> WantedFile:
     """Return a file with some settings, before the line `mark`, which only an installed file has.
 
-    An installed file keeps its other lines, also those of a person. A setting of the value None is
-    removed.
+    It keeps its other lines, also those of a person. A setting of the value None is removed.
     """
     found = present.splitlines()
     lines = [f"{name} {value}" for name, value in values.items() if value is not None]
@@ -222,11 +215,6 @@ def install_redis(
 
     The servers restart only if a file or the keys differ from those of their last start by this
     command. ``keys`` is a directory of `pitlink keys`, or one with its `redis/`.
-
-    Raises:
-        UserError: the keys are not those of this floor, the Redis has data that a replica would
-            delete, a file cannot be written or is to be completed by a person, or a server did not
-            start.
     """
     starts = root == SYSTEM and units.systemd_runs()
     _check(root, machine, keys / _PART, starts=starts)
@@ -304,7 +292,6 @@ def _check_keys(keys: Path, machine: RedisMachine) -> None:
 
 
 def _unfit(problem: str, options: str = "") -> UserError:
-    """Return the error for keys that do not fit the floor file; it says how to make others."""
     again = f"pitlink keys --config {FLOOR_FILE} --out {MADE_KEYS} --renew redis{options}"
     return UserError(
         f"{problem} run `{again}` on the machine with {MADE_KEYS}. If that is another machine, copy"
@@ -348,12 +335,8 @@ def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
     """Refuse another primary than the one that the sentinels of the other machines name.
 
     Two primaries of one floor, or a replica of a replica, would look well until a machine fails. An
-    empty primary would delete the data of its replicas. ``keys`` is the directory of the keys of
-    Redis, and ``is_empty`` says whether the Redis of this machine has no data.
-
-    Raises:
-        UserError: a sentinel names another primary, or this machine although its Redis is empty, or
-            none answers although this machine is not the primary.
+    empty primary would delete the data of its replicas. ``is_empty`` is about the Redis of this
+    machine.
     """
     named = _answers(machine, keys)
     for place, host in named.items():

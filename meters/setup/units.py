@@ -51,7 +51,6 @@ def systemd_runs() -> bool:
 
 
 def check_programs(servers: Sequence[str] = SERVERS) -> None:
-    """Refuse to continue if a server is not installed; the error names the packages."""
     missing = [name for name in servers if shutil.which(name, path=_SEARCHED) is None]
     if missing:
         names = " ".join(missing)
@@ -59,7 +58,6 @@ def check_programs(servers: Sequence[str] = SERVERS) -> None:
 
 
 def check_units() -> None:
-    """Refuse to continue if systemd does not know the units of pitlink."""
     for unit in (*SERVICES, *TIMERS):
         if _systemctl("cat", unit).returncode != 0:
             raise UserError(
@@ -69,7 +67,7 @@ def check_units() -> None:
 
 
 def check_ports(ports: Mapping[int, str] = PORTS) -> None:
-    """Refuse to continue if another program uses a port of a unit that does not run."""
+    """Refuse another program at a port of a unit that does not run."""
     for port, unit in ports.items():
         if is_used(port) and _systemctl("is-active", "--quiet", unit).returncode != 0:
             raise UserError(
@@ -79,7 +77,7 @@ def check_ports(ports: Mapping[int, str] = PORTS) -> None:
 
 
 def check_redis(port: int = _REDIS_PORT) -> None:
-    """Refuse to continue if another program keeps data in the Redis of this machine.
+    """Refuse a Redis of this machine in which another program keeps data.
 
     A Redis without append-only file does not read its data again after the restart with our
     settings, and lets no other program in.
@@ -98,7 +96,7 @@ def check_redis(port: int = _REDIS_PORT) -> None:
 
 
 def check_address(host: str) -> None:
-    """Refuse to continue if an IP address is not one of this machine."""
+    """Refuse an IP address that is not one of this machine."""
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(kind, socket.SOCK_STREAM) as server:
         try:
@@ -122,7 +120,6 @@ def is_used(port: int) -> bool:
 
 
 def restart(unit: str) -> None:
-    """Enable a unit, and start it again with its present files."""
     _act("enable", unit)
     _act("restart", unit)
 
@@ -137,15 +134,12 @@ def stop(unit: str) -> None:
 
 
 def run_audit() -> None:
-    """Run the daily audit to its end, so that the first check can report it.
-
-    A difference is a UserError.
-    """
+    """Run the daily audit to its end, so that the first check can report it."""
     _act("start", FIRST_AUDIT)
 
 
 def wait_until_ready(ports: Sequence[int]) -> str | None:
-    """Wait until every service can operate its links; return the problem if it takes too long."""
+    """Wait until every service can operate; return the problem if it takes too long."""
     ends = time.monotonic() + _READY_WITHIN_S
     while (problem := _problem(ports)) is not None and time.monotonic() < ends:
         time.sleep(_ASKED_EVERY_S)
