@@ -25,10 +25,10 @@ _JACKPOT: Final = "_jackpot"
 
 
 class PaidFrom(StrEnum):
-    """Source of a payout.
+    """The source from which a payout is paid.
 
-    A hand pay is paid by attendants, and never from the table inventory container or through the
-    player's game account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
+    A hand pay is paid by attendants. It must not be paid from the table inventory container or
+    through the player's game account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
     """
 
     TABLE_INVENTORY = auto()

@@ -88,8 +88,7 @@ def refusals(record: ClaimRecord, decision: DecisionRecord) -> Iterator[None]:
     try:
         yield
     except WrongStateError as error:
-        why_not = _why_no_envy if act in {"pay_envy", "reject_envy"} else _why_not
-        raise ActError("wrong_state", why_not(record, act, error)) from None
+        raise ActError("wrong_state", _why_not(record, act, error)) from None
     except BooksError as error:
         if error.status == "same_person":
             did, does = _REQUESTED.get(act, (_VALIDATED, "pays it"))
@@ -99,22 +98,20 @@ def refusals(record: ClaimRecord, decision: DecisionRecord) -> Iterator[None]:
 
 
 def _why_not(record: ClaimRecord, act: str, error: WrongStateError) -> str:
-    by = f" by {error.by}" if error.by else ""
+    claim, by = f"claim {record.claim}", f" by {error.by}" if error.by else ""
+    words = f"{claim} is already {error.state}{by}"
     if act in {"reopen", "request_reopen"}:
-        return f"claim {record.claim} is not rejected: it is {error.state}{by}"
-    if act == "correct_slip":
-        return f"claim {record.claim} is not paid with a slip: it is {error.state}{by}"
-    if act == "pay" and not record.is_hand_pay:
-        return f"claim {record.claim} is paid at the table, not by hand"
-    if act == "pay" and error.state == "pending":
-        return f"claim {record.claim} has not been validated yet"
-    return f"claim {record.claim} is already {error.state}{by}"
-
-
-def _why_no_envy(record: ClaimRecord, _act: str, error: WrongStateError) -> str:
-    if not record.envy:
-        return f"no Envy Bonus is owed for claim {record.claim}"
-    if error.state == "pending":
-        return f"claim {record.claim} has not been decided yet: its Envy Bonuses wait for that"
-    by = f" by {error.by}" if error.by else ""
-    return f"the Envy Bonuses of claim {record.claim} are already {error.state or 'paid'}{by}"
+        words = f"{claim} is not rejected: it is {error.state}{by}"
+    elif act == "correct_slip":
+        words = f"{claim} is not paid with a slip: it is {error.state}{by}"
+    elif act == "pay" and not record.is_hand_pay:
+        words = f"{claim} is paid at the table, not by hand"
+    elif act == "pay" and error.state == "pending":
+        words = f"{claim} has not been validated yet"
+    elif act in {"pay_envy", "reject_envy"}:
+        words = f"the Envy Bonuses of {claim} are already {error.state or 'paid'}{by}"
+        if not record.envy:
+            words = f"no Envy Bonus is owed for {claim}"
+        elif error.state == "pending":
+            words = f"{claim} has not been decided yet: its Envy Bonuses wait for that"
+    return words

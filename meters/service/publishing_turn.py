@@ -15,7 +15,7 @@ queue until it is old.
 
 import asyncio
 import secrets
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,6 +55,16 @@ class _UnderWay:
     at_s: float
 
 
+@dataclass(slots=True)
+class _Turn:
+    """The topic of one meter. `behind` is a version to publish, and when if nobody else does."""
+
+    last: _HeardValue | None = None
+    under_way: _UnderWay | None = None
+    behind: tuple[int, float] | None = None
+    waiting: bool = False
+
+
 class MeterTurns:
     """Values on the meter topics of one link.
 
@@ -66,18 +76,12 @@ class MeterTurns:
     def __init__(self) -> None:
         self.heard = 0
         self._hears = False
-        self._last: dict[str, _HeardValue] = {}
-        self._under_way: dict[str, _UnderWay] = {}
-        self._behind: dict[str, tuple[int, float]] = {}
-        self._waiting: set[str] = set()
+        self._turns: defaultdict[str, _Turn] = defaultdict(_Turn)
 
     def forget(self) -> None:
         """Have all meters published again, as the broker can have lost its retained messages."""
         self._hears = False
-        self._last.clear()
-        self._under_way.clear()
-        self._behind.clear()
-        self._waiting.clear()
+        self._turns.clear()
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:
         """Process a value from a topic; return True if Redis must be read again."""
@@ -87,26 +91,25 @@ class MeterTurns:
             return False
         self.heard += 1
         self._hears = True
-        meter, under_way = value.meter, self._under_way.get(value.meter)
-        before = self._last.get(meter)
+        turn = self._turns[value.meter]
+        before, under_way = turn.last, turn.under_way
         ours = under_way is not None and under_way.payload == payload
         inoperable = value.state == "inoperable"
         speaks = not (ours or retained or inoperable)
-        self._last[meter] = _HeardValue(value, self.heard, _now_s(), speaks, ours)
+        turn.last = _HeardValue(value, self.heard, _now_s(), speaks, ours)
         if ours:
-            del self._under_way[meter]
-            waiting = meter in self._waiting
-            self._waiting.discard(meter)
+            turn.under_way = None
+            waiting, turn.waiting = turn.waiting, False
             return waiting
         if under_way is not None:
             return False  # the value that this service has sent follows this one
-        if (behind := self._behind.get(meter)) is not None and value.version >= behind[0]:
-            del self._behind[meter]
+        if turn.behind is not None and value.version >= turn.behind[0]:
+            turn.behind = None
         went_back = before is not None and value.version < before.value.version
         return went_back or inoperable
 
     def newest(self, value: MeterValue) -> MeterValue:
-        last = self._last.get(value.meter)
+        last = self._turns[value.meter].last
         return last.value if last is not None and last.value.version > value.version else value
 
     def wait_s(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
@@ -114,11 +117,11 @@ class MeterTurns:
 
         `since` is `heard` before the value was read. An `urgent` value waits for no other service.
         """
-        meter, now_s = value.meter, _now_s()
-        last, under_way = self._last.get(meter), self._under_way.get(meter)
+        turn, now_s = self._turns[value.meter], _now_s()
+        last, under_way = turn.last, turn.under_way
         on_topic = under_way.value if under_way is not None else last.value if last else None
         if on_topic is not None and same(value, on_topic):
-            self._behind.pop(meter, None)
+            turn.behind = None
             return None
         if last is not None and last.value.version > value.version and last.number > since:
             return None
@@ -129,22 +132,23 @@ class MeterTurns:
             wait_s = under_way.at_s + BACK_WITHIN_S - now_s
         elif last is not None and last.speaks and now_s - last.at_s < SPEAKS_FOR_S:
             patience_s = _jitter.uniform(*PATIENCE_S)
-            _, until_s = self._behind.setdefault(meter, (value.version, now_s + patience_s))
-            wait_s = until_s - now_s
+            turn.behind = turn.behind or (value.version, now_s + patience_s)
+            wait_s = turn.behind[1] - now_s
         if wait_s > 0:
-            self._waiting.add(meter)
+            turn.waiting = True
             return wait_s
         return 0.0
 
     def note_posted(self, value: MeterValue, payload: bytes) -> None:
-        self._under_way[value.meter] = _UnderWay(value, payload, _now_s())
-        self._behind.pop(value.meter, None)
+        turn = self._turns[value.meter]
+        turn.under_way, turn.behind = _UnderWay(value, payload, _now_s()), None
 
     def ours(self, meter: str) -> MeterValue | None:
         """Return the last value of a meter if this service published it."""
-        if (under_way := self._under_way.get(meter)) is not None:
-            return under_way.value
-        last = self._last.get(meter)
+        turn = self._turns[meter]
+        if turn.under_way is not None:
+            return turn.under_way.value
+        last = turn.last
         return last.value if last is not None and last.ours else None
 
 

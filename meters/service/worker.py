@@ -236,7 +236,7 @@ class MeterService:
             changes=self._bell,
             user_directory=self.user_directory,
             log_seal=lambda: self._log_mark.log_seal,
-            health=self,
+            inoperable=self.inoperable,
             exposition=self._metrics.exposition,
         )
         async with asyncio.TaskGroup() as group:

@@ -29,11 +29,11 @@ from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest, refusals
 from meters.web.payout_slip import slip_pdf
 from meters.web.security import (
+    FOR_ANYBODY,
     NEEDS_PIN,
     SESSION,
     Nothing,
     client_of,
-    for_anybody,
     needs,
     person_of,
     staff_act,
@@ -99,7 +99,7 @@ def claim_routes(
 def _reading_routes(
     floor: Floor, claims: Claims, user_directory: UserDirectory
 ) -> list[HTTPRouteHandler]:
-    @get("/api/v1/claims", opt=for_anybody(), responses=refusals(503))
+    @get("/api/v1/claims", opt=FOR_ANYBODY, responses=refusals(503))
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
         """List the claims that wait, oldest first.
 

@@ -79,12 +79,8 @@ class RouteAccess(StrEnum):
     SIGNED_IN = "signed_in"
 
 
-def for_anybody() -> dict[str, object]:
-    return {ACCESS: RouteAccess.ANYBODY}
-
-
-def for_whoever_signed_in() -> dict[str, object]:
-    return {ACCESS: RouteAccess.SIGNED_IN}
+FOR_ANYBODY: Final[dict[str, object]] = {ACCESS: RouteAccess.ANYBODY}
+FOR_SIGNED_IN: Final[dict[str, object]] = {ACCESS: RouteAccess.SIGNED_IN}
 
 
 def needs(right: Right) -> dict[str, object]:

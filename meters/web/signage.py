@@ -21,9 +21,9 @@ from bonus.display import money, short_money, wager_text
 from meters.floor.branding import Logo, read_logo
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link, Meter
+from meters.floor.paytable_text import pays_of, winners_of
 from meters.http.page_files import A_YEAR, load_template
 from meters.web.display_state import DisplayState, JackpotRow, MeterRow
-from meters.web.paytable_text import pays_of, winners_of
 
 _DIGITS_LEAST: Final = 6
 _DIGITS_MOST: Final = 12

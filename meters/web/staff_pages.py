@@ -20,7 +20,7 @@ from meters.http.settle_page import SettlePage, settle_body
 from meters.http.strict_requests import WebRequest
 from meters.web.display_state import DisplayState
 from meters.web.error_answers import refusals
-from meters.web.security import NEEDS_PIN, SESSION, for_anybody, for_whoever_signed_in
+from meters.web.security import FOR_ANYBODY, FOR_SIGNED_IN, NEEDS_PIN, SESSION
 
 _PACKAGE: Final = "meters.web"
 _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
@@ -106,7 +106,7 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
     """Declare the routes that show the page, to everybody, and settle a signed-in user's round."""
     page = SettlePage(floor.facility, version, home="/floor", home_name="Floor page", signs_in=True)
 
-    @get("/settle", opt=for_anybody(), media_type=MediaType.HTML, include_in_schema=False)
+    @get("/settle", opt=FOR_ANYBODY, media_type=MediaType.HTML, include_in_schema=False)
     async def show_settle_page() -> str:
         return page.render(
             [
@@ -121,7 +121,7 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
     # A lapsed session can settle a round, because nothing changes.
     @post(
         "/api/v1/settlements",
-        opt={**for_whoever_signed_in(), NEEDS_PIN: False}, security=SESSION,
+        opt={**FOR_SIGNED_IN, NEEDS_PIN: False}, security=SESSION,
         responses=refusals(400, 401, 403, 413, 415, 503), status_code=200,
     )  # fmt: skip
     async def settle(data: JSONBody[dict[str, object]], request: WebRequest) -> SettlementText:

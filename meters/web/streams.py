@@ -29,7 +29,7 @@ from meters.web.display_state import (
     Watcher,
 )
 from meters.web.error_answers import StaffRequest, refusals
-from meters.web.security import SESSION, client_of, for_anybody, needs, token_of
+from meters.web.security import FOR_ANYBODY, SESSION, client_of, needs, token_of
 
 METERS_HEARTBEAT_S: Final = 5.0
 """Time without an event after which a comment is sent: if this fails, the reader has gone."""
@@ -158,14 +158,14 @@ async def _until_closed(watch: DisplayUpdates) -> None:
 def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> list[HTTPRouteHandler]:
     links = frozenset(link.id for link in floor.link)
 
-    @get("/api/v1/meters", opt=for_anybody())
+    @get("/api/v1/meters", opt=FOR_ANYBODY)
     async def list_meters() -> list[MeterRow]:
         """List the current value of every meter, in cents. Reserves are not shown (reading T21)."""
         return displays.rows()
 
     @get(
         "/api/v1/meters/stream",
-        opt=for_anybody(), media_type=_EVENT_STREAM, responses=refusals(400, 404, 429, 503),
+        opt=FOR_ANYBODY, media_type=_EVENT_STREAM, responses=refusals(400, 404, 429, 503),
     )  # fmt: skip
     async def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
         """Send the current state of the meters, links and jackpots, then each change of this state.

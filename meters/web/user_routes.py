@@ -25,14 +25,14 @@ from meters.web.error_answers import StaffRequest, refusals
 from meters.web.security import (
     COOKIE,
     DEVICE_COOKIE,
+    FOR_ANYBODY,
+    FOR_SIGNED_IN,
     NEEDS_PIN,
     SESSION,
     Nothing,
     caller_of,
     check_secrecy,
     client_of,
-    for_anybody,
-    for_whoever_signed_in,
     staff_act,
     staff_read,
     token_of,
@@ -111,7 +111,7 @@ def sign_in_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRout
 def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/sign-in",
-        opt=for_anybody(), responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
+        opt=FOR_ANYBODY, responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
     )  # fmt: skip
     async def sign_in(data: JSONBody[Credentials], request: WebRequest) -> Response[Me]:
         """Sign in with a name and a PIN. A session that this browser already has ends.
@@ -135,7 +135,7 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
 
     @post(
         "/api/v1/sign-out",
-        opt=for_whoever_signed_in() | {NEEDS_PIN: False}, security=SESSION,
+        opt=FOR_SIGNED_IN | {NEEDS_PIN: False}, security=SESSION,
         responses={204: _NO_BODY, **refusals(400, 401, 403, 413, 415, 503)}, status_code=204,
     )  # fmt: skip
     async def sign_out(data: JSONBody[Nothing], request: StaffRequest) -> Response[None]:
@@ -148,14 +148,14 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
 def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @get(
         "/api/v1/me",
-        opt=for_whoever_signed_in(), security=SESSION, responses=refusals(401, 503),
+        opt=FOR_SIGNED_IN, security=SESSION, responses=refusals(401, 503),
     )  # fmt: skip
     async def show_me(request: StaffRequest) -> Me:
         return _me(floor, request.user)
 
     @post(
         "/api/v1/me/pin",
-        opt=for_whoever_signed_in(), security=SESSION,
+        opt=FOR_SIGNED_IN, security=SESSION,
         responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=204,
     )  # fmt: skip
     async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:

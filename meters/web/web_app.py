@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from typing import Protocol
 
 import msgspec
 from litestar import Litestar, MediaType, Response, Router, get
@@ -25,17 +24,11 @@ from meters.web.claim_routes import ask_routes, claim_routes
 from meters.web.display_state import DisplayState
 from meters.web.error_answers import ERROR_ANSWERS
 from meters.web.link_routes import link_routes
-from meters.web.security import COOKIE, for_anybody, gate
+from meters.web.security import COOKIE, FOR_ANYBODY, gate
 from meters.web.signage import signage_routes
 from meters.web.staff_pages import floor_page_route, load_assets, settle_routes
 from meters.web.streams import ChangeSignal, change_routes, meter_routes
 from meters.web.user_routes import sign_in_routes, user_routes
-
-
-class Health(Protocol):
-    def inoperable(self) -> Mapping[str, str]:
-        """Return why each inoperable link does not operate, by its id."""
-        ...
 
 
 class Alive(msgspec.Struct, frozen=True):
@@ -63,10 +56,14 @@ def create_app(
     changes: ChangeSignal,
     user_directory: UserDirectory,
     log_seal: Callable[[], LogSeal],
-    health: Health,
+    inoperable: Callable[[], Mapping[str, str]],
     exposition: Callable[[str], tuple[bytes, str]],
 ) -> Litestar:
-    """Build the web application; `exposition` returns the metrics as a client accepts them."""
+    """Build the web application.
+
+    `inoperable` returns why each inoperable link does not operate, by its id; `exposition` returns
+    the metrics as a client accepts them.
+    """
     assets = load_assets(floor)
     pages = [
         *signage_routes(floor, displays, assets.version),
@@ -75,7 +72,7 @@ def create_app(
     ]
     return Litestar(
         route_handlers=[
-            Router("/", route_handlers=pages, opt=for_anybody(), include_in_schema=False),
+            Router("/", route_handlers=pages, opt=FOR_ANYBODY, include_in_schema=False),
             *meter_routes(floor, displays, assets.version),
             *claim_routes(floor, claims, user_directory),
             *ask_routes(asks),
@@ -83,7 +80,7 @@ def create_app(
             *user_routes(user_directory, log_seal),
             *sign_in_routes(floor, user_directory),
             *change_routes(changes, user_directory, displays),
-            *health_routes(health, exposition),
+            *health_routes(inoperable, exposition),
             *settle_routes(floor, displays, assets.version),
         ],
         guards=[gate(user_directory), check_body, check_query],
@@ -102,7 +99,7 @@ def _schema(floor: Floor) -> OpenAPIConfig:
         title=f"pitlink at {floor.facility.name}",
         version=version("pitlink"),
         openapi_router=Router(
-            "/schema", route_handlers=[], opt=for_anybody(), include_in_schema=False
+            "/schema", route_handlers=[], opt=FOR_ANYBODY, include_in_schema=False
         ),
         # The API description is served only as JSON. The framework's viewers for it are left out,
         # because they load files from other servers.
@@ -112,27 +109,27 @@ def _schema(floor: Floor) -> OpenAPIConfig:
 
 
 def health_routes(
-    health: Health, exposition: Callable[[str], tuple[bytes, str]]
+    inoperable: Callable[[], Mapping[str, str]], exposition: Callable[[str], tuple[bytes, str]]
 ) -> list[HTTPRouteHandler]:
-    @get("/healthz", opt=for_anybody())
+    @get("/healthz", opt=FOR_ANYBODY)
     async def is_alive() -> Alive:
         """Answer that the service's process is alive, whatever the state of the links."""
         return Alive(alive=True)
 
     @get(
         "/readyz",
-        opt=for_anybody(),
+        opt=FOR_ANYBODY,
         responses={503: ResponseSpec(Readiness, description="A link is inoperable.")},
     )
     async def is_ready() -> Response[Readiness]:
         """Return whether every link is operable, and for each inoperable link the reason (D14)."""
-        found = health.inoperable()
+        found = inoperable()
         reasons = {link: without_addresses(reason) for link, reason in found.items()}
         return Response(
             Readiness(ready=not reasons, links=reasons), status_code=503 if reasons else 200
         )
 
-    @get("/metrics", opt=for_anybody(), media_type=MediaType.TEXT)
+    @get("/metrics", opt=FOR_ANYBODY, media_type=MediaType.TEXT)
     async def show_metrics(request: WebRequest) -> Response[bytes]:
         body, media_type = exposition(request.headers.get("accept", ""))
         return Response(body, media_type=media_type)

@@ -14,12 +14,12 @@ from controllers.panel.table_view import view_table
 from controllers.table.state import Layout
 from meters.acts.claim_types import WinSearch
 from meters.floor.floor_file import parse_floor
+from meters.floor.paytable_text import pays_of, winners_of
 from meters.http.settle_page import floor_forms
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.reports.accounting_lists import wins_section
 from meters.reports.win_book import Win
 from meters.web.payout_slip import slip_pdf
-from meters.web.paytable_text import pays_of, winners_of
 from meters.wire.messages import REPLY
 from tests.controllers.floors import HandTable
 from tests.floor_text import ONE_REJECTS, floor_text, link_text, meter_text, table_text

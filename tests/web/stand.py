@@ -122,8 +122,8 @@ class Stand:
         return create_app(
             self.floor, self.displays, claims=self.claims, asks=self.asks,
             links=self.links, changes=self.bell, user_directory=self.user_directory,
-            log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16), health=self.health,
-            exposition=self.metrics.exposition,
+            log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16),
+            inoperable=self.health.inoperable, exposition=self.metrics.exposition,
         )  # fmt: skip
 
     async def start(self) -> None:

@@ -51,7 +51,7 @@ class RealStand(Stand):
             self.floor, self.displays, claims=self.pit.claims, asks=self.pit.asks,
             links=self.pit.link_acts, changes=ChangeSignal(), user_directory=self.user_directory,
             log_seal=lambda: LogSeal(sealed_entry=0, seal=""),
-            health=self.health, exposition=self.metrics.exposition,
+            inoperable=self.health.inoperable, exposition=self.metrics.exposition,
         )  # fmt: skip
 
     async def start(self) -> None:
