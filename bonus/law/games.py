@@ -24,7 +24,7 @@ _SUFFIX: Final = ".toml"
 
 
 @cache
-def load(name: str) -> Chapter:
+def load_chapter(name: str) -> Chapter:
     """Return a chapter, such as ``649a``, from its checked file; a changed file is a UserError."""
     path = files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}")
     text = ""
@@ -68,7 +68,7 @@ def chapters() -> Mapping[str, Chapter]:
         raise changed(f"{directory}: {error.strerror}") from None
     found: dict[str, Chapter] = {}
     for name in names:
-        chapter = load(name)
+        chapter = load_chapter(name)
         if chapter.game in found:
             same = f"{found[chapter.game].chapter} and {name} are both {chapter.game}"
             raise changed(f"{directory}: {same}")

@@ -9,7 +9,6 @@ from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, is_envy
 from controllers.panel import views
 from controllers.table.open_settlements import (
     LineState,
-    claim_under,
     due_lines,
     line_state,
     open_lines,
@@ -63,7 +62,6 @@ def settled_view(layout: Layout, settled: SettledRound) -> views.SettledView:
         community=settled.community,
         draw=settled.draw,
         undecided=len(settled.undecided),
-        claimed=[line for line in shown if line.claimed],
         open=[line for line in shown if line.line in open_lines(settled)],
         seen={number: line_state(settled, number) for number in due_lines(settled)},
         told=_payment_view(settled, shown),
@@ -134,7 +132,6 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> views.Line
         why=_why(layout, line),
         percent=line.percent,
         envy_of=line.envy_of,
-        claimed=state != "nothing" and claim_under(settled, line) is not None,
     )
 
 

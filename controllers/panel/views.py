@@ -101,7 +101,6 @@ class LineView(_View, frozen=True):
         rule: the subsection of the regulations that decides the line; `why` explains it.
         percent: the percentage of the meter that is paid.
         envy_of: for an Envy Bonus, the position of the winning hand that caused it.
-        claimed: true if the payment depends on a floorperson's decision, made or not.
     """
 
     line: int
@@ -118,7 +117,6 @@ class LineView(_View, frozen=True):
     why: Sequence[str]
     percent: WrittenPercent | None
     envy_of: int | None
-    claimed: bool
 
 
 class TurnView(_View, frozen=True):
@@ -152,8 +150,8 @@ class SettledView(_View, frozen=True):
         turns: the lines, turn by turn in paying order.
         draw: draw at lock-out.
         undecided: number of wins in the round that have no decision.
-        claimed: the lines whose payment depends on a floorperson's decision, made or not.
-        open: the lines in `claimed` that are neither paid nor acknowledged.
+        open: the lines that depend on a floorperson's decision and are neither paid nor
+            acknowledged.
         seen: the state of each line that the dealer must complete before the next round, by index
             from 0. The page sends it back when the dealer continues, so only lines that they saw in
             their present state are completed.
@@ -167,7 +165,6 @@ class SettledView(_View, frozen=True):
     community: Sequence[str] | None
     draw: DrawMade | None
     undecided: int
-    claimed: Sequence[LineView]
     open: Sequence[LineView]
     seen: Mapping[int, LineState]
     told: str

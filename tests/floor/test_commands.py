@@ -447,7 +447,7 @@ def house(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def _forget_chapters() -> None:
-    for cached in (bonus.law.games.load, bonus.law.games.chapters):
+    for cached in (bonus.law.games.load_chapter, bonus.law.games.chapters):
         cached.cache_clear()
 
 
@@ -472,7 +472,7 @@ def test_a_damaged_file_of_the_law_is_named_with_what_to_do(house: Path, damage:
     law = house / "law/chapters/649a.toml"
     DAMAGES[damage](law)
     with pytest.raises(UserError, match=rf"{law}: .*install pitlink again"):
-        bonus.law.games.load("649a")
+        bonus.law.games.load_chapter("649a")
 
 
 def test_a_wrong_cell_of_the_law_is_named_with_its_line(house: Path) -> None:
@@ -480,7 +480,7 @@ def test_a_wrong_cell_of_the_law_is_named_with_its_line(house: Path) -> None:
     text, cell = law.read_text(), '"70 for 1"'
     law.write_text(text.replace(cell, '"7000 for 1"', 1))
     with pytest.raises(UserError, match=rf"{law}.*7000 for 1.*install pitlink again"):
-        bonus.law.games.load("649a")
+        bonus.law.games.load_chapter("649a")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from bonus.law.chapter_file import Cells, Chapter, PrintedTable
-from bonus.law.games import load
+from bonus.law.games import load_chapter
 from tests.law.printed_tables import CHAPTERS, NAMES, Cell, printed_cells
 
 pytestmark = pytest.mark.section(
@@ -88,7 +88,7 @@ PRINT: Final = {
     for cell in printed_cells(chapter)
     for place in places(cell)
 }
-DATA_CELLS: Final = [cell for chapter in CHAPTERS for cell in data_cells(load(chapter))]
+DATA_CELLS: Final = [cell for chapter in CHAPTERS for cell in data_cells(load_chapter(chapter))]
 DATA: Final = dict(DATA_CELLS)
 
 
@@ -159,7 +159,7 @@ def test_every_table_of_the_print_is_named_in_the_mark() -> None:
 @pytest.mark.section("682a.12(a)")
 @pytest.mark.section("682a.12(g)")
 def test_what_the_law_says_in_words() -> None:
-    poker, prime, four = (load(chapter) for chapter in CHAPTERS)
+    poker, prime, four = (load_chapter(chapter) for chapter in CHAPTERS)
     for chapter in (poker, prime, four):
         assert (chapter.main_game.odds_rule, chapter.main_game.odds) == (
             f"{chapter.chapter}.12(a)",

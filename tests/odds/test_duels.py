@@ -11,19 +11,19 @@ import pytest
 from bonus.cards import DECK
 from bonus.hands.four import best_four
 from bonus.hands.three import dealer_qualifies, three_card
-from bonus.law.games import load
+from bonus.law.games import load_chapter
 from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel
 from bonus.odds.enumerations import Enumerator, duel
 
 
 @pytest.fixture(scope="module")
 def three_against_three(counted: Enumerator) -> Duel:
-    return counted.get(duel(load("649a")))
+    return counted.get(duel(load_chapter("649a")))
 
 
 @pytest.fixture(scope="module")
 def five_against_six(counted: Enumerator) -> Duel:
-    return counted.get(duel(load("682a")))
+    return counted.get(duel(load_chapter("682a")))
 
 
 def chances(found: Duel) -> set[tuple[str, int, int, int, int]]:

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import pytest
 
-from bonus.law.games import chapters, load
+from bonus.law.games import chapters, load_chapter
 from bonus.odds.enumerations import Enumerator, fives
 from bonus.odds.main_edges import folded_strengths
 from bonus.odds.odds_entries import Drawn, LongRun, OddsEntry, decimal, exact, odds_json
@@ -303,7 +303,7 @@ def test_a_fold_takes_threes_and_straights_off_the_five_card_progressive(
     """
     (entry,) = entries(counted, "five_card_progressive")
     assert entry.when_folding is not None
-    folded = folded_strengths(load("649a"), counted)
+    folded = folded_strengths(load_chapter("649a"), counted)
     lost: dict[str, int] = {}
     for strength, deals in counted.get(fives("three_card")).deals.items():
         for hand, number in deals.items():

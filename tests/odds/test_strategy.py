@@ -13,7 +13,7 @@ from bonus.cards import DECK, Card, card_name, parse_card
 from bonus.hands.rankings import COMPARES
 from bonus.hands.three import three_card
 from bonus.law.chapter_file import PrintedTable
-from bonus.law.games import chapters, load
+from bonus.law.games import chapters, load_chapter
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.main_edges import best_play, folded_strengths, main_wagers, play_best, play_by_rank
@@ -34,7 +34,7 @@ _LEAST = three_card(cards(QUEEN_SIX_FOUR))[1]
 
 def test_three_card_poker_as_published(counted: Enumerator) -> None:
     """3.37 % of the Ante and 2.01 % of all that is wagered, at 5, 4 and 1 to 1."""
-    best = best_play(load("649a"), "b-A", counted)
+    best = best_play(load_chapter("649a"), "b-A", counted)
     assert round(best.house_edge * 10**6) == 33_730
     assert round(best.element_of_risk * 10**4) == 201
     assert best.average_wager == Fraction(370, 221)
@@ -43,7 +43,7 @@ def test_three_card_poker_as_published(counted: Enumerator) -> None:
 
 def test_hands_of_one_strength_may_be_played_both_ways(counted: Enumerator) -> None:
     with pytest.raises(ValueError, match="one strength"):
-        folded_strengths(load("679a"), counted)
+        folded_strengths(load_chapter("679a"), counted)
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_what_each_outcome_is_worth() -> None:
     """One hand, one kind of outcome at a time."""
 
     def edge(chapter: str, times: int = 0, **columns: list[int]) -> Fraction:
-        game = load(chapter)
+        game = load_chapter(chapter)
         main = game.main_game
         pays = PrintedTable(rule="", pays={"pair": f"{times} to 1"})
         bonuses = tuple(replace(bonus, choice="", table=(pays,)) for bonus in main.bonus if times)
@@ -139,13 +139,15 @@ def test_what_each_outcome_is_worth() -> None:
 @pytest.mark.reading("P7")
 def test_every_unit_of_play_is_paid_if_the_dealer_does_not_qualify() -> None:
     """This shows if Play may be more than the Ante, which no chapter allows yet."""
-    played = main_wagers(load("679a"), "A")
+    played = main_wagers(load_chapter("679a"), "A")
     best = play_best(played, (1, 3), small_duel(higher=[0], not_qualified=[100]))
     assert (best.house_edge, best.average_wager) == (Fraction(-3), Fraction(4))
 
 
 def test_the_smaller_wager_is_made_if_two_are_equal() -> None:
-    best = play_best(main_wagers(load("682a"), "A"), (1, 2, 3), small_duel(higher=[50, 100]))
+    best = play_best(
+        main_wagers(load_chapter("682a"), "A"), (1, 2, 3), small_duel(higher=[50, 100])
+    )
     assert best.times.tolist() == [1, FOLD]
     assert best.average_wager == Fraction(3, 2)
     assert best.deals == {"fold": 100, "not_qualified": 0, "higher": 50, "equal": 0, "lower": 50}
@@ -178,7 +180,7 @@ def test_hands_by_name(ranking: str, hand: str, group: str, full: str) -> None:
 def test_strategies_in_words(counted: Enumerator) -> None:
     words = {}
     for chapter in ("649a", "679a"):
-        played = load(chapter)
+        played = load_chapter(chapter)
         best = best_play(played, main_choices(played)[0], counted)
         found = counted.get(duel(played))
         words[chapter] = strategy_in_words("three_card", played.main_game, found, best.times)
@@ -194,7 +196,7 @@ def test_strategies_in_words(counted: Enumerator) -> None:
 def test_the_best_by_the_rank_of_the_hand_alone(counted: Enumerator) -> None:
     """No rule that plays from some rank upwards is better. In 649a no rule at all is better."""
     for name, same in (("649a", True), ("679a", False)):
-        chapter = load(name)
+        chapter = load_chapter(name)
         main = chapter.main_game
         against = counted.get(duel(chapter))
         for choice in main_choices(chapter):
@@ -221,7 +223,7 @@ def test_the_best_by_the_rank_of_the_hand_alone(counted: Enumerator) -> None:
 @pytest.mark.slow
 @pytest.mark.section("682a.11(b)")
 def test_the_strategy_of_four_card_prime_in_words(counted: Enumerator) -> None:
-    chapter = load("682a")
+    chapter = load_chapter("682a")
     for choice in main_choices(chapter):
         best = best_play(chapter, choice, counted)
         words = strategy_in_words(

@@ -11,6 +11,7 @@ from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.table_view import view_table
 from controllers.panel.views import LineView, View
 from controllers.table.device_events import DeviceRefusal
+from controllers.table.open_settlements import claim_under
 from controllers.table.state import ClaimDecision, Layout, Phase, SettledRound, TableState
 from controllers.table.win_decisions import decide
 from meters.wire.messages import ClaimOpened, MeterValue
@@ -274,9 +275,9 @@ def test_rounds_with_a_win_that_waits_are_shown_in_every_phase_and_the_last_sett
         table.say_all(event)
         view = view_of(table)
         assert [each.round for each in view.waiting] == ["R1"]
-        assert [line.state for line in view.waiting[0].claimed] == ["wait"]
+        assert [line.state for line in view.waiting[0].open] == ["wait"]
     table.state = decide(table.state, "C1", "validated")
-    assert [line.act for line in view_of(table).waiting[0].claimed] == ["Pay"]
+    assert [line.act for line in view_of(table).waiting[0].open] == ["Pay"]
 
 
 LAYOUT = Layout.of(*link_and_table())
@@ -392,8 +393,8 @@ def test_nothing_that_waits_for_a_floorperson_is_paid_before_the_decision(decide
             for one in view.due]  # fmt: skip
     assert gets == due
     assert view.told == told
-    # The lines that a floorperson decides about are distinguished.
-    assert [(each.position, each.item) for each in view.claimed] == [
+    waits = [line for line in found.lines if claim_under(found, line) and line.outcome == "paid"]
+    assert [(line.position, LAYOUT.words(line.item)) for line in waits] == [
         (3, "Progressive"), (5, "Envy Bonus"), (3, "Five-Card Progressive"),
         (1, "Five Card Hand Bonus"), (5, "5 of 6 Envy Bonus"),
     ]  # fmt: skip
