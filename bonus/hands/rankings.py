@@ -1,28 +1,216 @@
-"""The rankings of hands, by the names that the files of the chapters use."""
+"""The rankings of hands by the names that the chapters use, and hands of optional wagers alone.
+
+Six cards form the best five of them, or six of one suit from the nine to the ace: a Super Royal in
+649a.6(d)(8), a six-card royal flush in 679a.6(d)(1) and 682a.6(e)(1). The Aces Bonus (682a.6(d)) is
+formed of five cards or of the best four of them: the law does not clearly say which decides
+(reading F12), so each casino table chooses. The Prime Wager is on the colors: 679a.11(d)(1),
+682a.11(e)(1).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, auto
+from functools import cache
 from types import MappingProxyType
 from typing import Final, Protocol, TypeVar
 
-from bonus.cards import Card
-from bonus.hands.five import FIVE_OF_LEAST, FIVE_OF_MOST, FiveCardHand, best_five
-from bonus.hands.four import FourCardHand, best_four
-from bonus.hands.optional_hands import (
-    AcesHand,
-    FivePrimeHand,
-    PrimeHand,
-    SixCardHand,
-    SuperRoyalHand,
-    aces_hand,
-    aces_hand_best_four,
-    five_prime_hand,
-    prime_hand,
-    six_card_hand,
-    super_royal_hand,
+from bonus.cards import ACE, Card, suit_of
+from bonus.hands.counts import (
+    RANK_BITS,
+    RANKS_ONLY,
+    SUIT_BITS,
+    SUITS_FROM,
+    counts_of,
+    masks_by_count,
+    ranks_mask,
+    straight_top,
+    suit_with,
+    suited_mask,
 )
+from bonus.hands.five import FIVE_OF_LEAST, FIVE_OF_MOST, FiveCardHand, best_five, best_five_of
+from bonus.hands.four import FourCardHand, best_four
 from bonus.hands.three import ThreeCardHand, three_card, three_card_hand
+
+_DIAMONDS: Final = 1
+_NINE_TO_ACE: Final = sum(1 << RANK_BITS * rank for rank in range(ACE - 5, ACE + 1))
+
+
+class SixCardHand(StrEnum):
+    """The hands of 679a.6(d) and 682a.6(e), the highest first, then those that they do not name."""
+
+    SIX_CARD_ROYAL_DIAMONDS = auto()
+    SIX_CARD_ROYAL = auto()
+    ROYAL_FLUSH = auto()
+    STRAIGHT_FLUSH = auto()
+    FOUR_OF_A_KIND = auto()
+    FULL_HOUSE = auto()
+    FLUSH = auto()
+    STRAIGHT = auto()
+    THREE_OF_A_KIND = auto()
+    TWO_PAIR = auto()
+    PAIR = auto()
+    HIGH_CARD = auto()
+
+
+class SuperRoyalHand(StrEnum):
+    """The hands of the Six Card Bonus, the highest first (649a.12(f), reading T5)."""
+
+    SUPER_ROYAL_DIAMONDS = auto()
+    SUPER_ROYAL = auto()
+    ROYAL_FLUSH = auto()
+    STRAIGHT_FLUSH = auto()
+    FOUR_OF_A_KIND = auto()
+    FULL_HOUSE = auto()
+    FLUSH = auto()
+    STRAIGHT = auto()
+    THREE_OF_A_KIND = auto()
+    TWO_PAIR = auto()
+    PAIR = auto()
+    HIGH_CARD = auto()
+
+
+_ROYALS: Final = frozenset({FiveCardHand.ROYAL_FLUSH_SPADES, FiveCardHand.ROYAL_FLUSH})
+_SIX: Final[Mapping[FiveCardHand, SixCardHand]] = {
+    hand: SixCardHand.ROYAL_FLUSH if hand in _ROYALS else SixCardHand(hand.value)
+    for hand in FiveCardHand
+}
+_SUPER: Final = dict(zip(SixCardHand, SuperRoyalHand, strict=True))
+
+
+def six_card_hand(cards: Sequence[Card], counts: int | None = None) -> SixCardHand:
+    hand = best_five_of(cards, counts)
+    suit = suit_of(cards[0])
+    if hand in _ROYALS and suited_mask(cards, suit) == _NINE_TO_ACE:
+        diamonds = suit == _DIAMONDS
+        return SixCardHand.SIX_CARD_ROYAL_DIAMONDS if diamonds else SixCardHand.SIX_CARD_ROYAL
+    return _SIX[hand]
+
+
+def super_royal_hand(cards: Sequence[Card], counts: int | None = None) -> SuperRoyalHand:
+    """Return the highest hand of 649a.6(d) that six cards form.
+
+    Paytable E of the Six Card Bonus pays the Super Royal of diamonds separately.
+    """
+    return _SUPER[six_card_hand(cards, counts)]
+
+
+_ACES: Final = 1 << RANK_BITS * ACE
+
+
+class AcesHand(StrEnum):
+    """The hands in the order of 682a.6(d) (reading F7); ``OTHER`` is not paid."""
+
+    FOUR_ACES = auto()
+    FOUR_OF_A_KIND = auto()
+    ROYAL_FLUSH = auto()
+    STRAIGHT_FLUSH = auto()
+    THREE_ACES = auto()
+    THREE_OF_A_KIND = auto()
+    FLUSH = auto()
+    STRAIGHT = auto()
+    TWO_PAIR = auto()
+    TWO_ACES = auto()
+    OTHER = auto()
+
+
+def aces_hand(cards: Sequence[Card], counts: int | None = None) -> AcesHand:
+    """Return the highest hand of the Aces Bonus that five cards form (682a.6(d)).
+
+    A flush or a straight needs all five. A full house is paid as a three of a kind (reading F5).
+    """
+    return _judge(cards, counts, 5)
+
+
+def aces_hand_best_four(cards: Sequence[Card], counts: int | None = None) -> AcesHand:
+    """Return the highest hand of the Aces Bonus that any four of five cards form (reading F12)."""
+    return _judge(cards, counts, 4)
+
+
+def _judge(cards: Sequence[Card], counts: int | None, length: int) -> AcesHand:
+    if len(cards) != 5:
+        raise ValueError(f"the Aces Bonus is on five cards, not {len(cards)}")
+    if counts is None:
+        counts = counts_of(cards)
+    suit = suit_with(counts, length)
+    if suit is None:
+        return _by_ranks(counts & RANKS_ONLY, length)
+    # If four or five cards have one suit, the five cards contain at most a pair. All unsuited hands
+    # above a flush need three cards of one rank. So only a suited hand can be higher than a flush.
+    top = straight_top(suited_mask(cards, suit), length)
+    if top is None:
+        return AcesHand.FLUSH
+    return AcesHand.ROYAL_FLUSH if top == ACE else AcesHand.STRAIGHT_FLUSH
+
+
+@cache
+def _by_ranks(counts: int, length: int) -> AcesHand:
+    fours, threes, pairs, _ = masks_by_count(counts)
+    if fours:
+        return AcesHand.FOUR_ACES if fours == _ACES else AcesHand.FOUR_OF_A_KIND
+    if threes:
+        return AcesHand.THREE_ACES if threes == _ACES else AcesHand.THREE_OF_A_KIND
+    if straight_top(ranks_mask(counts), length) is not None:
+        return AcesHand.STRAIGHT
+    if pairs.bit_count() == 2:
+        return AcesHand.TWO_PAIR
+    return AcesHand.TWO_ACES if pairs == _ACES else AcesHand.OTHER
+
+
+# The suits 0 to 3 are clubs, diamonds, hearts and spades. So the suits 1 and 2 are red.
+_RED: Final = tuple(card & 3 in {1, 2} for card in range(52))
+
+
+class PrimeHand(StrEnum):
+    """The results of the Prime Wager of chapter 679a, the highest first (reading P4)."""
+
+    SAME_COLOR_PLAYER_AND_DEALER = auto()
+    SAME_COLOR_PLAYER = auto()
+    MIXED = auto()
+
+
+class FivePrimeHand(StrEnum):
+    """The results of the Prime Wager of chapter 682a, the highest first (reading F6)."""
+
+    ALL_FIVE_SAME_COLOR = auto()
+    FOUR_SAME_COLOR = auto()
+    MIXED = auto()
+
+
+_FIELD: Final = (1 << SUIT_BITS) - 1
+_DIAMONDS_FROM: Final = SUITS_FROM + SUIT_BITS
+_HEARTS_FROM: Final = _DIAMONDS_FROM + SUIT_BITS
+_BY_RED: Final = (
+    FivePrimeHand.ALL_FIVE_SAME_COLOR,
+    FivePrimeHand.FOUR_SAME_COLOR,
+    FivePrimeHand.MIXED,
+    FivePrimeHand.MIXED,
+    FivePrimeHand.FOUR_SAME_COLOR,
+    FivePrimeHand.ALL_FIVE_SAME_COLOR,
+)
+
+
+def prime_hand(cards: Sequence[Card], _counts: int | None = None) -> PrimeHand:
+    """Return the result for the player's three cards, then the dealer's.
+
+    Counts do not say who has which card, so they are not used.
+    """
+    if len(cards) != 6:
+        raise ValueError(f"the Prime Wager is on three cards and the dealer's, not {len(cards)}")
+    first, second, third, *dealers = cards
+    red = _RED[first]
+    if _RED[second] is not red or _RED[third] is not red:
+        return PrimeHand.MIXED
+    both = all(_RED[card] is red for card in dealers)
+    return PrimeHand.SAME_COLOR_PLAYER_AND_DEALER if both else PrimeHand.SAME_COLOR_PLAYER
+
+
+def five_prime_hand(cards: Sequence[Card], counts: int | None = None) -> FivePrimeHand:
+    if len(cards) != 5:
+        raise ValueError(f"the Prime Wager is on five cards, not {len(cards)}")
+    if counts is None:
+        counts = counts_of(cards)
+    return _BY_RED[(counts >> _DIAMONDS_FROM & _FIELD) + (counts >> _HEARTS_FROM & _FIELD)]
+
 
 Result_co = TypeVar("Result_co", covariant=True)
 

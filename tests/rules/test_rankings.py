@@ -11,8 +11,7 @@ from bonus.cards import DECK, Card, card_name, parse_card, rank_of, suit_of
 from bonus.hands.counts import counts_of
 from bonus.hands.five import best_five, best_five_of, five_card_hand
 from bonus.hands.four import best_four
-from bonus.hands.optional_hands import six_card_hand, super_royal_hand
-from bonus.hands.rankings import COMPARES, RANKINGS
+from bonus.hands.rankings import COMPARES, RANKINGS, six_card_hand, super_royal_hand
 from bonus.hands.three import ThreeCardHand, three_card, three_card_hand, three_card_strength
 from tests.naive.ranking import (
     Strength,

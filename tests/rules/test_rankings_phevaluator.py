@@ -17,7 +17,7 @@ from phevaluator.evaluator import (  # type: ignore[import-untyped]
 
 from bonus.cards import DECK, Card, card_name
 from bonus.hands.five import FiveCardHand, best_five, five_card_hand
-from bonus.hands.optional_hands import super_royal_hand
+from bonus.hands.rankings import super_royal_hand
 
 # Numbers of different hands of each kind, ignoring suits. phevaluator numbers all from 1.
 DISTINCT = (
