@@ -19,7 +19,6 @@ from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Chapter, Envy, WagerTables
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import (
-    Payout,
     Paytable,
     Rates,
     paytables_of,
@@ -181,7 +180,7 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
             {
                 hand: Row(
                     name,
-                    _percents(tables, payout),
+                    payout.percents_of(tables.meter),
                     payout.times,
                     payout.sum_cents,
                     envy_cents.get(name, 0),
@@ -222,10 +221,6 @@ def _choose(
     if choice is None:
         raise ValueError(f"{meter}: a paytable must be chosen, {letters} of {rule}")
     raise ValueError(f"{meter}: {rule} has the paytables {letters}, not {choice!r}")
-
-
-def _percents(tables: WagerTables, payout: Payout) -> tuple[tuple[str, Percent], ...]:
-    return ((tables.meter, payout.percent),) if payout.percent else payout.percents
 
 
 def _envy_cents(kind: str, envy: Envy, wager_cents: int) -> dict[str, int]:

@@ -27,7 +27,6 @@ from bonus.law.chapter_file import (
 )
 from bonus.law.paytables import (
     ChapterError,
-    Payout,
     Paytable,
     Rates,
     cell_of,
@@ -233,8 +232,7 @@ def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) 
     worth: dict[str, _Worth | None] = {}
     for hand, cell in paytable.cells.items():
         with placed(hand), cell_of(f"{where}: {hand}", cell):
-            payout = read_payout(cell)
-            worth[hand] = None if payout.percents else payout.worth
+            worth[hand] = read_payout(cell).worth
     _check_rows(where, ranking, lowest, worth)
 
 
@@ -245,11 +243,11 @@ def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> N
     odds are "for 1"; any other pays no percentage. ``meters`` are the names that the cells use.
     """
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
-    payouts: list[Payout] = [read_payout(cell) for cell in paytable.cells.values()]
+    payouts = [read_payout(cell) for cell in paytable.cells.values()]
     kinds = {payout.stake_back for payout in payouts if payout.times}
     if len(kinds) > 1:
         raise ChapterError(f"{where}: both 'to 1' and 'for 1'")
-    named = {name for payout in payouts for name in _names(payout)}
+    named = {name for payout in payouts for name, _ in payout.percents}
     for name in sorted(named - set(meters)):
         known = f"the wager feeds {', '.join(meters)}" if meters else "the wager feeds no meter"
         raise ChapterError(f"{where}: a percentage of {name}, but {known}")
@@ -258,12 +256,6 @@ def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> N
             raise ChapterError(f"{where}: no hand wins a percentage of {name}")
     if meters and True in kinds:
         raise ChapterError(f"{where}: a meter's wager pays 'for 1'")
-
-
-def _names(payout: Payout) -> Iterator[str]:
-    if payout.percent:
-        yield "meter"
-    yield from (name for name, _ in payout.percents)
 
 
 def _check_mini_royal(of: str, mini_royal: MiniRoyal | None, paytables: Sequence[Paytable]) -> None:

@@ -53,36 +53,37 @@ def cell_of(where: str, cell: str) -> Iterator[None]:
 class Payout:
     """Payout in a cell of a paytable; a payout with only default values pays nothing.
 
-    ``times`` is a multiple of the wager, ``percent`` one of the meter's balance, and ``percents``
-    are those of several meters by name. ``stake_back``: the wager is also returned, as with "to 1"
-    or a fixed sum; with "for 1", the payout includes it (reading G2). ``sum_cents`` is the same for
-    every amount of the wager (reading T5).
+    ``times`` is a multiple of the wager, ``percents`` are those of meters by name; a cell for a
+    wager's only meter names it ``meter``. ``stake_back``: the wager is also returned, as with
+    "to 1" or a fixed sum; with "for 1", the payout includes it (reading G2). ``sum_cents`` is the
+    same for every amount of the wager (reading T5).
     """
 
     times: int = 0
     stake_back: bool = False
-    percent: Percent = 0
-    sum_cents: int = 0
     percents: tuple[tuple[str, Percent], ...] = ()
+    sum_cents: int = 0
 
     @property
     def wins(self) -> bool:
-        return bool(self.times or self.percent or self.sum_cents or self.percents)
+        return bool(self.times or self.percents or self.sum_cents)
 
     @property
-    def of_meters(self) -> bool:
-        return bool(self.percent or self.percents)
+    def worth(self) -> tuple[Percent, int, int] | None:
+        """Sort key in a paytable; None if the percentages are of several meters."""
+        percents = dict(self.percents)
+        percent = percents.pop(_ONLY, 0)
+        return None if percents else (percent, self.sum_cents, self.times)
+
+    def percents_of(self, only: str) -> tuple[tuple[str, Percent], ...]:
+        """Return the percentages with the names of their meters: ``only``, or several."""
+        return tuple((only or name, percent) for name, percent in self.percents)
 
     def percent_of(self, meter: str) -> Percent:
-        """Return the percentage of a meter; a cell for a wager's only meter does not name it."""
-        return self.percent or dict(self.percents).get(meter, 0)
-
-    @property
-    def worth(self) -> tuple[Percent, int, int]:
-        """Sort key in a paytable: the percentage, then the fixed sum, then the odds."""
-        return self.percent, self.sum_cents, self.times
+        return next((percent for name, percent in self.percents if name in {meter, _ONLY}), 0)
 
 
+_ONLY: Final = "meter"
 NOTHING: Final = Payout()
 
 _NUMBER: Final = r"([1-9][0-9]{0,2}(?:,[0-9]{3})*)"
@@ -102,33 +103,25 @@ def read_payout(cell: str) -> Payout:
     1``.
 
     >>> read_payout("1,000 for 1")
-    Payout(times=1000, stake_back=False, percent=0, sum_cents=0, percents=())
-    >>> read_payout("12.5% of meter").percent
-    Fraction(25, 2)
+    Payout(times=1000, stake_back=False, percents=(), sum_cents=0)
+    >>> read_payout("12.5% of meter").percents
+    (('meter', Fraction(25, 2)),)
     """
     if cell in {"", "N/A"}:
         return NOTHING
     parts = [_read_part(part) for part in cell.split(" + ")]
-    if len(parts) == 1:
-        return parts[0]
-    fixed = [part for part in parts if not part.of_meters]
-    of_meter = [part.percent for part in parts if part.percent]
-    names = [name for part in parts for name, _ in part.percents]
-    if len(fixed) > 1 or len(of_meter) > 1 or len(set(names)) < len(names):
-        raise ChapterError(f"{cell!r} has two payouts of one kind: add them up")
-    payout = fixed[0] if fixed else NOTHING
+    fixed = [part for part in parts if not part.percents]
     percents = tuple(each for part in parts for each in part.percents)
-    return replace(payout, percent=sum(of_meter), percents=percents)
+    if len(fixed) > 1 or len(dict(percents)) < len(percents):
+        raise ChapterError(f"{cell!r} has two payouts of one kind: add them up")
+    return replace(fixed[0] if fixed else NOTHING, percents=percents)
 
 
 def _read_part(cell: str) -> Payout:
     if match := _ODDS.fullmatch(cell):
         return Payout(times=_number(match[1]), stake_back=match[2] == "to")
     if (match := _OF_METER.fullmatch(cell)) and 0 < (percent := read_percent(match[1])) <= 100:
-        name = match[4]
-        if name == "meter":
-            return Payout(percent=percent)
-        return Payout(percents=((name, percent),))
+        return Payout(percents=((match[4], percent),))
     if _DOLLARS.fullmatch(cell):
         return Payout(sum_cents=read_cents(cell), stake_back=True)
     raise ChapterError(

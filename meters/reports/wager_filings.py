@@ -240,9 +240,7 @@ def _strategy_odds(entry: OddsEntry) -> StrategyOdds:
 
 def _awards(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Iterator[PercentageAward]:
     for line in entry.hands:
-        payout = line.payout
-        only = ((tables.meter, payout.percent),) if payout.percent else ()
-        for meter, won in only or payout.percents:
+        for meter, won in line.payout.percents_of(tables.meter):
             yield PercentageAward(
                 hand=line.hand,
                 percent=written_percent(won),
