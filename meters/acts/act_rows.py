@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words, money
+from meters.acts.claim_types import FloorRow
 from meters.acts.claim_views import claim_words
-from meters.acts.link_types import ActRow
 from meters.ledger.claim_records import record_of
 from meters.ledger.entry_messages import (
     ARCHIVED,
@@ -30,6 +30,32 @@ from meters.wire.messages import UNREADABLE, EnteredCards, Result, Void
 
 ActDetails = tuple[str, str]
 """The subject of an act (such as a claim), and a description of the act."""
+
+
+class ActRow(FloorRow, frozen=True, kw_only=True):
+    """An entry of a link's ledger about what a person or the service did (duty D17).
+
+    `what` is the kind of the act. For a link, a meter or a claim it is ``seed``, ``validate``,
+    ``request_reject``, ``request_reopen``, ``reject``, ``reopen``, ``pay``, ``correct_slip``,
+    ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``, ``inoperable``,
+    ``approve_first``, ``approve`` or ``restore``. For a table it is ``void`` after cards were
+    entered, or ``result`` if a hand was entered again with other cards. For a decided correction
+    request it is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable`` if somebody
+    damaged the entry, which the audit reports. `of` is the id of the claim, the meter, the
+    proposal, the round or the link.
+
+    `hand_record` is, for a decision on a claim, a name that all claims of the hand have in common;
+    empty for claims that are only in the archive.
+    """
+
+    entry: int
+    at: str
+    by: str
+    what: str
+    of: str
+    table: str
+    told: str
+    hand_record: str = ""
 
 
 def _decision(event: str) -> ActDetails:

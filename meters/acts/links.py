@@ -15,11 +15,13 @@ from redis.exceptions import RedisError
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.acts.act_refusals import ActError, RunningLink, refusal, store_failure_as_inoperable
-from meters.acts.act_rows import act_row, claim_in
-from meters.acts.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
-from meters.acts.link_view import HighestAmounts, unapproved_row, view_meter
+from meters.acts.act_rows import ActRow, act_row, claim_in
+from meters.acts.link_view import HighestAmounts, LinkView, unapproved_row, view_meter
 from meters.acts.meter_changes import (
+    Adjustment,
     LinkParameters,
+    ParameterChange,
+    ProposalRow,
     adjustment,
     change_of,
     proposal_row,

@@ -8,7 +8,7 @@ are not parameters, because the chapter of the law sets them for each wager amou
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 import structlog
@@ -18,7 +18,7 @@ from bonus.law import meter_terms
 from bonus.law.meter_terms import hand_bonus_return
 from bonus.wagers import MICROS_PER_CENT
 from meters.acts.act_refusals import ActError
-from meters.acts.link_types import Adjustment, ProposalRow, ProposalState
+from meters.acts.claim_types import FloorRow, Words
 from meters.floor.floor_file import (
     LIMIT_CENTS_MAX,
     WAGER_CENTS_MAX,
@@ -33,6 +33,8 @@ from meters.floor.floor_file import (
 from meters.ledger.entry_messages import CHANGED, Change
 from meters.ledger.money_terms import Parameter
 from meters.wire.messages import UNREADABLE
+
+ProposalState = Literal["open", "confirmed", "withdrawn"]
 
 _log = structlog.get_logger()
 
@@ -52,6 +54,46 @@ _NEW_METERS: Final = (
     "a proposal changes only one meter, so write new meters with the new terms, each with another"
     " id, into the floor file"
 )
+
+
+class ParameterChange(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag="parameter"):
+    """A proposed change of one parameter of a meter.
+
+    For a paytable, `value` is a letter. For a wager, a payout limit or the largest contribution, it
+    is in cents; 0 removes the payout limit or the largest contribution.
+    """
+
+    meter: str
+    parameter: Parameter
+    value: int | str
+    reason: Words
+
+
+class Adjustment(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag="adjustment"):
+    """A correction of a balance after a malfunction (duty D15); a negative one is subtracted."""
+
+    meter: str
+    amount: Annotated[int, msgspec.Meta(ge=-(10**11), le=10**11)]
+    reason: Words
+
+
+class ProposalRow(FloorRow, frozen=True, kw_only=True):
+    """A change that one person proposes and another confirms, from `before` to `after`."""
+
+    proposal: str
+    link: str
+    kind: Literal["parameter", "adjustment"]
+    meter: str
+    parameter: Parameter | None
+    before: str
+    after: str
+    amount: int | None
+    reason: str
+    by: str
+    at: str
+    state: ProposalState
+    decided_by: str | None = None
+    decided_at: str | None = None
 
 
 @dataclass(frozen=True)

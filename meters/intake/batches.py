@@ -18,7 +18,7 @@ import structlog
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
 from meters.intake.event_reading import EventReader, check_texts
-from meters.intake.result_judging import ValidatedResult, check_declared, judge_result
+from meters.intake.result_judging import OpenedClaim, check_declared, judge_result
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import (
     AddedWagers,
@@ -33,6 +33,7 @@ from meters.ledger.script_steps import (
     PaidDue,
     ReplyParts,
     ReplyWork,
+    ResultWork,
     ScriptAnswer,
     ScriptStep,
     Status,
@@ -138,7 +139,7 @@ class _Judged(msgspec.Struct, frozen=True):
     refusal: str = ""
     opened: OpenRound | None = None
     added: AddedWagers | None = None
-    result: ValidatedResult | None = None
+    claims: tuple[OpenedClaim, ...] = ()
     entered: Sequence[EnteredCards] = ()
 
 
@@ -196,7 +197,10 @@ class LinkIntake:
         await self._read_rounds([(one.known, event) for one, event, _, _ in read])
         if judged := [self._judge(each, event, seq, added) for each, event, seq, added in read]:
             keys: list[str] = []
-            steps = [self._placed(one, keys) if one.result else one.step for one in judged]
+            steps = [
+                self._placed(one, keys) if one.step.kind is Kind.RESULT else one.step
+                for one in judged
+            ]
             # The ledger has no entry of an event that cannot be accepted, so no text of it.
             texts = [(one.arrival.payload if one.reply else b"", one.reply) for one in judged]
             began = time.perf_counter()
@@ -310,9 +314,9 @@ class LinkIntake:
         if isinstance(event, Result):
             if not self._replays:
                 check_declared(known, event)
-            result = judge_result(fed, event, opened)
-            step, entered = self._with_ask(known, event, replace(step, work=result.work))
-            return _Judged(arrival, "result", step, result.reply, result=result, entered=entered)
+            settled, parts, claims = judge_result(fed, event, opened)
+            step, entered = self._with_ask(known, event, replace(step, work=settled))
+            return _Judged(arrival, "result", step, parts, claims=claims, entered=entered)
         if event.adds and not self._replays:
             _check_game_dates(known)
         reply, work, added = judge_correction(fed, event, opened)
@@ -349,11 +353,12 @@ class LinkIntake:
         return opened.basis if opened else 0
 
     def _placed(self, one: _Judged, keys: list[str]) -> ScriptStep:
-        """Return a result for the Lua script, which names claims' keys by place in `keys`."""
-        if one.result is None or not (one.result.claims or one.result.work.envy):
+        """Return an event's step, in which claims' keys are named by their places in `keys`."""
+        work = one.step.work
+        if not isinstance(work, ResultWork) or not (one.claims or work.envy):
             return one.step
-        work, places, replace = one.result.work, dict[str, int](), msgspec.structs.replace
-        opened = [claim.record.claim for claim in one.result.claims]
+        places, replace = dict[str, int](), msgspec.structs.replace
+        opened = [claim.record.claim for claim in one.claims]
         for claim in dict.fromkeys([*opened, *(envy.claim for envy in work.envy)]):
             keys.append(self._store.keys.claim(claim))
             places[claim] = APPLY_KEYS + len(keys)
@@ -418,12 +423,12 @@ class LinkIntake:
             )
             return
         self._note_entered(one, answer, outcome)
-        if one.result is not None:
-            for due, paid in zip(one.result.work.dues, answer.paid, strict=True):
+        if isinstance(one.step.work, ResultWork):
+            for due, paid in zip(one.step.work.dues, answer.paid, strict=True):
                 kind = "percent" if due.take else "odds"
                 counts["wins", link, due.meter, kind] += 1
                 counts["won_cents", link, due.meter, kind] += paid.amount_cents
-            for claim in one.result.claims:
+            for claim in one.claims:
                 record, paid = claim.record, answer.paid[claim.due]
                 outcome.hits.append((record, paid))
                 self._log.info(

@@ -41,17 +41,10 @@ class OpenedClaim:
     due: int
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatedResult:
-    """The settlement of a result, before the Lua script computes percentages of meters."""
-
-    work: ResultWork
-    reply: ReplyParts
-    claims: tuple[OpenedClaim, ...]
-
-
-def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> ValidatedResult:
-    """Settle a round by the rules of the game, and return the work for the Lua script.
+def judge_result(
+    known: CatalogTable, event: Result, opened: OpenRound
+) -> tuple[ResultWork, ReplyParts, tuple[OpenedClaim, ...]]:
+    """Settle a round. Return the work for the Lua script, which computes percentages of meters.
 
     Raises:
         EventRefusal: positions, cards or patrons of the result are impossible, or differ from the
@@ -81,7 +74,7 @@ def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> Valid
     reply = writer.reply()
     gaps = reply if len(reply) > 1 else ()
     work = ResultWork(takes, tuple(writer.dues), writer.envy, dealt_digest(event), gaps)
-    return ValidatedResult(work, reply, tuple(writer.claims))
+    return work, reply, tuple(writer.claims)
 
 
 def check_declared(known: CatalogTable, event: Result) -> None:

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money, hand_words, item_words, money, wager_text
-from meters.acts.link_types import ActRow
+from meters.acts.act_rows import ActRow
 from meters.floor.floor_file import Link, Meter
 from meters.ledger.accounts import HOUSE, PAID
 from meters.ledger.table_corrections import confirmed_by

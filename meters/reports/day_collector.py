@@ -11,8 +11,7 @@ from typing import Final
 
 import msgspec
 
-from meters.acts.act_rows import act_row
-from meters.acts.link_types import ActRow
+from meters.acts.act_rows import ActRow, act_row
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import transfers_in
 from meters.ledger.entry_messages import OUTAGE, READING, CloseReading, reply_in

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Final, Self, TypeVar
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.acts.link_types import ActRow
+from meters.acts.act_rows import ActRow
 from meters.ledger.accounts import (
     ENVY,
     HOUSE,

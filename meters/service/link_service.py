@@ -97,17 +97,13 @@ class LinkService:
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
         self._outages = Outages(outages, partial(note_outage, store, SERVICE))
         self._readings = CloseReadings(store, days, SERVICE)
-        self._problem: str | None = _STARTING
+        self.problem: str | None = _STARTING
         self._may_differ = False
         self._file_watch = FileWatch()
         self._answered_s = self._step_s = 0.0
         self._changed = asyncio.Event()
         self._reading_again: asyncio.TimerHandle | None = None
         self._log = log.bind(link=store.link.id)
-
-    @property
-    def problem(self) -> str | None:
-        return self._problem
 
     @property
     def broker_problem(self) -> str | None:
@@ -139,8 +135,8 @@ class LinkService:
 
         There are none if the link is or becomes inoperable: the tables then repeat their events.
         """
-        if self._problem:
-            self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
+        if self.problem:
+            self._log.debug("events left unanswered", events=len(arrivals), reason=self.problem)
             return BatchResult()
         try:
             outcome = await self._intake.apply_batch(arrivals)
@@ -219,7 +215,7 @@ class LinkService:
 
         If another one reports a failure, but this one operates the link, it publishes all again.
         """
-        if self.publisher.others.hear(payload, retained=retained) and self._problem is None:
+        if self.publisher.others.hear(payload, retained=retained) and self.problem is None:
             self.publisher.turns.forget()
             self.meters_changed()
 
@@ -272,10 +268,10 @@ class LinkService:
         """Check the link every second and after each audit, and publish what has changed."""
         loop = asyncio.get_running_loop()
         while True:
-            due_s, problem = loop.time() + self._pace.check_every_s, self._problem
+            due_s, problem = loop.time() + self._pace.check_every_s, self.problem
             self._check_now.clear()
             await self._check()
-            if self._problem != problem:
+            if self.problem != problem:
                 self.publish_heartbeat()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout_at(due_s):
@@ -286,10 +282,10 @@ class LinkService:
         while True:
             await self._changed.wait()
             self._changed.clear()
-            if self._problem is None:
+            if self.problem is None:
                 try:
                     read = await self._read()
-                    if self._problem is None:
+                    if self.problem is None:
                         self._publish_state(*read)
                 except _STORE_FAILED as error:
                     self._fail(error)
@@ -341,7 +337,7 @@ class LinkService:
         problem, audit = await self._find_problem()
         if problem is not None:
             return problem, audit
-        if self._problem is not None:
+        if self.problem is not None:
             self._note_step()
             await self.configuration.adopt()
             self._note_step()
@@ -398,7 +394,7 @@ class LinkService:
         unapproved = await self.configuration.problem(self._note_step)
         self._metrics.set("approvals_due", unapproved is not None, self.store.link.id)
         if unapproved:
-            return unapproved, unapproved != self._problem
+            return unapproved, unapproved != self.problem
         return unbalanced, False
 
     async def _open(self) -> str | None:
@@ -435,7 +431,7 @@ class LinkService:
             self._ring()
 
     def publish_heartbeat(self) -> None:
-        self.publisher.publish_heartbeat(self._problem, self._closed, of_all=self._of_all)
+        self.publisher.publish_heartbeat(self.problem, self._closed, of_all=self._of_all)
 
     @property
     def _of_all(self) -> bool:
@@ -443,7 +439,7 @@ class LinkService:
 
         This concerns every service of the link; any other problem can be this service's alone.
         """
-        return self.auditing.books_differ and self._problem == self.auditing.problem
+        return self.auditing.books_differ and self.problem == self.auditing.problem
 
     async def _show_figures(self, state: LinkState) -> None:
         link, sealed = self.store.link.id, self._mark.seen.sealed
@@ -470,7 +466,7 @@ class LinkService:
     def _show_beat(self, took_s: float) -> None:
         self._metrics.show_beat(
             self.store.link.id,
-            operable=self._problem is None and self.broker_problem is None,
+            operable=self.problem is None and self.broker_problem is None,
             closed=self._closed is not None,
             missed=max(0, round(took_s / self._pace.check_every_s) - 1),
             lasted_s=took_s,
@@ -479,7 +475,7 @@ class LinkService:
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
         """Stop the link; with `audit`, until its ledger was audited."""
         message = problem if isinstance(problem, str) else failure_text(problem)
-        again = self._problem is None
+        again = self.problem is None
         if isinstance(problem, NotSyncedError):
             self._file_watch.note_unsynced()
         self._set_problem(message)
@@ -497,8 +493,8 @@ class LinkService:
             self._outages.begin(problem, again=again)
 
     def _set_problem(self, problem: str | None) -> None:
-        if problem != self._problem:
-            if problem and self._problem is None:
+        if problem != self.problem:
+            if problem and self.problem is None:
                 self._metrics.count("link_outages", self.store.link.id)
             if problem in _PASSING:
                 self._log.info("link waits", reason=problem)
@@ -506,5 +502,5 @@ class LinkService:
                 self._log.error("link inoperable", reason=problem)
             else:
                 self._log.info("link operable")
-            self._problem = problem
+            self.problem = problem
             self._ring()

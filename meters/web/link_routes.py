@@ -10,9 +10,11 @@ import msgspec
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
+from meters.acts.act_rows import ActRow
 from meters.acts.claim_types import ENTRIES_MAX, PAGE_MAX, Words
-from meters.acts.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
+from meters.acts.link_view import LinkView
 from meters.acts.links import Links
+from meters.acts.meter_changes import Adjustment, ParameterChange, ProposalRow
 from meters.floor.roles import Right
 from meters.web.error_answers import StaffRequest
 from meters.web.security import Nothing, staff_act, staff_read

@@ -14,8 +14,7 @@ from redis.asyncio import Redis
 
 from bonus.errors import UserError
 from meters.acts.claims import Claims
-from meters.acts.link_types import Adjustment
-from meters.acts.meter_changes import adjustment
+from meters.acts.meter_changes import Adjustment, adjustment
 from meters.acts.simulated_floorperson import settle
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor

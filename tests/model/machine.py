@@ -16,7 +16,7 @@ from hypothesis.strategies import DataObject, SearchStrategy
 
 from meters.acts.act_refusals import ActError
 from meters.acts.claim_types import ClaimRow
-from meters.acts.link_types import Adjustment
+from meters.acts.meter_changes import Adjustment
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.ledger.link_state import Act, EnvyAct

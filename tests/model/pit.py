@@ -14,8 +14,9 @@ from meters.acts.claim_types import ClaimRow
 from meters.acts.claim_views import hit_message
 from meters.acts.claims import Claims
 from meters.acts.correction_decisions import Asks
-from meters.acts.link_types import Adjustment, MeterParameters, ParameterChange, ProposalRow
+from meters.acts.link_view import MeterParameters
 from meters.acts.links import Links
+from meters.acts.meter_changes import Adjustment, ParameterChange, ProposalRow
 from meters.audit.link_audit import Finding, LinkAudit
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor

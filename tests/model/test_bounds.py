@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from meters.acts.link_types import Adjustment, ParameterChange
+from meters.acts.meter_changes import Adjustment, ParameterChange
 from meters.ledger.money_terms import Parameter
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, code, refused, to
 

@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
-from meters.acts.link_types import ActRow
+from meters.acts.act_rows import ActRow
 from tests.model.pit import DEALER, PROGRESSIVE, RAGS, Pit, event_bytes
 
 HAND = {"what": "hand", "position": 1, "cards": ["As", "Ks", "Qs"]}

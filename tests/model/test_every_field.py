@@ -15,7 +15,7 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from meters.acts.link_types import Adjustment
+from meters.acts.meter_changes import Adjustment
 from meters.floor.roles import Role
 from meters.ledger.entry_messages import Outage
 from meters.ledger.redis_layout import PACK, STATE

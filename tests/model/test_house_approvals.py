@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 from redis.asyncio import Redis
 
-from meters.acts.link_types import Adjustment
+from meters.acts.meter_changes import Adjustment
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.approved_configuration import approved_terms
 from meters.ledger.ledger_replay import Replay

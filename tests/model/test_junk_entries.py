@@ -8,7 +8,7 @@ import pytest
 
 from bonus.errors import UserError
 from meters.acts.claim_types import WinSearch
-from meters.acts.link_types import Adjustment
+from meters.acts.meter_changes import Adjustment
 from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.ledger_replay import Replay

@@ -7,7 +7,8 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.acts.act_refusals import ActError
-from meters.acts.link_types import Adjustment, LinkView, ParameterChange
+from meters.acts.link_view import LinkView
+from meters.acts.meter_changes import Adjustment, ParameterChange
 from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import TermsError
 from tests.approving import approve_never_approved

@@ -22,7 +22,7 @@ WAGERS = encode(wagers(7, "R4"))
 
 async def event_taken(link: Running) -> None:
     """Send an event again, which changes nothing and gets the same answer."""
-    link.service._problem = None
+    link.service.problem = None
     if not await link.take("T-2", WAGERS):
         raise MarkError(link.service.problem)
 

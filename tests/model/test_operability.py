@@ -17,8 +17,9 @@ from redis.asyncio import Redis
 import meters.service.ledger_auditing
 import meters.service.link_service
 import meters.service.outages
-from meters.acts.link_types import ActRow, Adjustment
+from meters.acts.act_rows import ActRow
 from meters.acts.links import Links
+from meters.acts.meter_changes import Adjustment
 from meters.audit.ledger_mark import LedgerMark
 from meters.ledger.entry_messages import OUTAGE, Outage
 from meters.ledger.money_terms import terms_text

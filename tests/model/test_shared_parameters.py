@@ -9,9 +9,9 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.acts.act_refusals import ActError
-from meters.acts.link_types import LinkView, ParameterChange
+from meters.acts.link_view import LinkView
 from meters.acts.links import Links
-from meters.acts.meter_changes import words_of
+from meters.acts.meter_changes import ParameterChange, words_of
 from meters.floor.floor_file import Meter
 from meters.ledger.entry_messages import Change
 from meters.ledger.money_terms import LinkTerms, terms_text

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from bonus.errors import UserError
-from meters.acts.link_types import Adjustment
+from meters.acts.meter_changes import Adjustment
 from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.checkpoint import Mark

@@ -11,7 +11,7 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.wire.clock
-from meters.acts.link_types import Adjustment
+from meters.acts.meter_changes import Adjustment
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.floor.facility import GamingDays

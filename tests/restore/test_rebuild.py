@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
-from meters.acts.link_types import Adjustment
+from meters.acts.meter_changes import Adjustment
 from meters.floor.facility import GamingDays
 from meters.ledger.entry_messages import Outage
 from meters.restore.rebuild import Rebuild, RebuildError

@@ -10,7 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.acts.act_refusals import ActError
-from meters.acts.link_types import UnapprovedRow
+from meters.acts.link_view import UnapprovedRow
 from meters.acts.links import Links
 from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import parse_floor

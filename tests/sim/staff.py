@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from meters.acts.act_refusals import ActError
 from meters.acts.claim_types import AskRow
-from meters.acts.link_types import Adjustment, ParameterChange
+from meters.acts.meter_changes import Adjustment, ParameterChange
 from meters.floor.floor_file import Link
 from meters.ledger.link_state import Act, EnvyAct
 from meters.ledger.table_corrections import AskAct

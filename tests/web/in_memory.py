@@ -8,6 +8,7 @@ import msgspec
 
 from bonus.display import money
 from meters.acts.act_refusals import ActError
+from meters.acts.act_rows import ActRow
 from meters.acts.claim_types import (
     AskedCards,
     AskRow,
@@ -20,17 +21,9 @@ from meters.acts.claim_types import (
 )
 from meters.acts.claims import Claims
 from meters.acts.correction_decisions import Asks
-from meters.acts.link_types import (
-    ActRow,
-    Adjustment,
-    LinkView,
-    MeterAccounting,
-    MeterParameters,
-    ParameterChange,
-    ProposalRow,
-    UnapprovedRow,
-)
+from meters.acts.link_view import LinkView, MeterAccounting, MeterParameters, UnapprovedRow
 from meters.acts.links import Links
+from meters.acts.meter_changes import Adjustment, ParameterChange, ProposalRow
 from meters.floor.floor_file import Floor, Link
 from meters.ledger.link_state import Act, EnvyAct
 from meters.ledger.table_corrections import AskAct

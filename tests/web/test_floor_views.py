@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from meters.acts.claim_types import ClaimRow
-from meters.acts.link_types import ParameterChange
+from meters.acts.meter_changes import ParameterChange
 from tests.browsers import check_accessible, sees
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides

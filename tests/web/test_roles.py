@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from litestar.routes import HTTPRoute
 
-from meters.acts.link_types import Adjustment
+from meters.acts.meter_changes import Adjustment
 from meters.floor.roles import RIGHTS, Right, Role
 from meters.users.user_store import UsersError
 from meters.users.users import Actor
