@@ -42,9 +42,9 @@ delayed hello reply can arrive after a newer reply.
 """
 _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
-"""How many times rarer hellos are while the agent needs them only for decisions.
+"""How many times rarer hellos are if they are needed only for decisions.
 
-These are decisions on Envy Bonuses, and on claims that do not hold the table.
+These are on Envy Bonuses, and on claims that do not hold the table.
 """
 _USUAL: Final = Timing()
 _WITHDRAWN: Final = DeviceAnswer(
@@ -67,11 +67,11 @@ class Agent:
     """The agent of one table; it runs while its `async with` block runs.
 
     It has three tasks. The first handles lines from devices and messages from the service, one
-    after the other, and it alone changes the state of the table. There are two exceptions:
-    `handle_at_once` handles a `RoundDone` event immediately and, while a hand pay holds the table,
-    the withdrawal of a wager. The second task keeps the connection to the broker. The third checks
-    the service's heartbeat, publishes the table's status and sends hellos: a hello asks the service
-    for this table's last event number and open round.
+    after the other, and alone changes the state of the table, except that `handle_at_once` handles
+    a `RoundDone` event immediately and, while a hand pay holds the table, the withdrawal of a
+    wager. The second keeps the connection to the broker. The third checks the service's heartbeat,
+    publishes the table's status and sends hellos: a hello asks the service for this table's last
+    event number and open round.
 
     A function as `broker` is called before each connection. The facility's `timezone` counts for
     the dates of the game.
@@ -171,9 +171,8 @@ class Agent:
     def state(self) -> str:
         """State for displays, also in the table's status: its phase, or ``events_lost``.
 
-        An open table is ``locked_out`` while it cannot accept progressive wagers, for example
-        because the link is down or its game has expired. ``events_lost``: the service has lost
-        events to which it had replied.
+        An open table is ``locked_out`` while it cannot accept progressive wagers. ``events_lost``:
+        the service has lost events to which it had replied.
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
@@ -188,7 +187,6 @@ class Agent:
 
     @property
     def waiting(self) -> int:
-        """How many device events are not handled yet."""
         return self._inbox.qsize()
 
     @property
@@ -224,9 +222,8 @@ class Agent:
         A correction that a floorperson must confirm is answered once it was applied, refused or
         withdrawn; lines that come through this method later wait until then.
 
-        A device repeats its last line after a restart of the agent if this line was not answered.
-        So if the first line equals the last before the restart, the device receives the stored
-        answer.
+        A device repeats its last line after a restart of the agent if it was not answered. So if
+        the first line equals the last before the restart, the device receives the stored answer.
         """
         return await self._put(line, patient=True)
 
@@ -239,13 +236,10 @@ class Agent:
     async def handle_at_once(self, event: DeviceEvent) -> DeviceAnswer:
         """Handle one device event now, or refuse it with ``held`` or ``busy``.
 
-        A touch on the panel must not take effect later, when the dealer no longer watches. In
-        contrast, `handle` lets the event wait.
-
-        A correction that a floorperson must confirm is answered ``unconfirmed``. Until they decide,
+        A touch on the panel must not take effect later, when the dealer no longer watches. A
+        correction that a floorperson must confirm is answered ``unconfirmed``. Until they decide,
         the table accepts only its withdrawal, and `RoundDone` events: these report payments of an
-        earlier round and are handled immediately, so the panel does not ask the dealer to pay
-        twice.
+        earlier round, so the panel does not ask the dealer to pay twice.
         """
         held = self.table_state.phase is Phase.HELD
         asking = self.table_state.asking is not None
@@ -304,8 +298,8 @@ class Agent:
     def on_answer(self, answer: DeviceAnswer) -> None:
         """Receive the answer to a device event; for subclasses.
 
-        A correction that a floorperson must confirm is first answered ``unconfirmed``, one or more
-        times. Its last answer is the final result.
+        A correction that a floorperson must confirm is first answered ``unconfirmed``, perhaps
+        repeatedly.
         """
 
     async def _work(self) -> None:
@@ -330,7 +324,7 @@ class Agent:
             self._end_waiting(_WITHDRAWN)
 
     async def _next(self) -> _DeviceLine | None:
-        """Return the next device line; None if a message of the service comes first.
+        """Return the next device line, or None for a message of the service.
 
         Raises:
             TimeoutError: it is time to repeat the correction request.
@@ -414,7 +408,7 @@ class Agent:
     def _hello_every(self) -> int | None:
         """Return after how many usual intervals the next hello is due; None if none is needed.
 
-        After a hello, the service repeats the floorpersons' decisions for this table. So a decision
+        After a hello, the service repeats the floorpersons' decisions for this table, so one
         arrives even if its first message was lost or the agent was killed. The table needs them
         while a claim is undecided or holds the table, and while an Envy Bonus is unpaid.
         """
@@ -428,7 +422,6 @@ class Agent:
 
 
 async def occurs(event: asyncio.Event, within_s: float | None) -> bool:
-    """Wait for an event, but at most a number of seconds; return whether it occurred."""
     try:
         async with asyncio.timeout(within_s):
             return await event.wait()

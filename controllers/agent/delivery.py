@@ -137,8 +137,8 @@ class EventDelivery:
     table is offline (the last will).
 
     These counts start with the agent: `replies` to events by status, `repeats` of events, `waits`
-    (the replies for each range of times that `REPLY_SECONDS` bounds, and at the end those of all
-    longer times), and `waited_s`, the sum of these times.
+    (the replies for each range of times that `REPLY_SECONDS` bounds, and at the end all longer
+    times), and `waited_s`, their sum.
     """
 
     def __init__(
@@ -332,7 +332,6 @@ class EventDelivery:
         await self._publish(self._out, _encoder.encode({"at": now_text(), "type": "hello"}))
 
     async def publish_status(self, state: str) -> bool:
-        """Return whether the broker accepted the status."""
         topic, payload = self._status(state, online=True)
         return await self._publish(topic, payload, retain=True)
 

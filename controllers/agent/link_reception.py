@@ -9,21 +9,18 @@ from controllers.table.device_events import DeviceRefusal
 from meters.wire.messages import ControllerBeat, MeterValue
 
 SILENCE_S: Final = 3.0
-"""Silence after which the table accepts no new progressive wager."""
 
 _DUE_EVERY_S: Final = 1.0
 
 
 class Heartbeat:
-    """Record of the heartbeats that a table received from the service.
+    """Record of the heartbeats that a table received from the service, by a monotonic clock.
 
-    Times are those of a monotonic clock of the table's agent. The broker keeps a copy of the last
-    heartbeat (an MQTT retained message), which has the state of the link but does not prove that
-    the service is alive: it can have stopped long ago. Only a heartbeat that is not this copy, and
-    whose number differs from the one before, proves it.
+    The broker keeps a copy of the last heartbeat (an MQTT retained message), which has the state of
+    the link but does not prove that the service is alive: it can have stopped long ago. Only a
+    heartbeat that is not this copy, and whose number differs from the one before, proves it.
 
-    Attributes:
-        missed: number of heartbeats that did not arrive when they were due.
+    `missed` counts the heartbeats that did not arrive when they were due.
     """
 
     def __init__(self, silence_s: float = SILENCE_S) -> None:
@@ -72,14 +69,12 @@ Within this time, the lower one can simply be late. After it, the newest value i
 
 
 class MeterValues:
-    """Newest value of each meter that a table feeds.
+    """Newest value of each meter that a table feeds, by a monotonic clock.
 
     Each change of a meter raises the version number of its value, and a value with a lower number
     than the highest received is never shown. If only such values arrive, the service's Redis has
     lost the newest, and the meter's value is unknown until one with at least the highest number
     arrives (duty D1).
-
-    `clock_s` must be a monotonic clock.
     """
 
     def __init__(
@@ -93,7 +88,6 @@ class MeterValues:
 
     @property
     def values(self) -> Mapping[str, MeterValue]:
-        """Newest value by meter id, without meters whose value is unknown."""
         now_s = self._clock_s()
         return {
             meter: value

@@ -1,7 +1,6 @@
-"""Metrics of the agents of one process, for Prometheus.
+"""Metrics of the agents of one process, for Prometheus (``deploy/docs/reference/metrics.md``).
 
-``deploy/docs/reference/metrics.md`` describes each. The counts start from 0 with the agent and are
-not accounting records.
+The counts start from 0 with the agent and are not accounting records.
 """
 
 import asyncio

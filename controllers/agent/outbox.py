@@ -36,7 +36,7 @@ CREATE TABLE place (
 
 
 class OutboxError(UserError):
-    """The outbox cannot be used."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,9 @@ class Outbox:
     """Open outbox of a table.
 
     Calls block until the disk has finished, and must not overlap. A write that the disk refuses
-    raises `sqlite3.Error`.
-
-    Attributes:
-        last_seq: highest event number that this table has used, in this outbox or in an earlier one
-            that was lost.
-        pending: the event that the service has not answered.
+    raises `sqlite3.Error`: the event must not be published. `last_seq` is the highest event number
+    that this table has used, in this outbox or in an earlier one that was lost; `pending` the event
+    that the service has not answered.
     """
 
     def __init__(self, connection: sqlite3.Connection, known_seq: int) -> None:
@@ -113,7 +110,6 @@ class Outbox:
 
         Raises:
             ValueError: the event's number is not the next number, or another event is unanswered.
-            sqlite3.Error: the event could not be written, so it must not be published.
         """
         if seq != self.last_seq + 1 or self.pending is not None:
             raise ValueError(f"event {seq} cannot follow {self.last_seq} here")
@@ -127,9 +123,10 @@ class Outbox:
     def write_reply(self, seq: int, reply: bytes, state: bytes, answer: bytes) -> None:
         """Write the service's reply, the new state, and the answer to the device.
 
+        If it could not be written, a restarted agent sends the event again.
+
         Raises:
             ValueError: the event with this number does not wait for a reply.
-            sqlite3.Error: the reply could not be written. A restarted agent sends the event again.
         """
         if self.pending is None or self.pending.seq != seq:
             raise ValueError(f"event {seq} does not wait for a reply")
@@ -152,9 +149,8 @@ class Outbox:
     def go_on_from(self, known_seq: int, saved: SavedTable) -> None:
         """Continue after `known_seq`, the last number that the service has.
 
-        This is necessary if an earlier outbox of this table was lost. The number and the table are
-        written in one step, because the table is compared with the service only until it has this
-        number.
+        An earlier outbox of this table was lost. The number and the table are written in one step,
+        because the table is compared with the service only until it has this number.
         """
         with self._writing("FULL") as run:
             run.execute(

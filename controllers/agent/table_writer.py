@@ -90,11 +90,8 @@ class TableWriter:
     """Writer of a table's state and outbox; a separate thread writes to the disk.
 
     Calls must not overlap, except that `handle_alone` can be called at any time: a lock ensures
-    that only one call at a time changes the state.
-
-    Attributes:
-        accepted_wagers: progressive wagers that the service accepted since the agent started;
-            `accepted_cents` is their sum.
+    that only one call at a time changes the state. `accepted_wagers` and `accepted_cents` count the
+    progressive wagers that the service accepted since the agent started.
     """
 
     def __init__(
@@ -184,10 +181,9 @@ class TableWriter:
         return step.answer if isinstance(step, AnsweredStep) else await self.finish(pending)
 
     async def handle_alone(self, event: RoundDone | WagerWithdrawn) -> DeviceAnswer:
-        """Handle a `RoundDone` event, even while another event waits for the service's reply.
+        """Handle an event even while another waits for the service's reply.
 
-        Also handle a `WagerWithdrawn` event while a hand pay holds the table. The outbox keeps the
-        line of the waiting device event, whose answer can be stored later.
+        The outbox keeps the line of the waiting device event, whose answer can be stored later.
         """
         async with self._turn:
             step = play_alone(self._layout, self.state, event)

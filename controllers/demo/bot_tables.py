@@ -33,10 +33,9 @@ from meters.process.signals import on_stop
 
 @dataclass(frozen=True, slots=True)
 class BotOptions:
-    """How bots play.
+    """How bots play, at a `speed` relative to a real table; without `for_s`, there is no limit.
 
-    `speed` is relative to a real table. Without `for_s`, there is no limit. One deck of every
-    `stack_every` is stacked on average; with 0, none.
+    One deck of every `stack_every` is stacked on average; with 0, none.
     """
 
     speed: float
@@ -172,9 +171,7 @@ def run_bot_tables(
     options: BotOptions,
     metrics_at: ListeningAddress | None,
 ) -> None:
-    """Let bots play until they are stopped, and print the totals.
-
-    Without `tables`, they play at all tables of the floor file.
+    """Let bots play, at all tables of the floor file without `tables`; then print the totals.
 
     Raises:
         UserError: the floor is not a demonstration, a table is not on the floor, or the floor's

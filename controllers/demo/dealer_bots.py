@@ -1,8 +1,8 @@
 """Dealer bots: simulated tables that send the agent the same events as real devices.
 
-`pitlink odds` shows the optimal strategy; the simulated players use a simpler one that a person can
-remember. With three cards, they play queen-six-four or better; with four, a pair of threes or
-better, and with a pair of tens or better they wager three times the stake.
+`pitlink odds` shows the optimal strategy; the simulated players use a simpler one. With three
+cards, they play queen-six-four or better; with four, a pair of threes or better, and with a pair of
+tens or better they wager three times the stake.
 """
 
 import asyncio
@@ -49,7 +49,6 @@ STACK_EVERY: Final = 40
 """One deck of so many is stacked, because a jackpot by chance alone would take days."""
 
 STACK_OFTEN: Final = 4
-"""The same if jackpots must be frequent."""
 
 _LAST_ROUNDS_WITHIN_S: Final = 20.0
 _LOOK_EVERY_S: Final = 0.1
@@ -181,10 +180,7 @@ class DealerBot:
         self._seats: dict[int, str] = {}
 
     def play_round(self) -> Play:
-        """Play one round: yield its events, receive their answers, and return the result.
-
-        Sometimes the round ends with a void after the count of chips.
-        """
+        """Play one round; sometimes it ends with a void after the count of chips."""
         self._change_seats()
         laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
         wagers = yield from self._place_wagers()
@@ -379,9 +375,8 @@ async def run_bot(
 ) -> None:
     """Deal rounds at a table until stopped, each in about `round_s` seconds; 0 for no pauses.
 
-    Without `rounds`, there is no limit. One deck of every `stack_every` is stacked on average; with
-    0, none. When `stopping` is set, the current round ends without pauses and no other begins.
-    `on_round` is called after each.
+    Without `rounds`, there is no limit. When `stopping` is set, the current round ends without
+    pauses and no other begins. `on_round` is called after each.
     """
     stopping = stopping or asyncio.Event()
     bot = DealerBot(agent.layout, rng, stack_every=stack_every)

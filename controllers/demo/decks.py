@@ -11,20 +11,17 @@ from bonus.law.chapter_file import OF_COMMUNITY, OF_DEALER, Deal
 from controllers.table.state import Layout
 
 _DRAWS_MAX: Final = 20_000
-"""How many random cards are drawn at most to find those of a hand.
-
-The rarest, the royal flush of spades, takes 720 draws on average.
-"""
+"""How many random hands are drawn at most; the royal flush of spades takes 720 on average."""
 _RANKS_FEWEST: Final = 2
 _RANKS_MOST: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class DealtRound:
-    """The cards on the table after the deal.
+    """The cards on the table after the deal; what was not dealt is None.
 
     `fourth` has the additional card of each position with a Pair Bonus wager, `all_six` the All-Six
-    Bonus card. What was not dealt is None.
+    Bonus card.
     """
 
     hands: Mapping[int, tuple[Card, ...]]
@@ -45,7 +42,6 @@ class StackedCards(NamedTuple):
 
 
 def shuffle(rng: random.Random) -> list[Card]:
-    """Return a shuffled deck, in the order in which it is dealt."""
     deck = list(DECK)
     rng.shuffle(deck)
     return deck
@@ -88,9 +84,9 @@ def deal(
 ) -> DealtRound:
     """Deal cards one at a time, clockwise from position 1; the dealer is last.
 
-    `of` has the numbers of cards. The dealer's cards in excess of a hand's, and then the community
-    cards, are dealt after the hands (649a.8(d)). The positions in `fourth` receive an additional
-    card (679a.8(c)). An All-Six Bonus card comes before all other cards (682a.8(c)).
+    The dealer's cards in excess of a hand's, and then the community cards, are dealt after the
+    hands (649a.8(d)). The positions in `fourth` receive an additional card (679a.8(c)). An All-Six
+    Bonus card comes before all other cards (682a.8(c)).
     """
     hands: dict[int, list[Card]] = {position: [] for position in sorted(positions)}
     dealer: list[Card] = []
@@ -114,10 +110,7 @@ def deal(
 
 
 def jackpot_hands(layout: Layout, wager: str) -> tuple[str, ...]:
-    """Return the hands with which a wager wins a percentage of a meter or brings an Envy Bonus.
-
-    There are none if the table has no meter for the wager.
-    """
+    """Return the hands with which a wager wins a percentage of a meter or brings an Envy Bonus."""
     terms = layout.terms.get(layout.rules.meters.meter_of.get(wager, ""))
     if terms is None:
         return ()

@@ -1,13 +1,10 @@
 """The floor of the demonstration: three links, each with a third of the tables.
 
-At one table, a person deals with a panel; bots deal at all others.
-
-The tables of two links play the games of the chapters. Each of these links has all four meters of
-the chapters. Of every four of their tables with bots, two play Three Card Poker and feed the
-meters; the others play Three Card Prime and Four Card Prime, which have no progressive wagers.
-
-The tables of the third link play two games of the house, which feed the same three meters. The
-package contains the files of these games.
+At one table, a person deals with a panel; bots deal at all others. The tables of two links play the
+games of the chapters, and each link has all four meters of these. Of every four of their tables
+with bots, two play Three Card Poker and feed the meters; the others play Three Card Prime and Four
+Card Prime, which have no progressive wagers. The tables of the third link play two games of the
+house, which feed the same three meters.
 
 In later runs with the same data directory, every table stays on its link, whose ledger has entries
 of the table.
@@ -69,10 +66,7 @@ def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:
 
 
 def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int) -> str:
-    """Return the floor file, with the chapters' odd tables on the one-dollar link.
-
-    The even ones are on the five-dollar link.
-    """
+    """Return the floor file: the chapters' odd tables are on the one-dollar link."""
     template = files("controllers.demo").joinpath("demo_floor.jinja").read_text(encoding="utf-8")
     environment = jinja2.Environment(  # noqa: S701  (TOML, not HTML)
         trim_blocks=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
@@ -112,7 +106,6 @@ def _is_house(table: Table) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """Return text as a TOML basic string."""
     escaped = "".join(
         f"\\{char}" if char in '"\\' else char if char.isprintable() else f"\\U{ord(char):08x}"
         for char in text

@@ -61,7 +61,6 @@ def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterSho
 def progress_view(
     elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]
 ) -> RenderableType:
-    """Return the progress for a terminal: one line, then every meter."""
     table = Table(box=None, padding=(0, 2), show_header=False)
     for meter in meters:
         state = "" if meter.state == "open" else meter.state

@@ -82,7 +82,7 @@ class DemoService:
         return ()
 
     async def become_ready(self) -> None:
-        """Wait until every link is operable; raise `UserError` if the service ends or is slow."""
+        """Wait until every link is operable; `UserError` if the service ends or is slow."""
         last = "no answer"
         try:
             async with asyncio.timeout(_READY_WITHIN_S):
@@ -110,10 +110,7 @@ async def demo_service(
     """Run `pitlink serve` while the block runs, and wait for its end.
 
     The log file is replaced. A win waits `auto_floor_after_s` seconds for the simulated
-    floorperson, or else for people.
-
-    Raises:
-        UserError: the port is in use.
+    floorperson, or else for people. A `UserError`: the port is in use.
     """
     check_port(port, "--port")
     options = ["--demo-people"]
@@ -134,7 +131,7 @@ async def demo_service(
 
 
 async def audit(floor_file: Path) -> AuditReport:
-    """Replay the ledger with `pitlink audit`; raise `UserError` if it fails or takes too long."""
+    """Replay the ledger with `pitlink audit`; `UserError` if it fails or takes too long."""
     process = await _pitlink(
         "audit", "--json", floor_file=floor_file, stdout=asyncio.subprocess.PIPE
     )

@@ -76,7 +76,7 @@ class DemoOptions:
 
     @property
     def auto_floor_after_s(self) -> float | None:
-        """How long a win waits for the simulated floorperson; None if people validate wins."""
+        """How long a win waits for the simulated floorperson; None for people."""
         if not self.auto_floor:
             return None
         return max(_FLOORPERSON_LEAST_S, _FLOORPERSON_AFTER_S / self.bots.speed)
@@ -105,7 +105,6 @@ class _Demo:
         self._stopping = asyncio.Event()
 
     async def run(self) -> bool:
-        """Return whether the ledger balances and each second settlement agrees."""
         on_stop(self._stop)
         options = self._options
         log = options.data / "logs" / "service.log"

@@ -54,8 +54,8 @@ class RoundRecord:
 class SettledRecord(NamedTuple):
     """A round and its second settlement, as lines of JSON.
 
-    The settlement's lines for progressive wagers are the service's, even if they are not the `same`
-    as those of `pitlink settle`.
+    The settlement's lines for progressive wagers are the service's, even if they are not the
+    `same`.
     """
 
     round: bytes
@@ -102,8 +102,8 @@ def held_before(
 ) -> MeterHolding | None:
     """Return the lowest balances (meter, reserve, overflow) that explain a round's payouts.
 
-    All are whole cents. The overflow is that of a meter with a payout limit, `limit_cents`; 0 is
-    none. The result is None if the meter paid no percentage, or if no balances explain the payouts.
+    All are whole cents; a `limit_cents` of 0 is no payout limit. None if the meter paid no
+    percentage, or if no balances explain the payouts.
     """
     takes = list(_takes(terms, lines))
     if not takes:
@@ -206,7 +206,7 @@ class RoundFiles:
     @classmethod
     @contextmanager
     def under(cls, data: Path) -> Iterator[Self]:
-        """Open new files in place of older ones; raise `UserError` if they cannot be written."""
+        """Open new files in place of older ones; `UserError` if they cannot be written."""
         try:
             rounds = (data / ROUNDS_FILE).open("w", encoding="utf-8")
             settlements = (data / SETTLEMENTS_FILE).open("w", encoding="utf-8")

@@ -17,7 +17,6 @@ from meters.http.strict_requests import WebRequest
 from meters.process.private_files import make_private_directory
 
 SESSION_S: Final = 30 * 86_400
-"""Each use of the key begins another session."""
 
 WRONG_MOST: Final = 10
 """Wrong keys, or wrong cookies, that one address may show within a minute."""
@@ -68,8 +67,8 @@ def replace_panel_key(path: Path) -> None:
     end.
 
     Raises:
-        UserError: the file cannot be replaced, or there is no such file. A new key would then be
-            one that no agent reads, and the old key would stay valid.
+        UserError: the file cannot be replaced, or there is no such file: a new one would be a key
+            that no agent reads, and the old key would stay valid.
     """
     try:
         path.unlink()
@@ -106,12 +105,10 @@ class WrongShown:
 class PanelAccess:
     """Access control of a table's panel.
 
-    A browser that shows the right key receives a session in a cookie. It is a start time and a
-    digest made with the key, so it survives a restart of the agent and ends when the key is
-    replaced.
-
-    Browsers send a cookie to all ports of a host, and a host can serve several panels, so the
-    cookie's name contains the id of the table.
+    A browser that shows the right key receives a session in a cookie: a start time and a digest
+    made with the key, so it survives a restart of the agent and ends when the key is replaced.
+    Browsers send a cookie to all ports of a host, which can serve several panels, so its name has
+    the table.
 
     Raises:
         ValueError: the key is empty, so everybody would have access.
@@ -196,7 +193,7 @@ def _address(request: WebRequest) -> str:
 
 
 def _from_our_page(request: WebRequest) -> bool:
-    """Return whether a request comes from the panel's page: other sites' forms cannot send JSON."""
+    """Return whether a request is from the panel's page: other sites' forms send no JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         return False

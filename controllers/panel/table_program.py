@@ -120,7 +120,7 @@ def table(
 
 
 def listening_address(option: str, text: str) -> ListeningAddress:
-    """Return the address in an option; raise `typer.BadParameter` unless it is HOST:PORT."""
+    """Return the address in an option; `typer.BadParameter` unless it is HOST:PORT."""
     if not is_listening_address(text):
         raise typer.BadParameter(
             f'{option} {text}: write an address and a port, such as "127.0.0.1:8090"'
@@ -242,14 +242,11 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
 
 
 async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
-    """Answer the device events that file descriptor `source` gives, until its end.
+    """Answer the device events that file descriptor `source` gives; True if all were accepted.
 
     Each line waits for the answer to the one before. A separate thread reads and writes, because
     files, pipes and terminals can block. If this call is canceled, the thread is left running: a
     blocked thread cannot be stopped.
-
-    Returns:
-        True if every line was accepted.
 
     Raises:
         OSError: the lines cannot be read, or the answers cannot be written.

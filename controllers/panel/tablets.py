@@ -25,10 +25,7 @@ from controllers.table.device_events import (
 )
 
 ANSWER_WITHIN_S: Final = 4.0
-"""When the tablet is told that the service has not answered yet.
-
-The event of the touch remains valid.
-"""
+"""When the tablet is told that the service has not answered yet; its event remains valid."""
 LOOK_EVERY_S: Final = 0.1
 """Interval of checks, because a fault can begin without an event."""
 

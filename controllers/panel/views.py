@@ -1,7 +1,6 @@
-"""The view of a panel as one JSON document.
+"""The view of a panel as one JSON document, which the page shows: it has no state of its own.
 
-The page shows it and has no state of its own. Money is in integer cents, a card is two characters,
-and texts are for the dealer.
+Money is in integer cents, a card is two characters, and texts are for the dealer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ class _View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class MeterView(_View, frozen=True):
-    """A meter that the table feeds; its `amount` in cents is None unless known to be current."""
+    """A meter that the table feeds; its `amount` is None unless known to be current."""
 
     meter: str
     name: str
@@ -30,7 +29,7 @@ class MeterView(_View, frozen=True):
 
 
 class WagerView(_View, frozen=True):
-    """A wager in cents; a `correctable` one can be corrected after lock-out."""
+    """A wager; a `correctable` one can be corrected after lock-out."""
 
     wager: str
     name: str
@@ -45,15 +44,13 @@ class PositionView(_View, frozen=True):
     Attributes:
         position: 1 is farthest to the dealer's left.
         lit: the wagers whose light is lit (649a.7(d)(4)).
-        no_win: true if the dealer declared that the hand wins nothing.
         needs: true if the position's hand or fold is missing.
         stays: true if the cards stay on the table after a fold (reading T8).
         lucky: true if the position was drawn for the Lucky Bonus.
         joined_next: true if one player has this position and the next one (readings T9 and T17).
         can: the actions that are possible now: ``hand``, ``fold`` (the cards are collected), ``fold
             stay`` (the cards stay), ``retract hand``, ``retract fold``, ``retract no_win``,
-            ``join`` (one player has this position and the next one), and ``part`` (this position
-            and the next one belong to different players).
+            ``join`` (one player has this position and the next one), and ``part``.
     """
 
     position: int
@@ -93,11 +90,9 @@ class LineView(_View, frozen=True):
     Attributes:
         line: index of the line in the settlement, from 0.
         kind: the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
-        hand: its name, or empty.
-        amount: for the player, in cents, including a returned wager.
+        amount: for the player, including a returned wager.
         state: determines the dealer's task, which `act` says in words.
-        source: source of the payout in words, or empty.
-        payer: who pays, in words, or empty.
+        source: source of the payout in words, or empty; `payer` is who pays.
         rule: the subsection of the regulations that decides the line; `why` explains it.
         percent: the percentage of the meter that is paid.
         envy_of: for an Envy Bonus, the position of the winning hand that caused it.
@@ -128,7 +123,7 @@ class TurnView(_View, frozen=True):
 
 
 class DueView(_View, frozen=True):
-    """Sums of a position in cents: due now, and due after a floorperson's decision.
+    """Sums of a position: due now, and due after a floorperson's decision.
 
     `pay` is from the table inventory, and `credit` to the game account. `wait` is due when a
     floorperson has validated the win. A `hand_pay` is never paid at the table. About `ask`, Envy
@@ -148,7 +143,6 @@ class SettledView(_View, frozen=True):
 
     Attributes:
         turns: the lines, turn by turn in paying order.
-        draw: draw at lock-out.
         undecided: number of wins in the round that have no decision.
         open: the lines that depend on a floorperson's decision and are neither paid nor
             acknowledged.
@@ -171,7 +165,7 @@ class SettledView(_View, frozen=True):
 
 
 class ReturnedPositionView(_View, frozen=True):
-    """Returned wagers of a position: chips, cents to credit to the game account, and words."""
+    """Returned wagers of a position: chips, credits to the game account, and words."""
 
     position: int
     chips: int
@@ -235,7 +229,6 @@ class View(_View, frozen=True):
 
     Attributes:
         linked: true if the table feeds any meter.
-        demonstration: true if the floor is a demonstration; the page then shows a notice.
         round: only if the round's wagers were sent to the service.
         controller: state of the link for this table: ``operable``, ``inoperable``, ``closed`` or
             ``not reached``.
@@ -244,7 +237,6 @@ class View(_View, frozen=True):
             ``correct_wager``.
         waiting: earlier rounds, the oldest first, with a win that is not decided, or a decision
             that the dealer has not acknowledged with the button Done.
-        positions: 1 first.
         chips: number of accepted chip wagers.
         chips_returned: chips that are returned because the service refused the wagers.
         lit: the chip wagers by position, for the count of the chips.
@@ -252,22 +244,20 @@ class View(_View, frozen=True):
         needs_community: true if community cards are dealt in this round (649a.8(d)).
         seen: every card that was entered.
         next: entry that is needed next, in the order in which cards are turned up: ``dealer``, a
-            position's number or ``community``; None if nothing is missing.
+            position's number or ``community``.
         missing: entries that are missing before the round can be settled, in words.
         envy_unread: true if Envy Bonuses can depend on a hand that has no progressive wager and is
             not entered yet.
-        declared_wins: hands that are declared to win nothing, although cards that were entered
-            before would win. The dealer is warned.
+        declared_wins: the dealer is warned of them.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``no_win`` (the hands that are missing win nothing), ``retract dealer``,
-            ``retract community``, ``retract chips``, ``correct_wager``.
+            ``retract community``, ``retract chips``, ``correct_wager``; ``withdraw`` alone during a
+            correction request.
         repeat: wagers of the previous round, which ``repeat`` places again.
-        settled: settlement of the previous round; None after the dealer has closed it.
-        last: the settlement that was closed last.
-        returned: wagers that were returned last; None after the next wager or lock-out.
-        refusal: last event that the service refused; None after the next event is accepted.
-        differs: wrong count of the chips.
-        asking: correction request; while it waits, only ``withdraw`` is possible.
+        settled: settlement of the previous round, until the dealer has closed it; ``last`` is the
+            one that was closed last.
+        returned: wagers that were returned last, until the next wager or lock-out.
+        refusal: last event that the service refused, until the next event is accepted.
     """
 
     table: str

@@ -18,9 +18,6 @@ def place_wager(
     """Accept a wager before lock-out and turn on its light (649a.7(c), (d)).
 
     A meter has one wager amount, which the wager must have (reading T22).
-
-    Raises:
-        DeviceRefusal: the wager is not accepted.
     """
     check_open(state)
     check_position(layout, event.position)
@@ -43,9 +40,8 @@ def correct_wager(
 ) -> tuple[PlacedWager, tuple[PlacedWager, ...]]:
     """Return the wager that is added or taken back after lock-out, and the round's wagers then.
 
-    Raises:
-        DeviceRefusal: betting is open, a card was entered, the service does not know the round, or
-            the table has no such wager to add or to take back.
+    A DeviceRefusal: betting is open, a card was entered, the service does not know the round, or
+    the table has no such wager to add or to take back.
     """
     if state.phase is Phase.OPEN:
         raise DeviceRefusal("not_locked", "betting is open: light or withdraw the wager itself")
@@ -108,9 +104,6 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
     """Withdraw a wager before lock-out (649a.7(c)).
 
     A held table can have wagers that were accepted before a hand pay was reopened.
-
-    Raises:
-        DeviceRefusal: betting is locked, or there is no such wager.
     """
     if state.phase is not Phase.HELD:
         check_open(state)
@@ -123,12 +116,7 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
 
 
 def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> TableState:
-    """Place all wagers of the previous round again, at the same positions, or none of them.
-
-    Raises:
-        DeviceRefusal: the previous round had no wagers, this round already has a wager, or a wager
-            is not accepted.
-    """
+    """Place all wagers of the previous round again, at the same positions, or none of them."""
     check_open(state)
     if not state.last_wagers:
         raise DeviceRefusal("nothing_there", "the previous round had no wagers")
@@ -141,7 +129,7 @@ def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None
 
 
 def record_same_player(layout: Layout, state: TableState, event: SamePlayer) -> TableState:
-    """Record whether a position and the next position belong to one player (readings T9 and T17).
+    """Record whether a position and the next belong to one player (readings T9 and T17).
 
     Raises:
         DeviceRefusal: ``patron_differs`` if the positions have different patrons; ``same_patron``
@@ -171,7 +159,6 @@ def record_same_player(layout: Layout, state: TableState, event: SamePlayer) -> 
 
 
 def check_open(state: TableState) -> None:
-    """Raise `DeviceRefusal` (``betting_locked``, ``locked_out``) unless wagers are accepted."""
     if state.phase is Phase.LOCKED_OUT:
         raise DeviceRefusal("locked_out", state.reason)
     if state.phase is not Phase.OPEN:
@@ -179,7 +166,6 @@ def check_open(state: TableState) -> None:
 
 
 def check_position(layout: Layout, position: int) -> None:
-    """Raise `DeviceRefusal` (``unknown_position``) unless the table has the position."""
     if not 1 <= position <= layout.positions:
         raise DeviceRefusal(
             "unknown_position",
@@ -199,12 +185,9 @@ def _meter_wager(layout: Layout, name: str) -> str:
 def count_chips(layout: Layout, state: TableState, count: int) -> TableState:
     """Compare the dealer's count of value chips with the accepted chip wagers (649a.8(b)).
 
-    If the numbers differ, the round stops until the dealer counts again or voids the round. If the
-    service refused the wagers, the dealer returns their chips and can then count these or enter 0.
-
-    Raises:
-        DeviceRefusal: ``chips_differ`` if the numbers differ; another code if betting is open, or
-            if the chips were counted already.
+    If the numbers differ (``chips_differ``), the round stops until the dealer counts again or voids
+    the round. If the service refused the wagers, the dealer returns their chips and can then count
+    these or enter 0.
     """
     if state.phase is Phase.DEALT:
         raise DeviceRefusal("chips_counted", "the value chips of this round were counted already")
@@ -220,12 +203,7 @@ def count_chips(layout: Layout, state: TableState, count: int) -> TableState:
 
 
 def check_locked(state: TableState) -> None:
-    """Check that betting is locked and the round has no result yet.
-
-    Raises:
-        DeviceRefusal: ``not_locked`` if betting is open, ``round_over`` if the result was sent, or
-            ``locked_out`` if the table is locked out.
-    """
+    """Check that betting is locked and the round has no result yet."""
     if state.phase is Phase.LOCKED_OUT:
         raise DeviceRefusal("locked_out", state.reason)
     if state.phase is Phase.OPEN:

@@ -1,7 +1,4 @@
-"""Entry and correction of the cards of a round: hands, dealer's hand, community, folds.
-
-For a hand that wins nothing, the dealer can enter a declaration instead of the cards.
-"""
+"""Entry and correction of a round's cards, folds, and declarations that a hand wins nothing."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,20 +23,13 @@ from controllers.table.state import Hand, Layout, Phase, TableState
 from meters.wire.messages import EnteredCards
 
 TAKEN_BACK_MAX: Final = 10
-"""How often cards can be retracted in one round.
-
-All retracted cards of a round must fit into one event for the service.
-"""
+"""How often cards can be retracted in one round: all must fit into one event for the service."""
 
 _OWN_CARDS: Final = frozenset({"hand", "hand_and_community"})
 
 
 def check_dealt(state: TableState) -> None:
-    """Check that the value chips were counted, so cards can be entered.
-
-    Raises:
-        DeviceRefusal: ``chips_first`` if they were not; another code if no round is in progress.
-    """
+    """Check that the value chips were counted, so cards can be entered."""
     check_locked(state)
     if state.phase is not Phase.DEALT:
         raise DeviceRefusal("chips_first", "count the value chips before cards are dealt")
@@ -48,11 +38,6 @@ def check_dealt(state: TableState) -> None:
 def enter(
     layout: Layout, state: TableState, event: HandRead | HandFolded | DealerRead | CommunityRead
 ) -> TableState:
-    """Enter a hand, a fold, the dealer's cards or the community cards.
-
-    Raises:
-        DeviceRefusal: the entry is not accepted.
-    """
     check_dealt(state)
     match event:
         case HandRead():
@@ -117,14 +102,11 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
 def declare(
     layout: Layout, state: TableState, event: NoWinDeclared
 ) -> tuple[TableState, tuple[int, ...]]:
-    """Declare that one hand, or each hand that was not entered, wins nothing.
-
-    Return the new state and the positions that were declared.
+    """Declare that one hand, or each hand that was not entered, wins nothing; return which.
 
     Raises:
         DeviceRefusal: ``all_hands`` if the floor file requires the cards of every hand;
-            ``cards_needed`` if the cards of the position are needed as evidence; another code if
-            the declaration is not possible.
+            ``cards_needed`` if the cards of the position are needed as evidence.
     """
     check_dealt(state)
     if layout.require_all_hands:
@@ -174,11 +156,7 @@ def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ..
 
 
 def retract(layout: Layout, state: TableState, event: Retracted) -> TableState:
-    """Retract an incorrect entry that was not sent to the service.
-
-    Raises:
-        DeviceRefusal: there is no such entry, or another entry depends on it.
-    """
+    """Retract an entry that was not sent to the service; refused if another depends on it."""
     check_dealt(state)
     match event.what:
         case "hand":

@@ -1,7 +1,7 @@
 """Device events from a table's hardware to its agent, and the agent's answers.
 
-The public contract defines the format in its section "Device events". An event with an unknown
-field is refused.
+The public contract defines them in its section "Device events". A field that it does not have is
+refused.
 """
 
 from typing import Annotated, Final, Literal
@@ -75,8 +75,8 @@ class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
 class NoWinDeclared(_DeviceEvent, frozen=True, tag="no_win", omit_defaults=True):
     """Declaration that a hand wins nothing, instead of its cards; an extension of the contract.
 
-    Without `position`, it is for every position that has a wager and nothing entered (no hand, fold
-    or declaration), except those whose cards are needed as evidence.
+    Without `position`, it is for every position that has a wager and nothing entered, except those
+    whose cards are needed as evidence.
     """
 
     position: int | None = None
@@ -96,7 +96,7 @@ class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True)
     """Request to settle the round, after all hands were entered.
 
     With `confirm`, an extension of the contract, a floorperson must confirm the result first if
-    entered cards were replaced by other cards.
+    entered cards were replaced by others.
     """
 
     confirm: bool = False
@@ -105,8 +105,8 @@ class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True)
 class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
     """Request to void the round (649a.13).
 
-    With `confirm`, an extension of the contract, a floorperson must confirm the void first if cards
-    were entered.
+    With `confirm`, an extension of the contract, a floorperson must confirm it first if cards were
+    entered.
     """
 
     reason: Reason
@@ -116,8 +116,8 @@ class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
 class WagerCorrected(_DeviceEvent, frozen=True, tag="correct_wager", omit_defaults=True):
     """Correction of one chip wager after lock-out, before the first card; no part of the contract.
 
-    For example, a light was on without a chip, or a chip was there without a light. A floorperson
-    must always confirm it.
+    A light was on without a chip, or a chip was there without a light. A floorperson must always
+    confirm it.
     """
 
     action: Literal["add", "take_back"]
@@ -151,12 +151,10 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
 class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
     """Report that the dealer has paid, so the settlement is closed; an extension of the contract.
 
-    `done` has the settlement lines that the dealer completed, by index from 0; without it, all
-    lines that they can complete now are completed. A panel also sends the state that it showed for
-    each line: a line whose state has changed since is not completed.
-
-    `round` is the round whose settlement the panel showed, so a late touch cannot close another
-    one.
+    `done` has the settlement lines that the dealer completed, by index from 0; without it, all that
+    they can complete now. A panel also sends the state that it showed for each line: a line whose
+    state has changed since is not completed. `round` is the round whose settlement the panel
+    showed, so a late touch cannot close another one.
     """
 
     done: tuple[int, ...] | _AsShown | None = None
@@ -166,9 +164,9 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
 class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
     """Report that the dealer has completed lines of an earlier round; an extension of the contract.
 
-    `line` is the index of one settlement line, from 0. If `line` and `lines` are both missing, all
-    lines are completed. A panel sends `lines`, with the state that it showed for each: if one of
-    these states has changed since, no line is completed.
+    `line` is the index of one settlement line, from 0; without `line` and `lines`, all lines are
+    completed. A panel sends `lines`, with the state that it showed for each: if one of these states
+    has changed since, no line is completed.
     """
 
     round: str
@@ -177,10 +175,7 @@ class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
 
 
 class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
-    """Report whether two adjacent positions belong to one player; an extension of the contract.
-
-    `position` is the lower of the two.
-    """
+    """Report whether a position and the next belong to one player; an extension of the contract."""
 
     position: int
     same: bool
@@ -282,8 +277,7 @@ _NAMED: Final = msgspec.json.Decoder(_Named)
 def parse_event(line: bytes) -> DeviceEvent:
     """Read one device event from a line of JSON.
 
-    Raises:
-        DeviceRefusal: ``line_too_long``, ``not_json``, ``bad_event`` or ``unprintable_text``.
+    A DeviceRefusal is ``line_too_long``, ``not_json``, ``bad_event`` or ``unprintable_text``.
 
     >>> parse_event(b'{"event": "chips", "count": 4}')
     ChipsCounted(count=4)
@@ -309,7 +303,6 @@ def parse_event(line: bytes) -> DeviceEvent:
 
 
 def encode_event(event: DeviceEvent) -> bytes:
-    """Return one line of JSON, without a line end."""
     return _ENCODER.encode(event)
 
 
@@ -327,7 +320,6 @@ def name_in(line: bytes) -> str | None:
 
 
 def refused(name: str | None, refusal: DeviceRefusal) -> DeviceAnswer:
-    """Return the answer that refuses the device event with a name."""
     return DeviceAnswer(event=name, ok=False, error=refusal.detail)
 
 
@@ -337,5 +329,4 @@ def encode_answer(answer: DeviceAnswer) -> bytes:
 
 
 def decode_answer(data: bytes) -> DeviceAnswer:
-    """Decode a stored answer; raises `msgspec.DecodeError`."""
     return _ANSWER.decode(data)

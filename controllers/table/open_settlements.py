@@ -30,19 +30,13 @@ _ENVY_DECISION_STATES: Final[Mapping[str, LineState]] = {
     "paid": "done",
     "rejected": "rejected",
 }
-"""State after a decision on the Envy Bonus itself.
-
-It replaces the state that follows from the decision on the winning hand.
-"""
+"""State after a decision on the Envy Bonus itself, not only on the winning hand."""
 _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
 """Lines that the dealer can complete now, by a payment or by an acknowledgment."""
 
 _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 WAITING_MAX: Final = 8
-"""Maximum number of earlier rounds with a win that waits for a floorperson.
-
-One more stops the table until a floorperson decides a win.
-"""
+"""Maximum number of earlier rounds with a waiting win; one more stops the table."""
 
 
 def line_state(settled: SettledRound, number: int) -> LineState:
@@ -109,8 +103,8 @@ def seen_to(
 def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
     """Return the claim that must be decided before a line is paid.
 
-    For a win, this is its own claim. For an Envy Bonus, it is that of the winning hand that caused
-    it: a floorperson must examine that hand and validate the win before the Envy Bonus is paid.
+    For an Envy Bonus, it is that of the winning hand that caused it: a floorperson must examine
+    that hand and validate the win before the Envy Bonus is paid.
     """
     if line.envy_of is not None:
         cause = cause_of(line, settled.claims, settled.lines)
@@ -143,9 +137,8 @@ def go_on(
 ) -> TableState:
     """Close the settlement after the dealer has paid; lines that are not completed stay visible.
 
-    Without `done`, all lines that can be completed now are. A panel sends each line with the state
-    that it showed, and the line counts as completed only if this state has not changed.
-    `round_name` is the round whose settlement the dealer saw; None for the one that is visible now.
+    `done` is as in `seen_to`. `round_name` is the round whose settlement the dealer saw; None for
+    the one that is visible now.
 
     Raises:
         DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits already;
@@ -166,11 +159,7 @@ def begin(state: TableState) -> TableState:
 
     A table without a button for completing earlier rounds must not stop because of a round whose
     wins are all decided. So if the maximum number of rounds waits, the oldest such round is
-    removed.
-
-    Raises:
-        DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits, and each of them has a
-            win that is not decided.
+    removed; ``claims_wait`` is refused only if each has a win that is not decided.
     """
     return _close(state, None, make_room=True)
 

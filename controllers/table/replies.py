@@ -150,7 +150,6 @@ def _refused(layout: Layout, state: TableState, sent: _Sent, reply: Reply) -> An
 
 
 def _request(sent: Result | Void | WagerCorrection) -> Asking:
-    """Return the correction request whose event the table repeats until the request ends."""
     since = text_of(sent.at)
     match sent:
         case Result():

@@ -22,16 +22,15 @@ from meters.wire.messages import ClaimOpened, DrawMade, EnteredCards
 
 Decision = Literal["validated", "rejected", "paid"]
 FINAL: Final = frozenset({"paid", "rejected"})
-"""The final decisions on a win."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Fixed properties of a table: its place on the floor, and its wagers.
 
-    `terms` are those of the meters that the table feeds, by kind of meter; `paytables` has the
-    options that the casino chose in its Rules Submission. With `require_all_hands`, the cards of
-    every hand must be entered.
+    `terms` are those of the meters that the table feeds, by kind; `paytables` are the options that
+    the casino chose in its Rules Submission. With `require_all_hands`, the cards of every hand must
+    be entered.
     """
 
     link: str
@@ -69,7 +68,6 @@ class Layout:
         return self.rules.chapter.deal
 
     def words(self, item: str) -> str:
-        """Return the name of a wager or another item for people."""
         return item_words(item, self.games.titles)
 
     def amount_cents(self, wager: str) -> int | None:
@@ -150,8 +148,8 @@ class SettledRound(_Record, frozen=True):
     """The settlement of a round, shown to the dealer until the next round begins.
 
     The `lines` are in paying order; `done` has the indexes, from 0, of those that the dealer has
-    paid or otherwise completed. A floorperson must validate the `claims`. `seq` is that of the
-    result. The hands of the positions in `no_win` were declared to win nothing.
+    completed. A floorperson must validate the `claims`. `seq` is that of the result. The hands of
+    the positions in `no_win` were declared to win nothing.
     """
 
     round: str
@@ -219,8 +217,8 @@ class Asking(_Record, frozen=True):
     """Correction request to a floorperson, repeated until they decide.
 
     `since` is the time of the first request in UTC, as RFC 3339 text. The `reason` is that of a
-    void or of the correction of a wager; a settlement has none. Without `confirm`, only the floor
-    file requires the confirmation, not the device.
+    void or of the correction of a wager. Without `confirm`, only the floor file requires the
+    confirmation, not the device.
     """
 
     event: Literal["settle", "void", "correct_wager"]
@@ -248,8 +246,8 @@ class TableState(_Record, frozen=True):
             betting for the next round.
         last_wagers: wagers of the previous round, which the players can repeat.
         collected: positions in `folded` whose cards are known to be in the discard rack.
-        waiting: earlier rounds with a settlement line that is not completed, the oldest first: a
-            floorperson must still decide its win, or the dealer must still pay or acknowledge it.
+        waiting: earlier rounds, the oldest first, with a line for which a floorperson must still
+            decide a win, or that the dealer must still pay or acknowledge.
         last_settled: the settlement that was closed last.
         joined: positions whose player also has the next position (readings T9 and T17);
             `last_joined` is that of the previous round.
@@ -259,9 +257,9 @@ class TableState(_Record, frozen=True):
         taken_back: cards and declarations retracted in this round, in order of time.
         collected_hands: hands whose cards were entered, and then collected because of a fold.
         asking: correction request that stops this round.
-        no_win: positions whose hands the dealer declared to win nothing, without cards.
-        rounds: number in the name of the last round whose wagers were sent to the service; 0 if it
-            is not known. The names of rounds are numbered without gaps.
+        no_win: positions whose hands the dealer declared to win nothing.
+        rounds: number in the name of the last round that was sent to the service; 0 if it is not
+            known. The names of rounds are numbered without gaps.
     """
 
     phase: Phase = Phase.OPEN
@@ -308,16 +306,15 @@ class TableState(_Record, frozen=True):
         return sum(not layout.is_electronic(placed.wager) for placed in self.wagers)
 
     def needs_community(self, layout: Layout) -> bool:
-        """Return whether community cards are dealt (649a.8(d))."""
         return any(layout.needs_community(placed.wager) for placed in self.wagers)
 
     def unread(self, layout: Layout) -> Iterator[Literal["dealer", "community"] | int]:
         """Yield the missing entries, in the order in which cards are turned up (649a.11(c)).
 
-        The dealer's hand, which some games do not have, is first; then the hands of the positions
-        with a wager, from the dealer's right. The community cards are turned up at the turn of the
-        first player whose wager needs them, after that player's hand (649a.11(c)(7) and (8),
-        reading T13). A folded hand has no turn, unless a wager keeps its cards on the table.
+        The dealer's hand, if there is one, is first; then the hands of the positions with a wager,
+        from the dealer's right. The community cards are turned up at the turn of the first player
+        whose wager needs them, after that player's hand (649a.11(c)(7) and (8), reading T13). A
+        folded hand has no turn, unless a wager keeps its cards on the table.
         """
         if self.dealer is None and layout.deal.dealer:
             yield "dealer"
@@ -335,7 +332,6 @@ class TableState(_Record, frozen=True):
 
     @property
     def lit(self) -> list[int]:
-        """The positions with a wager, from the lowest."""
         return sorted({placed.position for placed in self.wagers})
 
     def wagers_at(self, position: int) -> list[PlacedWager]:

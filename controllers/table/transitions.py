@@ -1,7 +1,4 @@
-"""Changes of a table's state by device events.
-
-An event is refused, or accepted by the table alone, or sent to the service.
-"""
+"""Changes of a table's state by device events, which the table refuses, accepts or passes on."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -219,7 +216,7 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Answe
 
     The rules are 649a.8(b), 649a.9(a)(3) and 649a.10(a)(2). Without a progressive wager, nothing is
     sent. The lock-out is refused if the service has lost earlier events, because it would refuse
-    the wagers, and if the game cannot be played today: no new round begins.
+    the wagers, and if the game cannot be played today.
     """
     check_open(state)
     if fault is not None and fault.code == GAME_NOT_IN_EFFECT:
@@ -262,7 +259,6 @@ def _correct(
     reason: str,
     stamp: Stamp,
 ) -> SentStep:
-    """Send the correction of a wager to the service. A floorperson must confirm it."""
     placed, wagers = correct_wager(layout, state, event)
     correction = WagerCorrection(
         seq=stamp.seq,
@@ -296,11 +292,7 @@ def corrected(state: TableState, sent: WagerCorrection) -> TableState:
 
 
 def ask_again(layout: Layout, state: TableState, stamp: Stamp) -> SentStep:
-    """Repeat the event that waits for a floorperson's confirmation.
-
-    Raises:
-        DeviceRefusal: the event is no longer possible in this round.
-    """
+    """Repeat the event that waits for a floorperson; refused if it is no longer possible."""
     asking = state.asking
     if asking is None or state.round is None:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
@@ -405,9 +397,9 @@ def _void_of(
 
 
 def voided(state: TableState, reason: str) -> TableState:
-    """Return the state of a table after a void: all wagers are returned (649a.13, reading T28).
+    """Return the state of a table after a void.
 
-    If only the service knew the round, the table does not know which.
+    If only the service knew the round, the table does not know which wagers are returned.
     """
     wagers, why = state.wagers, f"The round is void: {reason}"
     if state.phase is Phase.LOCKED_OUT and not wagers and state.returned is None:

@@ -55,10 +55,10 @@ def decide(state: TableState, claim: str, event: Decision) -> TableState:
 
 
 def _hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
-    """Apply the service's message about an Envy Bonus.
+    """Apply the service's message about an Envy Bonus; `claim` is the win that caused it.
 
-    `claim` is that of the win that caused it. If the message says that the Envy Bonus is paid or is
-    not due, the dealer must not pay it. A round without open lines is removed from the panel.
+    If the message says that the Envy Bonus is paid or is not due, the dealer must not pay it. A
+    round without open lines is removed from the panel.
     """
 
     def hear(settled: SettledRound) -> SettledRound:
@@ -94,12 +94,10 @@ def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
     """Return whether a message reopens a win.
 
     If the table knows the win, the message does so if the last decision was ``rejected`` and it
-    says something else.
-
-    The table forgets old rounds. If it has forgotten the win, and the win does not hold the table,
-    two messages reopen it: a ``hit``, because the first ``hit`` of a win arrives at the time of the
-    round; and a ``validated`` for a hand pay, which is not paid yet, so the table has missed the
-    ``hit`` that reopened it.
+    says something else. The table forgets old rounds. If it has forgotten the win, and the win does
+    not hold the table, two messages reopen it: a ``hit``, because the first ``hit`` of a win
+    arrives at the time of the round; and a ``validated`` for a hand pay, which is not paid yet, so
+    the table has missed the ``hit`` that reopened it.
     """
     claim = jackpot.claim
     for settled in _settlements(state):
