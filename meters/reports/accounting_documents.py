@@ -8,25 +8,7 @@ from zoneinfo import ZoneInfo
 from bonus.display import exact_money, money
 from meters.floor.facility import DEMONSTRATION_MARK, GamingDays
 from meters.floor.floor_file import Floor, Meter
-from meters.reports.accounting_lists import (
-    ROUNDS_TITLE,
-    TABLE_COLUMNS,
-    act_sections,
-    count,
-    day_words,
-    entered_section,
-    games_section,
-    meter_sections,
-    moment,
-    money_section,
-    moved_money,
-    round_cells,
-    rounds_section,
-    summed_section,
-    table_cells,
-    tables_section,
-    wins_section,
-)
+from meters.reports import accounting_lists as lists
 from meters.reports.flows import Flow
 from meters.reports.gaming_days import LinkDay, TableFigures, TableRounds
 from meters.reports.ledger_scan import LedgerScan, LinkScan
@@ -58,16 +40,16 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
     def sections(of: _LinkView) -> list[ReportSection]:
         day, zone = of.span, of.zone
         return [
-            *(section for meter in of.meters for section in meter_sections(meter, day)),
+            *(section for meter in of.meters for section in lists.meter_sections(meter, day)),
             *_play_sections(of),
-            wins_section("Hands that won on the day", _of(day.wins, of.ids), zone, of.titles),
-            wins_section(
+            lists.wins_section("Hands that won on the day", _of(day.wins, of.ids), zone, of.titles),
+            lists.wins_section(
                 "Hands that won on earlier days, decided on in this one",
                 _of(day.decided, of.ids),
                 zone,
                 of.titles,
             ),
-            *act_sections(day, zone),
+            *lists.act_sections(day, zone),
         ]
 
     return _document(floor, found, meters, "Gaming day", sections)
@@ -79,8 +61,8 @@ def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None
         listed = []
         for meter in of.meters:
             listed += [_daily_money(meter, days, month), _daily_counts(meter, days, month)]
-            listed += meter_sections(meter, month)
-        return [*listed, *_play_sections(of), *act_sections(month, of.zone)]
+            listed += lists.meter_sections(meter, month)
+        return [*listed, *_play_sections(of), *lists.act_sections(month, of.zone)]
 
     return _document(floor, found, meters, "Month", sections, wide=True)
 
@@ -97,7 +79,7 @@ def jackpots_document(
     def sections(of: _LinkView) -> list[ReportSection]:
         wins = _of(of.scan.wins, of.ids)
         title = "Hands that won, for a floorperson's decision"
-        return [wins_section(title, wins, of.zone, of.titles)]
+        return [lists.wins_section(title, wins, of.zone, of.titles)]
 
     return _document(floor, found, meters, "Jackpots", sections, wide=True)
 
@@ -110,9 +92,9 @@ def tables_document(
     def sections(of: _LinkView) -> list[ReportSection]:
         if table is None:
             return [
-                tables_section(of.scan.link, of.span, of.ids),
-                *games_section(of.scan.link, of.span, of.ids),
-                rounds_section(of.span),
+                lists.tables_section(of.scan.link, of.span, of.ids),
+                *lists.games_section(of.scan.link, of.span, of.ids),
+                lists.rounds_section(of.span),
             ]
         days = list(of.scan.days.values())
         return [_table_by_day(table, days, of.ids), _rounds_by_day(table, days)]
@@ -123,11 +105,11 @@ def tables_document(
 
 def _play_sections(of: _LinkView) -> list[ReportSection]:
     return [
-        money_section(of.span),
-        tables_section(of.scan.link, of.span, of.ids),
-        *games_section(of.scan.link, of.span, of.ids),
-        rounds_section(of.span),
-        entered_section(of.span, of.zone),
+        lists.money_section(of.span),
+        lists.tables_section(of.scan.link, of.span, of.ids),
+        *lists.games_section(of.scan.link, of.span, of.ids),
+        lists.rounds_section(of.span),
+        lists.entered_section(of.span, of.zone),
     ]
 
 
@@ -157,7 +139,7 @@ def _daily_cells(meter: Meter, day: LinkDay) -> tuple[str, ...]:
     moved = [sum(pot.flows.get(flow, 0) for flow in flows) for _, flows in _DAILY_FLOWS]
     return (
         exact_money(pot.opening_micros),
-        *(moved_money(micros) for micros in moved),
+        *(lists.moved_money(micros) for micros in moved),
         exact_money(pot.closing_micros),
     )
 
@@ -184,7 +166,8 @@ def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> Repo
 
 def _counted_cells(meter: str, day: LinkDay) -> tuple[str, ...]:
     return tuple(
-        (money if _is_money(tally) else count)(day.rose(tally, meter)) for _, tally in _DAILY_COUNTS
+        (money if _is_money(tally) else lists.count)(day.rose(tally, meter))
+        for _, tally in _DAILY_COUNTS
     )
 
 
@@ -214,15 +197,15 @@ def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) ->
         for (of, meter), figures in sorted(day.tables.items())
         if of == table and meter in meters
     ]
-    header = (*columns("Day 1.6"), *TABLE_COLUMNS[2:])
-    return summed_section("By day", header, figures, TableFigures(), table_cells)
+    header = (*columns("Day 1.6"), *lists.TABLE_COLUMNS[2:])
+    return lists.summed_section("By day", header, figures, TableFigures(), lists.table_cells)
 
 
 def _rounds_by_day(table: str, days: Sequence[LinkDay]) -> ReportSection:
     played = [((_day_cell(day),), day.rounds[table]) for day in days if table in day.rounds]
     header = columns("Day 2 | >Rounds 1 | >Voided 1")
-    return summed_section(
-        ROUNDS_TITLE, header, played, TableRounds(), lambda one: round_cells(one)[:2]
+    return lists.summed_section(
+        lists.ROUNDS_TITLE, header, played, TableRounds(), lambda one: lists.round_cells(one)[:2]
     )
 
 
@@ -231,13 +214,13 @@ def _part(
 ) -> ReportPart:
     facts: list[Fact] = [("Link", f"{each.link.name} ({each.link.id})")]
     if span.entries:
-        entries = f"{span.first_entry:,} to {span.last_entry:,} ({count(span.entries)})"
+        entries = f"{span.first_entry:,} to {span.last_entry:,} ({lists.count(span.entries)})"
         facts.append(("Ledger entries", entries))
     else:
         facts.append(("Ledger entries", f"none; the last before is {span.last_entry:,}"))
     facts += [("Chain at the close", span.chain), ("Seal at the close", span.seal)]
     if span.closed_at:
-        facts.append(("Meters read", moment(span.closed_at, zone)))
+        facts.append(("Meters read", lists.moment(span.closed_at, zone)))
     elif span.open:
         facts.append(("Meters read", f"not yet: the gaming day {span.last_day} is open, so far"))
     else:
@@ -280,12 +263,12 @@ def _document(
     first, last = min(one.first_day for one in spans), max(one.last_day for one in spans)
     begins, ends = days.bounds(first)[0], days.bounds(last)[1]
     hours = (ends - begins) // timedelta(hours=1)
-    span = day_words(first) if first == last else f"{day_words(first)}, to {day_words(last)}"
+    span = ", to ".join(dict.fromkeys((lists.day_words(first), lists.day_words(last))))
     facts = [
         ("Gaming day" if first == last else "Gaming days", span),
-        ("From", moment(begins, days.zone)),
-        ("To", f"{moment(ends, days.zone)}, {hours} hours"),
-        ("Made", f"{moment(found.at, days.zone)}, pitlink {version('pitlink')}"),
+        ("From", lists.moment(begins, days.zone)),
+        ("To", f"{lists.moment(ends, days.zone)}, {hours} hours"),
+        ("Made", f"{lists.moment(found.at, days.zone)}, pitlink {version('pitlink')}"),
     ]
     if floor.facility.demonstration:
         facts.insert(0, ("Note", DEMONSTRATION_MARK))

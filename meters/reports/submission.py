@@ -30,23 +30,7 @@ from meters.floor.floor_file import (
 )
 from meters.floor.game_files import GameText, read_game_texts
 from meters.ledger.approved_configuration import LinkConfiguration
-from meters.reports.submission_contents import (
-    AddedByHouse,
-    DollarChance,
-    FacilitySettings,
-    FedMeter,
-    FileDigest,
-    GameFiling,
-    GameTable,
-    LinkedTable,
-    LinkFiling,
-    MeterFeed,
-    MeterFiling,
-    SoftwareDigest,
-    Submission,
-    TableChoice,
-    WagerFiling,
-)
+from meters.reports import submission_contents as filed
 from meters.reports.wager_filings import chance_of, hand_rows, rules_of, wager_odds
 from meters.selfcheck.floor_offers import chance_ratio, floor_offers, meter_chances
 
@@ -59,7 +43,7 @@ class FloorTexts:
     """A floor with the digest of its file, and with the texts of its house games."""
 
     floor: Floor
-    file: FileDigest
+    file: filed.FileDigest
     games: dict[str, GameText]
 
 
@@ -79,12 +63,12 @@ def read_texts(config: Path, sha256: str = "") -> FloorTexts:
         games = read_game_texts(config.absolute().parent / floor.facility.games, floor.games)
     if sha256_of(config) != sha256:
         raise FloorError(f"{config}: the file changed while it was read: try again")
-    return FloorTexts(floor, FileDigest(name=config.name, sha256=sha256), games)
+    return FloorTexts(floor, filed.FileDigest(name=config.name, sha256=sha256), games)
 
 
 def build_submission(
-    texts: FloorTexts, software: SoftwareDigest, day: date, count: Count
-) -> Submission:
+    texts: FloorTexts, software: filed.SoftwareDigest, day: date, count: Count
+) -> filed.Submission:
     """Build the submission of a floor.
 
     `day` is by the facility's clock. `count` can take minutes.
@@ -98,17 +82,17 @@ def build_submission(
         raise UserError("no table of the floor file offers a wager, so there is nothing to submit")
     entries = count(offers)
     games = game_filings(floor, texts.games, list(zip(offers, entries, strict=True)))
-    return Submission(
+    return filed.Submission.taken_from(
+        floor.facility,
+        format=filed.FORMAT,
         facility=floor.facility.name,
         date=day.isoformat(),
-        timezone=floor.facility.timezone,
-        demonstration=floor.facility.demonstration,
         software=software,
         floor_file=texts.file,
         settings=_settings(floor.facility),
         games=games,
         links=link_filings(floor, entries),
-        added_by_house=added_by_house(games, [floor.games[game.game] for game in games]),
+        added_by_house=added_by_house(floor, games),
     )
 
 
@@ -120,14 +104,12 @@ def sha256_of(path: Path) -> str:
         raise FloorError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _settings(facility: Facility) -> FacilitySettings:
-    return FacilitySettings(
+def _settings(facility: Facility) -> filed.FacilitySettings:
+    return filed.FacilitySettings.taken_from(
+        facility,
         validate_from_cents=facility.validate_from,
         tax_documents_above_cents=facility.tax_documents_above,
         two_people_reject_above_cents=facility.two_people_reject_above,
-        confirm_corrections=facility.confirm_corrections,
-        require_all_hands=facility.require_all_hands,
-        day_starts=facility.day_starts,
     )
 
 
@@ -142,7 +124,7 @@ def game_filings(
     floor: Floor,
     texts: Mapping[str, GameText],
     counted: Sequence[tuple[Offer, OddsEntry]],
-) -> tuple[GameFiling, ...]:
+) -> tuple[filed.GameFiling, ...]:
     """Return every game that a table of the floor plays.
 
     `texts` are those of the house's game files, by the name of the game. `counted` are the offers
@@ -161,19 +143,15 @@ def _game_filing(
     chapter: Chapter,
     text: GameText | None,
     counted: Sequence[tuple[Offer, OddsEntry]],
-) -> GameFiling:
+) -> filed.GameFiling:
     offers = [(offer, entry) for offer, entry in counted if offer.chapter.game == chapter.game]
-    return GameFiling(
-        game=chapter.game,
-        title=chapter.title,
+    file = filed.FileDigest(name=text.name, sha256=text.digest) if text else _chapter_file(chapter)
+    return filed.GameFiling.taken_from(
+        chapter,
         titles=_titles(floor, chapter),
         source=OF_HOUSE if text else OF_CODE,
-        chapter=chapter.chapter,
-        effective=chapter.effective,
-        expires=chapter.expires,
-        file=FileDigest(name=text.name, sha256=text.digest) if text else _chapter_file(chapter),
+        file=file,
         text=text.text if text else None,
-        deal=chapter.deal,
         tables=tuple(
             _game_table(link, table, [offer for offer, _ in offers])
             for link in floor.link
@@ -196,27 +174,27 @@ def _titles(floor: Floor, chapter: Chapter) -> dict[str, str]:
     return fed | {wager: names.wager(wager, "") for wager in wagers}
 
 
-def _chapter_file(chapter: Chapter) -> FileDigest:
+def _chapter_file(chapter: Chapter) -> filed.FileDigest:
     name = f"{chapter.chapter}{_SUFFIX}"
     data = files("bonus.law").joinpath(_CHAPTERS, name).read_bytes()
-    return FileDigest(name=f"bonus/law/{_CHAPTERS}/{name}", sha256=hashlib.sha256(data).hexdigest())
+    digest = hashlib.sha256(data).hexdigest()
+    return filed.FileDigest(name=f"bonus/law/{_CHAPTERS}/{name}", sha256=digest)
 
 
-def _game_table(link: Link, table: Table, offers: Sequence[Offer]) -> GameTable:
+def _game_table(link: Link, table: Table, offers: Sequence[Offer]) -> filed.GameTable:
     chapter = table.chapter
     offered = {offer.wager for offer in offers if table.id in offer.at}
     wagers = [*chapter.main_wagers[:1], *(name for each in chapter.wager for name in each.names)]
-    return GameTable(
+    return filed.GameTable.taken_from(
+        table,
         table=table.id,
-        asset=table.asset,
         link=link.id,
-        positions=table.positions,
         choices=tuple(_choices(link, table)),
         not_offered=tuple(name for name in wagers if name not in offered),
     )
 
 
-def _choices(link: Link, table: Table) -> Iterator[TableChoice]:
+def _choices(link: Link, table: Table) -> Iterator[filed.TableChoice]:
     """Yield the options that a table has chosen, each with its subsection.
 
     The paytable of a wager that feeds meters is the option of its meters.
@@ -227,25 +205,25 @@ def _choices(link: Link, table: Table) -> Iterator[TableChoice]:
     for name, option in {**table.paytables, **meters}.items():
         if isinstance(option, Mapping):
             for item, times in option.items():
-                yield TableChoice(
+                yield filed.TableChoice(
                     name=f"{name}: {item}",
                     option=f"{times:,} to 1",
                     rule=royals[item].rule,
                 )
         elif chapter.limit and name == chapter.limit.choice:
-            yield TableChoice(name=name, option=short_money(int(option)), rule=chapter.limit.rule)
+            yield filed.TableChoice(
+                name=name, option=short_money(int(option)), rule=chapter.limit.rule
+            )
         else:
-            yield TableChoice(name=name, option=str(option), rule=rules[name][str(option)])
+            yield filed.TableChoice(name=name, option=str(option), rule=rules[name][str(option)])
 
 
-def _wager_filing(floor: Floor, offer: Offer, entry: OddsEntry) -> WagerFiling:
+def _wager_filing(floor: Floor, offer: Offer, entry: OddsEntry) -> filed.WagerFiling:
     fed = offer.tables.fed if offer.tables else ()
-    return WagerFiling(
-        wager=offer.wager,
+    return filed.WagerFiling.taken_from(
+        offer,
         title=GameNames.of(floor.games, entry.game).wager(offer.wager, offer.reading),
         tables=offer.at,
-        paytable=offer.paytable,
-        reading=offer.reading,
         wager_cents=offer.wagers_cents[0] if fed else None,
         rules=rules_of(offer, floor.facility.validate_from),
         hands=hand_rows(offer, entry),
@@ -254,46 +232,36 @@ def _wager_filing(floor: Floor, offer: Offer, entry: OddsEntry) -> WagerFiling:
     )
 
 
-def _fed_meters(floor: Floor, offer: Offer, kinds: Sequence[str]) -> Iterator[FedMeter]:
+def _fed_meters(floor: Floor, offer: Offer, kinds: Sequence[str]) -> Iterator[filed.FedMeter]:
     for link in floor.link:
         for meter in link.meter:
             tables = [table for table in link.table if table.id in offer.at]
             if meter.kind in kinds and any(meter.meter_id in table.meters for table in tables):
-                yield FedMeter(link=link.id, meter=meter.meter_id, kind=meter.kind)
+                yield filed.FedMeter(link=link.id, meter=meter.meter_id, kind=meter.kind)
 
 
-def link_filings(floor: Floor, entries: Sequence[OddsEntry]) -> tuple[LinkFiling, ...]:
+def link_filings(floor: Floor, entries: Sequence[OddsEntry]) -> tuple[filed.LinkFiling, ...]:
     """Return the links in the order of the floor file; `entries` are the odds of all its wagers."""
     return tuple(
-        LinkFiling(
+        filed.LinkFiling(
             link=link.id,
             name=link.name,
             configuration_sha256=LinkConfiguration.of(floor, link).digest,
             meters=tuple(_meter_filing(link, meter, entries) for meter in link.meter),
             tables=tuple(
-                LinkedTable(
-                    table=table.id,
-                    asset=table.asset,
-                    game=table.game,
-                    positions=table.positions,
-                    meters=table.meters,
-                )
-                for table in link.table
+                filed.LinkedTable.taken_from(table, table=table.id) for table in link.table
             ),
         )
         for link in floor.link
     )
 
 
-def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> MeterFiling:
-    terms = meter.terms
-    chances = meter_chances(link, meter, entries)
-    return MeterFiling(
+def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> filed.MeterFiling:
+    terms, chances = meter.terms, meter_chances(link, meter, entries)
+    return filed.MeterFiling.taken_from(
+        meter,
         meter=meter.meter_id,
-        kind=meter.kind,
-        title=meter.title,
         wager_cents=meter.wager,
-        paytable=meter.paytable,
         seed_cents=terms.seed_cents,
         reseed_cents=terms.reseed_cents,
         primary_bps=terms.primary_bps,
@@ -304,20 +272,14 @@ def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Met
         lucky_every=meter.lucky_every if meter.has_draws else None,
         feeds=tuple(_feeds(link, meter)),
         dollar_chances=tuple(
-            DollarChance(
-                game=each.game,
-                wager=each.wager,
-                tables=each.tables,
-                chance=chance_of(each.of_a_dollar),
-            )
+            filed.DollarChance.taken_from(each, chance=chance_of(each.of_a_dollar))
             for each in chances
         ),
         chance_ratio=exact(chance_ratio(chances)),
-        chance_ratio_max=meter.chance_ratio_max,
     )
 
 
-def _feeds(link: Link, meter: Meter) -> Iterator[MeterFeed]:
+def _feeds(link: Link, meter: Meter) -> Iterator[filed.MeterFeed]:
     """Yield the games whose tables feed a meter, or else the first game that has it.
 
     The parameters of a meter that no table feeds are those of this game.
@@ -326,8 +288,8 @@ def _feeds(link: Link, meter: Meter) -> Iterator[MeterFeed]:
     for game in games:
         wager = next(each for each in meter.games[game].wager if meter.kind in each.fed)
         paytable = choose(wager.table, wager.ranking, meter.paytable)
-        rates = paytable.rates[meter.kind if wager.meters else ""]
-        yield MeterFeed(
+        yield filed.MeterFeed.taken_from(
+            paytable.rates[meter.kind if wager.meters else ""],
             game=game,
             wagers=wager.names,
             tables=tuple(
@@ -336,11 +298,6 @@ def _feeds(link: Link, meter: Meter) -> Iterator[MeterFeed]:
                 if table.game == game and meter.meter_id in table.meters
             ),
             with_meters=tuple(kind for kind in wager.fed if kind != meter.kind),
-            rule=rates.rule,
-            seed=rates.seed,
-            reseed=rates.reseed,
-            primary=rates.primary,
-            reserve=rates.reserve,
         )
 
 
@@ -360,20 +317,19 @@ _WHOLE: Final = (
 
 
 def added_by_house(
-    games: Sequence[GameFiling], chapters: Sequence[Chapter]
-) -> tuple[AddedByHouse, ...]:
-    """Return what the house must add; `chapters` are the rules of `games`, in the same order."""
+    floor: Floor, games: Sequence[filed.GameFiling]
+) -> tuple[filed.AddedByHouse, ...]:
     return (
-        *(AddedByHouse(game="", what=what, rule=rule) for what, rule in _WHOLE),
+        *(filed.AddedByHouse(game="", what=what, rule=rule) for what, rule in _WHOLE),
         *(
-            AddedByHouse(game=game.game, what=what, rule=rule)
-            for game, chapter in zip(games, chapters, strict=True)
-            for what, rule in _of_game(game, chapter)
+            filed.AddedByHouse(game=game.game, what=what, rule=rule)
+            for game in games
+            for what, rule in _of_game(game, floor.games[game.game])
         ),
     )
 
 
-def _of_game(game: GameFiling, chapter: Chapter) -> Iterator[tuple[str, str]]:
+def _of_game(game: filed.GameFiling, chapter: Chapter) -> Iterator[tuple[str, str]]:
     if any(not wager.feeds for wager in game.wagers):
         yield "minimum and maximum of each wager that feeds no meter", ""
     if game.source != OF_CODE:

@@ -6,7 +6,7 @@ rule is a subsection of 58 Pa. Code, or of the house's own rules.
 """
 
 from fractions import Fraction
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
@@ -21,6 +21,16 @@ FORMAT: Final = 1
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base class of all parts of a submission."""
+
+    @classmethod
+    def taken_from(cls, source: object, /, **given: object) -> Self:
+        """Make a part from the fields of the same names in `source`, and from those `given`.
+
+        Raises:
+            AttributeError, msgspec.ValidationError: a field is missing or has another type.
+        """
+        names = (name for name in cls.__struct_fields__ if name not in given)
+        return msgspec.convert({name: getattr(source, name) for name in names} | given, cls)
 
 
 class ExactChance(_Part, frozen=True, kw_only=True):

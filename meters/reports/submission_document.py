@@ -10,6 +10,7 @@ from reportlab.platypus import PageBreak, Spacer  # type: ignore[import-untyped]
 from bonus.display import money, rate_text, short_money
 from bonus.odds.odds_words import plain_name
 from meters.floor.facility import DEMONSTRATION_MARK
+from meters.reports import submission_contents as filed
 from meters.reports.pdf_pages import HUSH, code_lines, paragraph, pdf_file
 from meters.reports.report_document import Fact, ReportDocument, ReportPart, ReportSection, columns
 from meters.reports.report_pdf import (
@@ -20,15 +21,6 @@ from meters.reports.report_pdf import (
     part_heading,
     signing,
 )
-from meters.reports.submission_contents import (
-    AddedByHouse,
-    FacilitySettings,
-    GameFiling,
-    GameTable,
-    LinkFiling,
-    MeterFiling,
-    Submission,
-)
 from meters.reports.wager_filings import validated_wins
 from meters.reports.wager_parts import wager_part
 
@@ -38,7 +30,7 @@ _NONE: Final = "none"
 _NEVER: Final = "never"
 
 
-def submission_document(submission: Submission, json_sha256: str) -> ReportDocument:
+def submission_document(submission: filed.Submission, json_sha256: str) -> ReportDocument:
     """Make the document of a submission. `json_sha256` is the digest of the file with its JSON."""
     titles = {game.game: game.title for game in submission.games}
     names = {name: title for game in submission.games for name, title in game.titles.items()}
@@ -56,7 +48,7 @@ def submission_document(submission: Submission, json_sha256: str) -> ReportDocum
     )
 
 
-def _facts(submission: Submission, json_sha256: str) -> Iterator[Fact]:
+def _facts(submission: filed.Submission, json_sha256: str) -> Iterator[Fact]:
     software = submission.software
     yield "Date", f"{submission.date} ({submission.timezone})"
     yield (
@@ -77,7 +69,7 @@ def _facts(submission: Submission, json_sha256: str) -> Iterator[Fact]:
         yield "Demonstration", "The floor file is for a demonstration. Do not file this."
 
 
-def _overview(submission: Submission) -> ReportPart:
+def _overview(submission: filed.Submission) -> ReportPart:
     games = ReportSection(
         "Games",
         columns("Game 2 | Rules 2 | >Tables 1 | >Wagers 1"),
@@ -98,7 +90,7 @@ def _overview(submission: Submission) -> ReportPart:
     return ReportPart("", "Overview", [], [games, links])
 
 
-def _game_parts(game: GameFiling) -> Iterator[ReportPart]:
+def _game_parts(game: filed.GameFiling) -> Iterator[ReportPart]:
     tables = ReportSection(
         "Tables and their choices",
         columns("Table 1.2 | Asset 1 | Link 1.2 | Positions 0.9 | Choices 4 | Not offered 2.4"),
@@ -115,7 +107,7 @@ def _game_parts(game: GameFiling) -> Iterator[ReportPart]:
         yield wager_part(game, wager)
 
 
-def _game_facts(game: GameFiling) -> Iterator[Fact]:
+def _game_facts(game: filed.GameFiling) -> Iterator[Fact]:
     deal = game.deal
     yield "Rules", f"{game.source} {game.chapter}"
     yield "Name in files", game.game
@@ -134,7 +126,7 @@ def _game_facts(game: GameFiling) -> Iterator[Fact]:
     yield "Positions", f"at most {deal.positions} ({deal.positions_rule})"
 
 
-def _table_row(game: GameFiling, table: GameTable) -> tuple[str, ...]:
+def _table_row(game: filed.GameFiling, table: filed.GameTable) -> tuple[str, ...]:
     choices = [
         f"{plain_name(each.name)} {plain_name(each.option)} ({each.rule})" for each in table.choices
     ]
@@ -153,7 +145,9 @@ def _all(words: Sequence[str]) -> str:
     return ", ".join(words) or _NONE
 
 
-def _link_part(link: LinkFiling, titles: Mapping[str, str], names: Mapping[str, str]) -> ReportPart:
+def _link_part(
+    link: filed.LinkFiling, titles: Mapping[str, str], names: Mapping[str, str]
+) -> ReportPart:
     facts = [
         ("Link", link.link),
         ("Digest of settings", f"{link.configuration_sha256} (the digest that is approved)"),
@@ -173,7 +167,7 @@ def _link_part(link: LinkFiling, titles: Mapping[str, str], names: Mapping[str, 
     return ReportPart(link.link, f"Link: {link.name}", facts, listed)
 
 
-def _meter_sections(meters: Sequence[MeterFiling]) -> Iterator[ReportSection]:
+def _meter_sections(meters: Sequence[filed.MeterFiling]) -> Iterator[ReportSection]:
     yield ReportSection(
         "Meters: wagers, seeds and rates",
         columns(
@@ -207,7 +201,7 @@ def _meter_sections(meters: Sequence[MeterFiling]) -> Iterator[ReportSection]:
 
 
 def _feed_sections(
-    meters: Sequence[MeterFiling], titles: Mapping[str, str], names: Mapping[str, str]
+    meters: Sequence[filed.MeterFiling], titles: Mapping[str, str], names: Mapping[str, str]
 ) -> Iterator[ReportSection]:
     feeds = [
         ((meter.title, titles.get(feed.game, feed.game)), feed)
@@ -256,7 +250,7 @@ def _feed_sections(
     )  # fmt: skip
 
 
-def _times(meter: MeterFiling) -> str:
+def _times(meter: filed.MeterFiling) -> str:
     """Return the ratio of the chances of a meter: rounded up to hundredths, and exactly."""
     ratio = Fraction(meter.chance_ratio)
     hundredths = ceil(ratio * 100)
@@ -264,7 +258,7 @@ def _times(meter: MeterFiling) -> str:
     return "1" if ratio == 1 else f"{rounded} ({meter.chance_ratio})"
 
 
-def _settings_part(settings: FacilitySettings) -> ReportPart:
+def _settings_part(settings: filed.FacilitySettings) -> ReportPart:
     two = settings.two_people_reject_above_cents
     validated = validated_wins(settings.validate_from_cents)
     facts = [
@@ -281,7 +275,7 @@ def _settings_part(settings: FacilitySettings) -> ReportPart:
     return ReportPart("", "Settings of the facility", facts, [])
 
 
-def _added_part(added: Sequence[AddedByHouse], titles: Mapping[str, str]) -> ReportPart:
+def _added_part(added: Sequence[filed.AddedByHouse], titles: Mapping[str, str]) -> ReportPart:
     section = ReportSection(
         "",
         columns("For 1.4 | What 5 | Asked for in 2"),
@@ -314,7 +308,9 @@ _SIGNERS: Final = (
 )
 
 
-def submission_pdf(submission: Submission, json_sha256: str, size: Format = "letter") -> bytes:
+def submission_pdf(
+    submission: filed.Submission, json_sha256: str, size: Format = "letter"
+) -> bytes:
     """Make the PDF of a submission. Equal submissions make equal files.
 
     Each page shows the facility's name, the title, the page number, and the SHA-256 of the file
@@ -338,7 +334,7 @@ def submission_pdf(submission: Submission, json_sha256: str, size: Format = "let
     return pdf_file(layout, contents)
 
 
-def _game_text(game: GameFiling, text: str, inner: float) -> Iterator[object]:
+def _game_text(game: filed.GameFiling, text: str, inner: float) -> Iterator[object]:
     yield from part_heading(f"Full text of {game.file.name}: {game.title}")
     yield paragraph(f"SHA-256 {game.file.sha256}", 8, gray=HUSH)
     note = "A line that is too long continues in the next line, after four blanks."

@@ -11,26 +11,11 @@ from bonus.odds.odds_entries import Folding, HandLine, OddsEntry, TierOdds, exac
 from bonus.odds.odds_words import one_in
 from bonus.odds.offers import Offer, choose
 from bonus.rounds import written_percent
-from meters.reports.submission_contents import (
-    AmountEdge,
-    DrawFiling,
-    EnvyRow,
-    ExactChance,
-    FoldingOdds,
-    HandRow,
-    MeterReturn,
-    OutcomeRow,
-    PercentageAward,
-    RuleCell,
-    SharedJackpot,
-    StrategyOdds,
-    WagerOdds,
-    WagerRule,
-)
+from meters.reports import submission_contents as filed
 
 
-def chance_of(number: Fraction) -> ExactChance:
-    return ExactChance(exact=exact(number), one_in=one_in(number))
+def chance_of(number: Fraction) -> filed.ExactChance:
+    return filed.ExactChance(exact=exact(number), one_in=one_in(number))
 
 
 _MINI_ROYAL: Final = "mini_royal"
@@ -41,7 +26,7 @@ _WHEN_PAID: Final = {
 }
 
 
-def rules_of(offer: Offer, validate_from_cents: int) -> tuple[WagerRule, ...]:
+def rules_of(offer: Offer, validate_from_cents: int) -> tuple[filed.WagerRule, ...]:
     """Return the rules of an offered wager other than its paytable.
 
     The facility validates wins at odds from `validate_from_cents`.
@@ -52,7 +37,9 @@ def rules_of(offer: Offer, validate_from_cents: int) -> tuple[WagerRule, ...]:
         if tables
         else _main_rules(offer.chapter.main_game)
     )
-    return tuple(WagerRule(subject=subject, text=text, rule=rule) for subject, text, rule in found)
+    return tuple(
+        filed.WagerRule(subject=subject, text=text, rule=rule) for subject, text, rule in found
+    )
 
 
 def validated_wins(validate_from_cents: int, least: str = "") -> str:
@@ -70,7 +57,7 @@ def validated_wins(validate_from_cents: int, least: str = "") -> str:
     return f"wins{odds}{amount}, and percentages of a meter" if odds + amount else "every win"
 
 
-def cells_of(offer: Offer, line: HandLine) -> tuple[RuleCell, ...]:
+def cells_of(offer: Offer, line: HandLine) -> tuple[filed.RuleCell, ...]:
     """Return the cells of a hand, each with the subsection that has it.
 
     The first is that of the paytable that the casino chooses. A hand in the game against the dealer
@@ -80,9 +67,8 @@ def cells_of(offer: Offer, line: HandLine) -> tuple[RuleCell, ...]:
     chosen = next(iter(rules)) if offer.tables or offer.chapter.main_bonuses else ""
     # Without a bonus, the line has the odds of the game against the dealer: they are a rule of it.
     pays = {chosen: line.pays, **line.beside} if chosen else line.beside
-    return tuple(
-        RuleCell(item=item, pays=cell, rule=rules[item]) for item, cell in pays.items() if cell
-    )
+    paid = [item for item in pays if pays[item]]
+    return tuple(filed.RuleCell(item=item, pays=pays[item], rule=rules[item]) for item in paid)
 
 
 def _cell_rules(offer: Offer, line: HandLine) -> Mapping[str, str]:
@@ -161,34 +147,20 @@ def _optional_rules(
         yield "cards stay on the table", "until a hand pay is paid", tables.validation.stays
 
 
-def hand_rows(offer: Offer, entry: OddsEntry) -> tuple[HandRow, ...]:
+def hand_rows(offer: Offer, entry: OddsEntry) -> tuple[filed.HandRow, ...]:
     return tuple(
-        HandRow(
-            hand=line.hand,
-            fourth_card=line.fourth_card,
-            cells=cells_of(offer, line),
-            combinations=line.combinations,
-            of=line.of,
-            chance=chance_of(line.chance),
-        )
+        filed.HandRow.taken_from(line, cells=cells_of(offer, line), chance=chance_of(line.chance))
         for line in entry.hands
     )
 
 
-def wager_odds(offer: Offer, entry: OddsEntry) -> WagerOdds:
+def wager_odds(offer: Offer, entry: OddsEntry) -> filed.WagerOdds:
     tables = offer.tables
-    if tables is None:
-        return WagerOdds(
-            house_edge=entry.house_edge,
-            hit_frequency=chance_of(entry.hit_frequency),
-            against_dealer=_strategy_odds(entry),
-            notes=entry.note,
-        )
-    return WagerOdds(
+    return filed.WagerOdds(
         house_edge=entry.house_edge,
         long_run=entry.long_run,
         house_edge_by_amount=tuple(
-            AmountEdge(
+            filed.AmountEdge(
                 wager_cents=int(cents),
                 house_edge=edge,
                 house_edge_long_run=entry.house_edge_long_run_by_wager.get(cents),
@@ -196,21 +168,17 @@ def wager_odds(offer: Offer, entry: OddsEntry) -> WagerOdds:
             for cents, edge in entry.house_edge_by_wager.items()
         ),
         hit_frequency=chance_of(entry.hit_frequency),
-        awards=tuple(_awards(offer, tables, entry)),
-        meters=tuple(_meter_returns(offer, tables, entry)) if tables.fed else (),
-        envy=tuple(_envy_rows(tables.envy, offer, entry)) if tables.envy else (),
+        awards=tuple(_awards(offer, tables, entry)) if tables else (),
+        meters=tuple(_meter_returns(offer, tables, entry)) if tables and tables.fed else (),
+        envy=tuple(_envy_rows(tables.envy, offer, entry)) if tables and tables.envy else (),
         envy_return=next(iter(entry.envy_return.values()), None),
         when_folding=_folding_odds(entry.when_folding) if entry.when_folding else None,
-        draws=tuple(_draws(tables.draws, entry)) if tables.draws else (),
+        draws=tuple(_draws(tables.draws, entry)) if tables and tables.draws else (),
         when_shared=tuple(
-            SharedJackpot(
-                players=each.players,
-                house_edge=each.house_edge,
-                house_edge_long_run=each.house_edge_long_run,
-                break_even_cents=_only(each.break_even_meter),
-            )
+            filed.SharedJackpot.taken_from(each, break_even_cents=_only(each.break_even_meter))
             for each in entry.when_shared
         ),
+        against_dealer=None if tables else _strategy_odds(entry),
         notes=entry.note,
     )
 
@@ -221,27 +189,21 @@ def _only(by_wager: Mapping[str, int]) -> int:
     return amount
 
 
-def _strategy_odds(entry: OddsEntry) -> StrategyOdds:
-    return StrategyOdds(
-        strategy=entry.strategy,
-        element_of_risk=entry.element_of_risk,
+def _strategy_odds(entry: OddsEntry) -> filed.StrategyOdds:
+    return filed.StrategyOdds.taken_from(
+        entry,
         average_wager=exact(entry.average_wager),
         outcomes=tuple(
-            OutcomeRow(
-                outcome=each.outcome,
-                combinations=each.combinations,
-                of=each.of,
-                chance=chance_of(each.chance),
-            )
+            filed.OutcomeRow.taken_from(each, chance=chance_of(each.chance))
             for each in entry.outcomes
         ),
     )
 
 
-def _awards(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Iterator[PercentageAward]:
+def _awards(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Iterator[filed.PercentageAward]:
     for line in entry.hands:
         for meter, won in line.payout.percents_of(tables.meter):
-            yield PercentageAward(
+            yield filed.PercentageAward(
                 hand=line.hand,
                 percent=written_percent(won),
                 meter=meter,
@@ -250,7 +212,9 @@ def _awards(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Iterator[Per
             )
 
 
-def _meter_returns(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Iterator[MeterReturn]:
+def _meter_returns(
+    offer: Offer, tables: WagerTables, entry: OddsEntry
+) -> Iterator[filed.MeterReturn]:
     (wager_cents,) = offer.wagers_cents
     each_of: Sequence[tuple[str, OddsEntry | TierOdds]] = [
         (tier.meter, tier) for tier in entry.tiers
@@ -259,7 +223,7 @@ def _meter_returns(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Itera
         won = [(line.payout.percent_of(meter), line.chance) for line in entry.hands]
         whole = sum((chance for share, chance in won if share == 100), Fraction(0))
         seed_cents = _only(odds.seed_meter)
-        yield MeterReturn(
+        yield filed.MeterReturn(
             meter=meter,
             seed_cents=seed_cents,
             meter_return=exact(odds.meter_return),
@@ -271,12 +235,12 @@ def _meter_returns(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Itera
         )
 
 
-def _envy_rows(envy: Envy, offer: Offer, entry: OddsEntry) -> Iterator[EnvyRow]:
+def _envy_rows(envy: Envy, offer: Offer, entry: OddsEntry) -> Iterator[filed.EnvyRow]:
     for schedule in envy.schedule:
         if read_cents(schedule.wager) in offer.wagers_cents:
             for line in entry.hands:
                 if line.hand in schedule.pays:
-                    yield EnvyRow(
+                    yield filed.EnvyRow(
                         hand=line.hand,
                         envy_cents=read_cents(schedule.pays[line.hand]),
                         rule=envy.rule,
@@ -284,25 +248,20 @@ def _envy_rows(envy: Envy, offer: Offer, entry: OddsEntry) -> Iterator[EnvyRow]:
                     )
 
 
-def _folding_odds(folding: Folding) -> FoldingOdds:
-    return FoldingOdds(
-        house_edge=folding.house_edge,
-        house_edge_long_run=folding.house_edge_long_run,
+def _folding_odds(folding: Folding) -> filed.FoldingOdds:
+    return filed.FoldingOdds.taken_from(
+        folding,
         break_even_cents=_only(folding.break_even_meter),
         break_even_with_envy_cents=tuple(map(_only, folding.break_even_meter_with_envy)),
     )
 
 
-def _draws(draws: DrawPays, entry: OddsEntry) -> Iterator[DrawFiling]:
+def _draws(draws: DrawPays, entry: OddsEntry) -> Iterator[filed.DrawFiling]:
     for name, pays, drawn in (
         ("Magic Card", draws.magic_card, entry.magic_card),
         ("Lucky Bonus", draws.lucky_bonus, entry.lucky),
     ):
         if drawn:
-            yield DrawFiling(
-                name=name,
-                pays=pays,
-                rule=draws.rule,
-                every=drawn.every,
-                returns=drawn.wager_return,
+            yield filed.DrawFiling.taken_from(
+                drawn, name=name, pays=pays, rule=draws.rule, returns=drawn.wager_return
             )
