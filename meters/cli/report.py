@@ -54,8 +54,14 @@ from meters.reports.ledger_scan import (
     parse_month,
     scan_ledgers,
 )
-from meters.reports.report_document import NONE, Fact, ReportDocument, ReportSection
-from meters.reports.report_pdf import Format, report_pdf
+from meters.reports.report_document import (
+    NONE,
+    Fact,
+    Format,
+    ReportDocument,
+    ReportSection,
+    report_pdf,
+)
 from meters.selfcheck.opened_store import open_used_store
 from meters.store.link_store import LinkStore
 from meters.wire.clock import now

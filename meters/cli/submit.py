@@ -15,7 +15,7 @@ import typer
 from bonus.errors import UserError
 from meters.floor.floor_file import ConfigOption
 from meters.process.printing import print_error
-from meters.reports.report_pdf import Format
+from meters.reports.report_document import Format
 from meters.reports.submission import build_submission, read_texts
 from meters.reports.submission_contents import SoftwareDigest, submission_json
 from meters.reports.submission_document import submission_pdf

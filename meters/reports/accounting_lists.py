@@ -45,16 +45,11 @@ def moved_money(micros: int) -> str:
 
 
 def count(number: int) -> str:
-    """Return a count as text.
-
-    >>> count(1234567)
-    '1,234,567'
-    """
     return f"{number:,}"
 
 
 def day_words(day: date) -> str:
-    """Return the text of a gaming day's date.
+    """Return the text of a date.
 
     >>> day_words(date(2026, 3, 8))
     'Sunday, March 8, 2026'
@@ -196,10 +191,7 @@ def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSec
 
 
 def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[ReportSection]:
-    """List the figures of each game for each meter; nothing if the link has one game.
-
-    The game of a table is the one in the floor file.
-    """
+    """List the figures of each game, as the floor file has it now; nothing for one game."""
     titles = {table.id: table.chapter.title for table in link.table}
     if len({*titles.values()}) < 2:
         return []
@@ -228,7 +220,6 @@ def summed_section(
     title: str, header: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
     cells: Callable[[Figures], Row],
 ) -> ReportSection:  # fmt: skip
-    """Make a list with rows of names and figures. The last row has the sum of the figures."""
     rows = [(*names, *cells(figures)) for names, figures in listed]
     if not listed:
         return ReportSection(title, header, rows)
@@ -295,8 +286,7 @@ def wins_section(
     """List the hands that won, with all the details of duty D16.
 
     Each hand has one record, with a line for each percentage of a meter, each fixed amount and each
-    Envy Bonus; several have a line with their sum before them. `titles` are those of the games'
-    items.
+    Envy Bonus; several have a line with their sum before them.
     """
     rows = [row for hand in wins_by_hand(wins) for row in _hand_rows(hand, zone, titles)]
     decided = [win for win in wins if win.envy_of is None]
@@ -384,7 +374,6 @@ def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSe
 
 
 def act_sections(day: LinkDay, zone: ZoneInfo) -> list[ReportSection]:
-    """Make the lists of adjustments, other changes, outages and variances."""
     adjusted = [act for act in day.acts if act.what == "adjust"]
     others = [act for act in day.acts if act.what != "adjust"]
     return [

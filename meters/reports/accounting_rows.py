@@ -22,9 +22,6 @@ from meters.reports.win_book import Win, wins_by_hand
 Cell = str | int
 Figure = Mapping[str, Cell]
 
-FIGURE_COLUMNS: Final = (
-    "day", "state", "link", "meter", "table", "figure", "count", "amount_cents", "fraction_micros",
-)  # fmt: skip
 WIN_COLUMNS: Final = (
     *(field.name for field in fields(Win)), "hand_record", "hand_position", "payment",
 )  # fmt: skip

@@ -47,11 +47,9 @@ _ACT_KINDS: Final = frozenset({
 class _Today:
     """The totals of one gaming day so far.
 
-    Attributes:
-        opening: the balance of each pot (an account in a report) at the beginning, in micros.
-        risen_before: the accounting meters at the beginning of the day.
-        after_entry: the number of the last ledger entry before the day.
-        unreported: a text for each ledger entry that could not be reported.
+    At its beginning, pots had the balances `opening` in micros, accounting meters `risen_before`.
+    `after_entry` is the last ledger entry before the day. `unreported` has a text for each ledger
+    entry that could not be reported.
     """
 
     opening: Mapping[str, int]
@@ -83,10 +81,7 @@ class DayCollector:
         self.began(Replay())
 
     def began(self, replay: Replay) -> None:
-        """Begin with the balances and claims at the start of the replay.
-
-        It starts at the first entry or at the close of a gaming day.
-        """
+        """Begin with a replay that starts at the first entry or at the close of a gaming day."""
         self.days: dict[date, LinkDay] = {}
         self.first_day: date | None = None
         self._assets = {table.id: table.asset for table in self._link.table}
@@ -108,8 +103,7 @@ class DayCollector:
     def finish(self, open_day: date) -> date:
         """Add the open gaming day, when the whole ledger has been replayed, and return it.
 
-        If a replayed entry closes `open_day`, which was open before the replay, it is the day after
-        the last closed one.
+        If a replayed entry closed `open_day`, it is the day after the last closed one.
         """
         if self._closed is not None:
             open_day = max(open_day, self._closed.last_day + _DAY)
@@ -176,8 +170,7 @@ class DayCollector:
         """Add a ledger entry to the day's totals, after the audit has replayed the entry.
 
         Raises:
-            KeyError, ValueError: the entry cannot be reported.
-            msgspec.DecodeError: the entry cannot be read.
+            KeyError, ValueError, msgspec.DecodeError: the entry cannot be reported.
         """
         today, kind, table = self._today, fields["kind"].decode(), fields["table"].decode()
         today.flows.add(kind, transfers_in(fields["transfers"]))

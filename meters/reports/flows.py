@@ -102,10 +102,7 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
 
 
 def pot_of(account: str) -> str:
-    """Return the pot of a ledger account.
-
-    All claims share one, all Envy Bonuses another, and all tables a third. Every other account has
-    one of its own name.
+    """Return the pot of a ledger account: claims share one, and so do Envy Bonuses and tables.
 
     >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
     ('reserve:five_card_hand_bonus', 'claims')
@@ -118,7 +115,6 @@ def pot_of(account: str) -> str:
 
 
 def pots_of(balances: Mapping[str, int]) -> Counter[str]:
-    """Return the balance of each pot from those of the ledger accounts, in micros."""
     pots: Counter[str] = Counter()
     for account, micros in balances.items():
         pots[pot_of(account)] += micros
@@ -146,8 +142,6 @@ class AccountFlows:
 
 
 class Flows:
-    """The sums of the flows of each pot, in micros."""
-
     def __init__(self) -> None:
         self._of: dict[str, Counter[Flow]] = {}
 

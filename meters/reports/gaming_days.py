@@ -30,8 +30,6 @@ _NOTHING: Final = AccountFlows(0, 0, {})
 
 
 class Sums:
-    """Figures of one table that can be added up."""
-
     __slots__: tuple[str, ...] = ()
 
     def add(self, other: Self) -> None:
@@ -107,8 +105,6 @@ class OutageNoted:
 
 @dataclass(frozen=True, slots=True)
 class WaitingWins:
-    """The number of wins that wait for a decision or a payment, and their amount."""
-
     wins: int = 0
     cents: int = 0
 
@@ -118,25 +114,22 @@ class LinkDay:
     """A gaming day of one link, or several consecutive gaming days joined.
 
     Attributes:
-        closed_at: the time when the last day was closed, RFC 3339 in UTC; empty if that day is
-            open.
+        closed_at: RFC 3339 in UTC; empty if the last day is open.
         quiet: true if the day has no ledger entries, not even a reading of the meters at its close.
-        last_entry: the number of the last ledger entry; without entries, it is less than
-            `first_entry`.
+        last_entry: without entries, it is less than `first_entry`.
         chain: the digest of the last entry.
         seal: the digest over all entries up to the last entry.
         pots: the balances and flows of each pot (an account in a report).
         risen: the rise of each accounting meter.
         wins: the wins of the day; `decided` are the earlier wins that were decided on it. Both are
-            in their state at the close of the day.
+            in their state at its close.
         acts: the ledger entries of what people did, except decisions on wins.
         entered: voids after cards were entered, results in which a hand was entered again with
             other cards, and wagers that were added or taken back.
-        outages: the outages that ended on the day.
+        outages: those that ended on the day.
         waiting: for each meter, the wins that wait for a person at the close of the day.
         envy_pending: for each meter, the Envy Bonuses that are owed at the close of the day for a
             win that is not decided; `envy_to_pay` for one that is.
-        variances: the differences between the ledger and the meters that were read at the close.
         faults: a text for each figure that does not agree with another figure.
     """
 
@@ -166,7 +159,6 @@ class LinkDay:
 
     @property
     def open(self) -> bool:
-        """True if the gaming day is not closed, so it can get more ledger entries."""
         return not self.closed_at and not self.quiet
 
     @property
@@ -177,7 +169,6 @@ class LinkDay:
         return self.pots.get(name, _NOTHING)
 
     def meter_pots(self, meter: str) -> tuple[AccountFlows, AccountFlows, AccountFlows]:
-        """Return the pots of the meter, of its reserve, and of its overflow."""
         meter_pot, reserve, overflow = (
             self.pot(name(meter)) for name in (meter_account, reserve_account, overflow_account)
         )
@@ -225,11 +216,7 @@ _COUNTED: Final = (
 
 
 def joined(days: Sequence[LinkDay]) -> LinkDay:
-    """Join consecutive gaming days of one link.
-
-    Raises:
-        ValueError: no days were given.
-    """
+    """Join consecutive gaming days of one link; a ValueError if there are none."""
     if not days:
         raise ValueError("there are no days to join")
     names = sorted({name for day in days for name in day.pots})

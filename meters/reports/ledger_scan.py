@@ -39,11 +39,7 @@ class DayRange:
 
 @dataclass(frozen=True, slots=True)
 class LinkScan:
-    """The result of reading the ledger of one link for a report.
-
-    `first_day` is the first gaming day of the ledger. `wins` are those of the reported days, in
-    their state at the end of the audit.
-    """
+    """A link's ledger from its `first_day`, and the wins of the reported days as they are now."""
 
     link: Link
     days: Mapping[date, LinkDay]
@@ -80,7 +76,6 @@ class LinkScan:
 class LedgerScan:
     span: DayRange
     links: Sequence[LinkScan]
-    today: date
     at: datetime
 
 
@@ -121,7 +116,7 @@ async def scan_ledgers(
             f"{why}; the gaming day that is open is {open_day}: `pitlink report day {open_day}`"
             " reports it so far"
         )
-    return LedgerScan(span, found, today, now)
+    return LedgerScan(span, found, now)
 
 
 async def _look(
@@ -186,9 +181,9 @@ def one_day(day: date | None) -> Choose:
 
 
 def one_month(first: date | None) -> Choose:
-    """Return a function that chooses a month, by default the month of the last closed day.
+    """Return a function that chooses a month, by default that of the last closed day.
 
-    If the month is not over, the report ends with the open day.
+    If it is not over, the report ends with the open day.
     """
 
     def choose(open_day: date, today: date) -> DayRange:

@@ -57,7 +57,7 @@ def paragraph(
     """Return text on as many lines as it needs. A word that is wider than a line is split.
 
     Runs of blanks and line ends become one blank. Sizes are in points, and ``gray`` is 0 for black
-    to 1 for white. The space ``before`` the text is left out at the top of a page.
+    to 1 for white.
     """
     parts = parts_of(words, bold=bold)
     base = parts[0][0] if parts else face_of("", bold=bold)
@@ -82,9 +82,9 @@ def table(
 ) -> object:  # fmt: skip
     """Return a table on as many pages as its rows need; lengths are in points.
 
-    The widths of the columns include the gaps between them. ``clear`` is the space above each row,
-    and also below it. The first ``titles`` rows are repeated on each page. ``rules`` are additional
-    commands of ReportLab's table style.
+    The widths of the columns include the gaps between them. ``clear`` is the space above and below
+    each row. The first ``titles`` rows are repeated on each page. ``rules`` are additional commands
+    of ReportLab's table style.
     """
     return Table(
         rows,
@@ -124,10 +124,7 @@ def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> obj
 
 
 def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: float) -> object:
-    """Return labeled signature lines, two in a row.
-
-    Rows are `apart` points apart, the two lines of a row `gap` points.
-    """
+    """Return labeled lines, two in a row, `gap` points from each other and rows `apart`."""
     texts = [paragraph(each, 8, gray=HUSH) for each in words]
     rows = [(left, "", right) for left, right in zip(texts[::2], texts[1::2], strict=True)]
     signed = (width - gap) / 2
@@ -230,10 +227,9 @@ class PageLayout:
     """The layout of all pages of a PDF file. Lengths are in points.
 
     Attributes:
-        margin: the margin at the left and right of the footer. A footer that is too long shrinks.
+        margin: at the left and right of the footer. A footer that is too long shrinks.
         foot_y: the height of the footer above the lower edge of the page.
-        frames: the boxes that are filled one after another, each given by its left edge, lower
-            edge, width and height.
+        frames: the boxes that are filled one after another: left, lower edge, width, height.
         mark: large pale text across the page, behind its contents; empty for none.
         numbered: true if the footer has the page number and the number of pages.
     """
@@ -277,10 +273,7 @@ def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
 
 @final
 class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
-    """A canvas that keeps all pages until the number of pages is known.
-
-    The names of the overridden methods come from the library ReportLab.
-    """
+    """A canvas that keeps all pages until the number of pages is known."""
 
     def __init__(self, layout: PageLayout, *args: object, **settings: object) -> None:
         super().__init__(*args, **settings)

@@ -1,8 +1,15 @@
-"""The contents of a report, independent of its form: a terminal, or a PDF."""
+"""The contents of a report, independent of its form, and its PDF, which an accountant signs."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from itertools import zip_longest
+from typing import Final, Literal
+
+from reportlab.platypus import CondPageBreak, KeepTogether, Spacer  # type: ignore[import-untyped]
+
+from meters.reports import pdf_pages as pdf
+from meters.reports.pdf_pages import HUSH, PageLayout, paragraph
 
 Fact = tuple[str, str]
 Row = tuple[str, ...]
@@ -79,12 +86,9 @@ class ReportPart:
 
 @dataclass(frozen=True, slots=True)
 class ReportDocument:
-    """A whole report.
+    """A whole report, on pages in landscape format if it is `wide`.
 
-    Attributes:
-        facts: the time of the report, and the name and version of the program that made it.
-        unsigned: the reason why nobody can sign the report; empty if it can be signed.
-        wide: true if the lists need pages in landscape format.
+    `unsigned` is the reason why nobody can sign the report; empty if it can be signed.
     """
 
     title: str
@@ -101,3 +105,171 @@ class ReportDocument:
             for part in self.parts
             for fault in (*part.problems, *part.variances)
         ]
+
+
+Format = Literal["letter", "a4"]
+
+_POINTS: Final = {"letter": (612.0, 792.0), "a4": (595.28, 841.89)}
+_MARGIN: Final = 42.0
+_FOOT: Final = 24.0
+_CELL: Final = 7.4
+_CELL_MAX: Final = 400
+"""Characters in one cell: even in a narrow column, so many fit on one page."""
+_FACT_MAX: Final = 2_000
+"""Characters in one row of facts; a longer fact has several rows."""
+_GAP: Final = 5.0
+_LABEL: Final = 96.0
+_SIGNERS: Final = (
+    "Prepared by: name, signature, date", "Reviewed by: name, signature, date",
+)  # fmt: skip
+_UNSIGNED: Final = {
+    "SO FAR": "The gaming day is not closed: these are the figures so far. Do not sign it.",
+    "DOES NOT TIE": "This report has problems, which are listed above. Do not sign it.",
+}
+
+
+def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
+    """Make a PDF of a report. Two equal reports make two identical files.
+
+    The last page has the lines for signatures, or says why the report cannot be signed.
+    """
+    days = next((value for name, value in document.facts if name.startswith("Gaming day")), "")
+    title = f"{document.title} · {days}"
+    layout = page_layout(
+        document.facility, title, size, wide=document.wide, mark=document.unsigned
+    )  # fmt: skip
+    contents = [
+        *head_elements(document, layout.inner),
+        *(element for part in document.parts for element in part_elements(part, layout.inner)),
+        _signing(document, layout.inner),
+    ]
+    return pdf.pdf_file(layout, contents)
+
+
+def page_layout(
+    facility: str, title: str, size: Format, *, wide: bool = False, mark: str = ""
+) -> PageLayout:
+    """Return the layout of numbered pages whose footer has the facility and the title.
+
+    `title` has what distinguishes this document from others. `wide` is landscape format, and `mark`
+    large pale text across each page.
+    """
+    short, long = _POINTS[size]
+    width, height = (long, short) if wide else (short, long)
+    return PageLayout(
+        title=f"{facility}: {title}",
+        author=facility,
+        width=width,
+        height=height,
+        margin=_MARGIN,
+        foot=f"{facility} · {title}",
+        foot_y=_FOOT,
+        frames=[(_MARGIN, _MARGIN + _FOOT, width - 2 * _MARGIN, height - 2 * _MARGIN - _FOOT)],
+        mark=mark,
+        numbered=True,
+    )
+
+
+def head_elements(document: ReportDocument, inner: float) -> Iterator[object]:
+    """Yield the elements above the parts of a document: facility, title and facts."""
+    yield paragraph(document.facility, 16, bold=True)
+    yield paragraph(document.title, 11, gray=HUSH)
+    yield Spacer(0, 4)
+    yield _facts(document.facts, inner)
+
+
+def _facts(facts: Sequence[Fact], inner: float) -> object:
+    rows = [
+        (paragraph(name if at == 0 else "", 8, gray=HUSH), paragraph(part, 8))
+        for name, value in facts
+        for at, part in enumerate(textwrap.wrap(value, _FACT_MAX) or [""])
+    ]
+    return pdf.table(rows, (_LABEL, inner - _LABEL))
+
+
+def part_heading(title: str) -> Iterator[object]:
+    yield CondPageBreak(150)
+    yield pdf.rule(pdf.INK, before=10, after=0)
+    yield paragraph(title, 12, bold=True, before=3)
+
+
+def part_elements(part: ReportPart, inner: float) -> Iterator[object]:
+    yield from part_heading(part.title)
+    yield Spacer(0, 2)
+    for fault in (*part.problems, *part.variances):
+        yield paragraph(fault, 8.5, bold=True)
+    if part.facts:
+        yield _facts(part.facts, inner)
+    for section in part.sections:
+        yield from _section(section, inner)
+
+
+def _section(section: ReportSection, inner: float) -> Iterator[object]:
+    """Yield the elements of a list. The title and the first rows are kept on the same page."""
+    yield CondPageBreak(90)
+    if section.title:
+        yield paragraph(section.title, 9.5, bold=True, before=9)
+    yield Spacer(0, 2)
+    if section.rows:
+        yield _rows(section, inner)
+    elif not section.note:
+        yield paragraph(NONE, 8, gray=HUSH)
+    if section.note:
+        yield paragraph(section.note, _CELL, gray=HUSH, before=2)
+
+
+def _rows(section: ReportSection, inner: float) -> object:
+    """Make the PDF table of a list. The column titles are repeated on each page."""
+    columns = section.columns
+    room = inner - _GAP * (len(columns) - 1)
+    weights = sum(column.weight for column in columns)
+    widths = [room * column.weight / weights for column in columns]
+    titles = [
+        paragraph(each.title, _CELL, gray=HUSH, align="right" if each.right else "left")
+        for each in columns
+    ]
+    first_sum = len(section.rows) - section.sums
+    listed = [part for row in section.rows[:first_sum] for part in _parts(row)]
+    cells = [_cells(columns, widths, row) for row in listed]
+    cells += [_cells(columns, widths, row, bold=True) for row in section.rows[first_sum:]]
+    ruled = (0, len(listed)) if section.sums else (0,)
+    faint = (pdf.FAINT, pdf.FAINT, pdf.FAINT)
+    return pdf.table(
+        [titles, *cells],
+        [*(width + _GAP for width in widths[:-1]), widths[-1]],
+        gap=_GAP,
+        clear=1,
+        titles=1,
+        rules=[("LINEBELOW", (0, row), (-1, row), 0.6, faint) for row in ruled],
+    )
+
+
+def _parts(row: Row) -> Iterator[Row]:
+    """Yield a row; or several rows, if one of its cells is too long for a page."""
+    return zip_longest(*(textwrap.wrap(words, _CELL_MAX) or [""] for words in row), fillvalue="")
+
+
+def _cells(
+    columns: Sequence[Column], widths: Sequence[float], row: Row, *, bold: bool = False
+) -> list[object]:  # fmt: skip
+    return [
+        pdf.fitted(words, _CELL, width, bold=bold)
+        if column.right
+        else paragraph(words, _CELL, bold=bold)
+        for column, width, words in zip(columns, widths, row, strict=True)
+    ]
+
+
+def _signing(document: ReportDocument, inner: float) -> object:
+    """Make the lines for signatures, or the text that says why the report cannot be signed."""
+    if document.unsigned:
+        return paragraph(_UNSIGNED[document.unsigned], 9, bold=True, before=12)
+    words = "The figures above are those of the ledger up to the entry named."
+    if any(part.variances for part in document.parts):
+        words = f"{words} The variances are explained in a separate document."
+    return signing(_SIGNERS, inner, paragraph(words, 8.5, before=16), Spacer(0, 36))
+
+
+def signing(signers: Sequence[str], inner: float, *above: object) -> object:
+    """Return lines for signatures, on one page with what is above them."""
+    return KeepTogether([*above, pdf.signature_lines(signers, inner, gap=24, apart=48)])

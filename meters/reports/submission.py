@@ -48,9 +48,7 @@ class FloorTexts:
 
 
 def read_texts(config: Path, sha256: str = "") -> FloorTexts:
-    """Read a floor file and the files of its house games.
-
-    `sha256` is the digest of the floor file before, if it is known.
+    """Read a floor file, whose digest may be known before, and the files of its house games.
 
     Raises:
         FloorError: the floor file cannot be used, or changed while it was read.
@@ -125,11 +123,7 @@ def game_filings(
     texts: Mapping[str, GameText],
     counted: Sequence[tuple[Offer, OddsEntry]],
 ) -> tuple[filed.GameFiling, ...]:
-    """Return every game that a table of the floor plays.
-
-    `texts` are those of the house's game files, by the name of the game. `counted` are the offers
-    of the floor.
-    """
+    """Return every game that a table of the floor plays; `texts` are of the house's game files."""
     played = {table.game for link in floor.link for table in link.table}
     return tuple(
         _game_filing(floor, chapter, texts.get(game), counted)

@@ -34,7 +34,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExactChance(_Part, frozen=True, kw_only=True):
-    """A probability: exact, and as text such as ``1 in 22,100``."""
+    """A probability; ``one_in`` is such as ``1 in 22,100``."""
 
     exact: str
     one_in: str
@@ -48,10 +48,9 @@ class FileDigest(_Part, frozen=True, kw_only=True):
 
 
 class SoftwareDigest(_Part, frozen=True, kw_only=True):
-    """The installed programs.
+    """The installed programs, with the digest over all files that `pitlink check` shows.
 
-    ``sha256`` is the digest over all files, as `pitlink check` shows it. ``from_wheel`` is true if
-    every file is as the wheel recorded it; false for a checkout, which has no recorded digests.
+    ``from_wheel`` is false for a checkout, which has no recorded digests.
     """
 
     version: str
@@ -69,10 +68,9 @@ class RuleCell(_Part, frozen=True, kw_only=True):
 
 
 class WagerRule(_Part, frozen=True, kw_only=True):
-    """A rule of a wager other than its paytable.
+    """A rule of a wager other than its paytable, about a subject such as ``placing``.
 
-    ``subject`` is such as ``placing``. ``text`` is the content that pitlink uses; empty if only the
-    subsection is known. ``rule`` is empty if the rules name none.
+    ``text`` is the content that pitlink uses; empty if only the subsection is known.
     """
 
     subject: str
@@ -81,10 +79,9 @@ class WagerRule(_Part, frozen=True, kw_only=True):
 
 
 class HandRow(_Part, frozen=True, kw_only=True):
-    """A hand: its cells in the chosen paytables, and its probability.
+    """A hand: its cells in the chosen paytables, and the number of deals with it, ``of`` all.
 
-    ``fourth_card`` is for a Pair Bonus: ``a 2`` or ``not a 2``. ``cells`` are empty if no paytable
-    pays the hand. ``combinations`` is the number of deals with it, ``of`` all deals.
+    ``fourth_card`` is for a Pair Bonus: ``a 2`` or ``not a 2``.
     """
 
     hand: str
@@ -115,10 +112,7 @@ class PercentageAward(_Part, frozen=True, kw_only=True):
 
 
 class EnvyRow(_Part, frozen=True, kw_only=True):
-    """A hand whose win pays an Envy Bonus to each other player with the wager.
-
-    `chance` is the probability that one other player's hand is this hand.
-    """
+    """An Envy Bonus. `chance` is the probability that one other player's hand is its hand."""
 
     hand: str
     envy_cents: int
@@ -130,13 +124,13 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
     """The part of a wager's return that comes from one meter.
 
     Attributes:
-        meter_return: the share of the meter that one wager wins on average.
-        return_at_seed: what the meter at its seed returns on average, as a share of the wager.
-        hit_chance: the probability that a wager wins a percentage of the meter; ``whole_chance``
-            that it wins the whole, null if no hand does.
+        meter_return: the share of the meter that one wager wins on average; `return_at_seed` is
+            that of the seed, as a share of the wager.
+        hit_chance: of a percentage of the meter; ``whole_chance`` of the whole, null if no hand
+            wins it.
         break_even_cents: the lowest balance of the meter at which the house has no edge, with all
             other meters at their seeds; ``break_even_with_envy_cents`` with Envy Bonuses, for one
-            to six other players, or empty.
+            to six other players.
     """
 
     meter: str
@@ -159,10 +153,9 @@ class FoldingOdds(_Part, frozen=True, kw_only=True):
 
 
 class DrawFiling(_Part, frozen=True, kw_only=True):
-    """A draw of the Five Card Hand Bonus: the Magic Card or the Lucky Bonus.
+    """The Magic Card or the Lucky Bonus, drawn in one of `every` rounds on average; 0 for never.
 
-    `every` is the average number of rounds per draw, 0 for never, and `returns` the average payout
-    as a share of the wager.
+    `returns` is the average payout as a share of the wager.
     """
 
     name: str
@@ -182,10 +175,7 @@ class SharedJackpot(_Part, frozen=True, kw_only=True):
 
 
 class AmountEdge(_Part, frozen=True, kw_only=True):
-    """House edge for one amount of a wager whose paytable has fixed sums.
-
-    `house_edge_long_run` is null if the wager feeds no meter.
-    """
+    """House edge for one amount of a wager whose paytable has fixed sums."""
 
     wager_cents: int
     house_edge: Fraction
@@ -196,7 +186,7 @@ class StrategyOdds(_Part, frozen=True, kw_only=True):
     """Figures of a game against the dealer under the optimal strategy.
 
     ``element_of_risk`` is the house edge as a share of the average total wager, and
-    ``average_wager`` that total as a multiple of the first wager, as a fraction.
+    ``average_wager`` that total as a multiple of the first wager.
     """
 
     strategy: tuple[str, ...]
@@ -211,14 +201,13 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
     Attributes:
         house_edge: the house edge with every meter at its seed, and the contributions lost. For a
             game against the dealer, it is a share of the first wager under the optimal strategy.
-        long_run: the house edge in the long run; null for a wager that feeds no meter.
-        house_edge_by_amount: the house edge for several amounts, if the paytable has fixed sums.
+        long_run: null for a wager that feeds no meter.
         hit_frequency: the probability that the wager wins. For a game against the dealer: that the
             hand is played and at least one of the two wagers wins, without regard to bonuses.
         envy_return: the average Envy Bonus from the hand of one other player, as a share of the
             wager.
-        when_folding: odds for a player who sometimes folds; null if they are not computed.
-        notes: sentences about the limits of these figures.
+        when_folding: null if they are not computed.
+        notes: the limits of these figures.
     """
 
     house_edge: Fraction
@@ -245,13 +234,9 @@ class FedMeter(_Part, frozen=True, kw_only=True):
 class WagerFiling(_Part, frozen=True, kw_only=True):
     """A wager with its chosen paytable, and the tables that offer it so.
 
-    Attributes:
-        wager: the name of the wager. The game against the dealer has the name of its first wager.
-        paytable: the chosen paytable; null if the rules leave no choice.
-        reading: the chosen reading of the law; empty if there is no choice.
-        wager_cents: the amount of a wager that feeds meters; null for any other wager.
-        rules: rules of the wager other than its paytable, such as its placing.
-        hands: every hand, the highest first, with its cells and its probability.
+    The game against the dealer has the name of its first wager. `paytable` is null and `reading`
+    empty if the rules leave no choice. `wager_cents` is null if the wager feeds no meter. `hands`
+    are all hands, the highest first.
     """
 
     wager: str
@@ -275,10 +260,7 @@ class TableChoice(_Part, frozen=True, kw_only=True):
 
 
 class GameTable(_Part, frozen=True, kw_only=True):
-    """A table that plays a game.
-
-    `not_offered` are wagers for which it has chosen no paytable, or has no meter.
-    """
+    """A table. `not_offered` are wagers for which it has chosen no paytable, or has no meter."""
 
     table: str
     asset: str
@@ -292,14 +274,11 @@ class GameFiling(_Part, frozen=True, kw_only=True):
     """A game that tables of the floor play.
 
     Attributes:
-        game: the name in the floor file.
         titles: the names for people of its wagers, and of the meters that its tables feed.
         source: ``58 Pa. Code`` or ``house rules``.
         chapter: the chapter, or the house's own name of its rules.
         effective: the first day of play; ``expires`` is the last. Null if the file has none.
-        file: the file of the chapter or of the game.
         text: the full text of a game file of the house; null for a chapter.
-        wagers: every wager that these tables offer.
     """
 
     game: str
@@ -317,13 +296,10 @@ class GameFiling(_Part, frozen=True, kw_only=True):
 
 
 class MeterFeed(_Part, frozen=True, kw_only=True):
-    """A game that feeds a meter, with the printed terms of this game.
+    """A game that feeds a meter, with the printed cells of seed, reseed and rates.
 
-    Attributes:
-        tables: the tables of the link that feed the meter with this game.
-        with_meters: the other meters that the same wagers feed (tiers).
-        rule: the subsection with seed, reseed and rates.
-        seed: the printed cell of the seed; the cells of the others follow.
+    `tables` are those of the link that feed the meter with this game, and `with_meters` the other
+    meters that the same wagers feed (tiers).
     """
 
     game: str
@@ -354,19 +330,14 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
 
     Attributes:
         meter: the name of the meter on its link; ``kind`` is that in the rules.
-        title: the text that patrons read.
-        paytable: the chosen paytable; null if the rules leave no choice.
         reseed_cents: the balance after a win of the whole meter, without the reserve.
-        primary_bps: the share of a wager that is added to the meter; ``reserve_bps`` goes to the
-            reserve.
         limit_cents: the payout limit; null if there is none.
-        contribution_max_cents: the largest contribution of one event; null if there is none.
+        contribution_max_cents: of one event; null if there is no limit.
         magic_card_every: the average number of rounds per Magic Card; 0 for never, and null if the
             meter has no draws. ``lucky_every`` is the same for the Lucky Bonus.
-        dollar_chances: the chance of a dollar at each wager that feeds the meter, the highest
-            first.
-        chance_ratio: how many times the lowest of these chances the highest is, as a fraction.
-        chance_ratio_max: the ratio that the house accepts.
+        dollar_chances: at each wager that feeds the meter, the highest first.
+        chance_ratio: how many times the lowest of these chances the highest is, and
+            `chance_ratio_max` the ratio that the house accepts.
     """
 
     meter: str
@@ -389,8 +360,6 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
 
 
 class LinkedTable(_Part, frozen=True, kw_only=True):
-    """A table of a link, with the meters that it feeds."""
-
     table: str
     asset: str
     game: str
@@ -399,10 +368,7 @@ class LinkedTable(_Part, frozen=True, kw_only=True):
 
 
 class LinkFiling(_Part, frozen=True, kw_only=True):
-    """A link: its meters and its tables.
-
-    `configuration_sha256` is the digest under which pitlink has these settings approved.
-    """
+    """A link. `configuration_sha256` is the digest under which its settings are approved."""
 
     link: str
     name: str
@@ -414,13 +380,8 @@ class LinkFiling(_Part, frozen=True, kw_only=True):
 class FacilitySettings(_Part, frozen=True, kw_only=True):
     """Settings of the facility that concern money and decisions.
 
-    Attributes:
-        validate_from_cents: a smaller win at fixed odds needs no floorperson.
-        tax_documents_above_cents: a larger win needs tax documents; null: the pages never say so.
-        two_people_reject_above_cents: two people must reject a larger win; null: each hand pay.
-        confirm_corrections: whether a floorperson confirms each correction of a table.
-        require_all_hands: whether a table must send the cards of all hands.
-        day_starts: the local time at which a gaming day begins.
+    A win at fixed odds below `validate_from_cents` needs no floorperson. Null: no win needs tax
+    documents; two people must reject each hand pay.
     """
 
     validate_from_cents: int
@@ -432,10 +393,7 @@ class FacilitySettings(_Part, frozen=True, kw_only=True):
 
 
 class AddedByHouse(_Part, frozen=True, kw_only=True):
-    """Something that pitlink does not know and the house must add.
-
-    `game` is empty if the whole submission needs it, and `rule` if no subsection asks for it.
-    """
+    """What the house must add. `game` is empty if the whole submission needs it."""
 
     game: str
     what: str
@@ -443,11 +401,7 @@ class AddedByHouse(_Part, frozen=True, kw_only=True):
 
 
 class Submission(_Part, frozen=True, kw_only=True):
-    """A whole submission.
-
-    ``date`` is by the facility's clock. The games are in the order of the floor's games, the links
-    in that of the floor file.
-    """
+    """A whole submission. ``date`` is by the facility's clock."""
 
     format: int = FORMAT
     facility: str

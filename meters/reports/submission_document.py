@@ -12,9 +12,13 @@ from bonus.odds.odds_words import plain_name
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.reports import submission_contents as filed
 from meters.reports.pdf_pages import HUSH, code_lines, paragraph, pdf_file
-from meters.reports.report_document import Fact, ReportDocument, ReportPart, ReportSection, columns
-from meters.reports.report_pdf import (
+from meters.reports.report_document import (
+    Fact,
     Format,
+    ReportDocument,
+    ReportPart,
+    ReportSection,
+    columns,
     head_elements,
     page_layout,
     part_elements,

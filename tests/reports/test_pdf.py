@@ -5,8 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from meters.reports.report_document import ReportDocument, ReportPart, ReportSection, columns
-from meters.reports.report_pdf import report_pdf
+from meters.reports.report_document import (
+    ReportDocument,
+    ReportPart,
+    ReportSection,
+    columns,
+    report_pdf,
+)
 from tests.submission.filings import pages_of
 
 COLUMNS = columns("Day 1 | >Amount 1 | Text 2")

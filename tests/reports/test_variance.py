@@ -12,7 +12,7 @@ from meters.reports.day_collector import faults_of
 from meters.reports.flows import Flow
 from meters.reports.gaming_days import LinkDay, Variance
 from meters.reports.ledger_scan import LinkScan, one_day
-from meters.reports.report_pdf import report_pdf
+from meters.reports.report_document import report_pdf
 from tests.model.pit import CENT
 from tests.model.tampering import Fields, rewrite
 from tests.reports.shop import NEW_YORK, PROGRESSIVE, ROYAL, Shop
