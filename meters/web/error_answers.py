@@ -27,14 +27,17 @@ StaffRequest = Request[SignedIn, object, State]
 
 _CODES: Final[Mapping[int, Collection[str]]] = {
     400: ("bad_value", "bad_name", "bad_pin"),
-    401: ("wrong_name_or_pin", "pin_expired", "session_ended"),
-    403: ("wrong_pin",),
+    401: ("wrong_name_or_pin", "pin_expired", "session_ended", "sign_in", "pin_needed"),
+    403: (
+        "wrong_pin", "not_allowed", "choose_pin", "https_needed", "foreign_origin", "csrf",
+    ),
     409: (
         "wrong_state", "same_person", "not_closed", "rounds_open", "no_change", "meter_short",
         "meter_full", "stale", "below_seed", "limit_too_low", "above_limit", "barred", "slip_used",
         "books_differ", "books_full", "envy_decided", "two_people", "no_request", "day_closed",
         "slip_changed", "not_approved", "name_taken", "yourself", "last_administrator",
     ),
+    415: ("not_json",),
     429: ("locked_out", "slowed"),
     503: ("busy", "store_failed", "other_schema", "other_keys", "link_inoperable"),
 }  # fmt: skip
@@ -74,16 +77,6 @@ class ErrorBody(msgspec.Struct, frozen=True):
     error: ErrorText
 
 
-class RefusedError(Exception):
-    """Refusal of an HTTP request, with its status, a code for programs and plain words."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.message = message
-
-
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
     return {status: ResponseSpec(ErrorBody, description=_MEANINGS[status]) for status in statuses}
 
@@ -107,8 +100,8 @@ def _on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
     return error_response(error.status_code, ErrorText(code, message), error.headers)
 
 
-def _on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
-    return error_response(error.status, ErrorText(error.code, error.message))
+def _on_refusal(_: WebRequest, error: ActError) -> Response[ErrorBody]:
+    return error_response(_status_of(error.code), ErrorText(error.code, error.message))
 
 
 def _on_round_error(_: WebRequest, error: RoundError) -> Response[ErrorBody]:
@@ -132,10 +125,6 @@ def _on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
         until = ends.isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
     text = ErrorText(error.code, error.message, until)
     return error_response(_status_of(error.code), text, headers)
-
-
-def _on_act_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
-    return error_response(_status_of(error.code), ErrorText(error.code, error.message))
 
 
 def _status_of(code: str) -> int:
@@ -168,10 +157,9 @@ def _on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
 
 ERROR_ANSWERS: Final[ExceptionHandlersMap] = {
     HTTPException: _on_http_error,
-    RefusedError: _on_refusal,
     RoundError: _on_round_error,
     UsersError: _on_users_error,
-    ActError: _on_act_error,
+    ActError: _on_refusal,
     TooManyWatchersError: _on_displays_full,
     RecursionError: _on_deep_nesting,
     Exception: _on_defect,

@@ -13,13 +13,14 @@ from litestar.datastructures import Address, Headers
 from litestar.handlers import BaseRouteHandler
 from litestar.types import Scope
 
+from meters.acts.act_refusals import ActError
 from meters.floor.roles import Right, in_words, roles_in_words
 from meters.http.middleware import is_loopback
 from meters.http.strict_requests import WebConnection
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import UserDirectory
-from meters.web.error_answers import RefusedError, refusals
+from meters.web.error_answers import refusals
 
 Guard = Callable[[WebConnection, BaseRouteHandler], Awaitable[None]]
 
@@ -114,7 +115,7 @@ def gate(user_directory: UserDirectory) -> Guard:
     async def check(connection: WebConnection, handler: BaseRouteHandler) -> None:
         access: object = handler.opt.get(ACCESS)
         if access is None:
-            raise RefusedError(403, "not_allowed", "nobody may use this")
+            raise ActError("not_allowed", "nobody may use this")
         scope = connection.scope
         acts = scope.get("method") not in _SAFE
         if acts:
@@ -137,16 +138,15 @@ async def _admit(
 ) -> SignedIn:
     person = await person_of(connection, user_directory)
     if person is None:
-        raise RefusedError(401, "sign_in", "sign in first")
+        raise ActError("sign_in", "sign in first")
     if connection.scope.get("method") not in _SAFE:
         _check_csrf(connection, person)
     if needs_pin and person.lapsed:
-        raise RefusedError(401, "pin_needed", "you did nothing for a while: enter your PIN")
+        raise ActError("pin_needed", "you did nothing for a while: enter your PIN")
     if isinstance(access, Right) and person.must_choose:
-        raise RefusedError(403, "choose_pin", "somebody else set your PIN: choose your own first")
+        raise ActError("choose_pin", "somebody else set your PIN: choose your own first")
     if isinstance(access, Right) and not person.may(access):
-        raise RefusedError(
-            403,
+        raise ActError(
             "not_allowed",
             f"this needs {roles_in_words(access)}: {person.name} is {in_words(person.role)}",
         )
@@ -181,8 +181,7 @@ def check_secrecy(connection: RequestDetails) -> None:
     A proxy on this machine says with X-Forwarded-Proto if it was encrypted.
     """
     if connection.scope["scheme"] != "https" and not is_loopback(client_of(connection)):
-        raise RefusedError(
-            403,
+        raise ActError(
             "https_needed",
             f"sign in over HTTPS: others could read this connection. {_PROXY_SAYS_SO}",
         )
@@ -200,13 +199,13 @@ def _check_origin(connection: RequestDetails) -> None:
             message = (
                 f"only the pages of {ours} may do this: it came from {origin}. {_PROXY_SAYS_SO}"
             )
-        raise RefusedError(403, "foreign_origin", message)
+        raise ActError("foreign_origin", message)
 
 
 def _check_content(connection: RequestDetails) -> None:
     kind = connection.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise RefusedError(415, "not_json", "send application/json")
+        raise ActError("not_json", "send application/json")
 
 
 def _check_csrf(connection: RequestDetails, person: SignedIn) -> None:
@@ -214,4 +213,4 @@ def _check_csrf(connection: RequestDetails, person: SignedIn) -> None:
     # The comparison takes the same time for each wrong token, so the time of the answer reveals
     # nothing about the right token.
     if not hmac.compare_digest(shown.encode(), person.csrf.encode()):
-        raise RefusedError(403, "csrf", f"the header {CSRF_HEADER} is missing or wrong")
+        raise ActError("csrf", f"the header {CSRF_HEADER} is missing or wrong")
