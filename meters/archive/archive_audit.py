@@ -31,7 +31,7 @@ from meters.audit.link_audit import Finding, LinkAudit, Onlooker
 from meters.floor.floor_file import Floor
 from meters.ledger.checkpoint import Mark
 from meters.ledger.entry_messages import ARCHIVED, EXPIRED, Archived
-from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
+from meters.ledger.ledger_replay import Replay
 from meters.store.link_store import LinkStore
 
 READ_A_NIGHT: Final = 7
@@ -77,7 +77,7 @@ async def audit_link(
     checkpoint = await store.checkpoint()
     end = _End(until or date.max, checkpoint.entries, snapshot.slips)
     try:
-        files, replay, altered = _replayed(
+        files, replay = _replayed(
             archive.opened(since),
             seen,
             lambda done: advance(done, last),
@@ -86,7 +86,7 @@ async def audit_link(
             end=end,
         )
         if end.reached:
-            return _of_archived_days(store, archive, files, replay, altered=altered, last=last)
+            return _of_archived_days(store, archive, files, replay, last)
     except ArchiveError as error:
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(str(error))
     checkpoint = await store.checkpoint()
@@ -98,9 +98,9 @@ async def audit_link(
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(missing)
     finding = await LinkAudit(store, replay, onlooker).run(seen, advance)
     try:
-        found = (*altered, *_not_as_noted(archive, files, replay))
+        found = _not_as_noted(archive, files, replay)
     except ArchiveError as error:
-        found = (*altered, str(error))
+        found = [str(error)]
     for problem in found:
         finding = finding.also(problem)
     return replace(finding, first=files[0].head.first) if files else finding
@@ -144,7 +144,7 @@ class _End:
     def reach(self, file: DayFile, replay: Replay) -> bool:
         if file.head.day < self.until or file.head.last > self.archived_to:
             return False
-        waiting = replay.checkpoint.waiting
+        waiting = replay.books.waiting
         self.waiting = waiting if self.waiting is None else self.waiting & waiting
         self.reached = not self.waiting and not self._corrected_later(replay)
         return self.reached
@@ -163,16 +163,10 @@ class _End:
 
 
 def _of_archived_days(
-    store: LinkStore,
-    archive: ArchiveFiles,
-    files: Sequence[DayFile],
-    replay: Replay,
-    *,
-    altered: Sequence[str],
-    last: int,
+    store: LinkStore, archive: ArchiveFiles, files: Sequence[DayFile], replay: Replay, last: int
 ) -> Finding:
     # The ledger can record later that earlier files were deleted. So a missing file is no problem.
-    problems = (*replay.problems, *altered, *_other_digests(archive, files, replay))
+    problems = (*replay.problems, *_other_digests(archive, files, replay))
     return Finding(
         store.link.id, replay.entries, replay.seal, {}, problems, replay.totals,
         tuple(replay.variances), first=files[0].head.first, stored=last,
@@ -187,17 +181,14 @@ def _replayed(
     *,
     listed: frozenset[str],
     end: _End,
-) -> tuple[list[DayFile], Replay, list[str]]:
-    """Replay archive files up to `end`.
-
-    Returns:
-        The replayed files, the replay, and texts about decided claims that were changed.
+) -> tuple[list[DayFile], Replay]:
+    """Replay archive files up to `end`. Return them, and the replay.
 
     Raises:
         ArchiveError: a file was changed after it was written, or its entries contradict its
             balances.
     """
-    replay, altered, read = Replay(), list[str](), list[DayFile]()
+    replay, read = Replay(), list[DayFile]()
     for file in files:
         if not read:
             replay = Replay.after(file.day.opening)
@@ -211,8 +202,7 @@ def _replayed(
             if number % _SHOWN_EVERY == 0:
                 advance(number)
         _check_close(file, replay)
-        altered += _altered_claims(file, replay)
-        replay.evidence.forget_ended(listed, replay.entries)
+        replay.evidence.forget_ended(listed | replay.remaining_claims, replay.entries)
         advance(replay.entries)
         if end.reach(file, replay):
             # The next file has the digest of this one. `files` compares the two.
@@ -220,7 +210,7 @@ def _replayed(
             break
     if onlooker and not read:
         onlooker.began(replay)
-    return read, replay, altered[:PROBLEMS_MAX]
+    return read, replay
 
 
 def _check_close(file: DayFile, replay: Replay) -> None:
@@ -234,19 +224,8 @@ def _check_close(file: DayFile, replay: Replay) -> None:
         file.verify()
         return
     file.verify_after(replay.entries, replay.chain, replay.seal)
-    if replay.checkpoint != file.day.closing:
+    if replay.closing_digest != file.head.closing:
         raise ArchiveError(f"{file.path}: the balances at its close differ from its entries")
-
-
-def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
-    """Return texts about decided claims in a file that differ from the file's ledger entries."""
-    held, first = file.claims(), file.head.first
-    return [
-        f"{file.path}: {problem}"
-        for claim, ended in replay.evidence.ended.items()
-        if ended >= first
-        for problem in replay.evidence.differences(claim, held.get(claim, {}))
-    ]
 
 
 def _not_as_noted(archive: ArchiveFiles, files: Sequence[DayFile], replay: Replay) -> Sequence[str]:

@@ -1,7 +1,6 @@
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import takewhile
 from typing import Final
 
 import msgspec
@@ -15,7 +14,7 @@ from meters.archive.archive_days import (
 )
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
 from meters.ledger.checkpoint import Checkpoint
-from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
+from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS, WINS_KEPT
 from meters.ledger.entry_messages import DECIDED, Archived, Expired
 from meters.ledger.ledger_replay import Replay
 from meters.store.link_store import LinkStore
@@ -23,9 +22,6 @@ from meters.store.old_entries import compress_entries, keep_texts
 
 ARCHIVER: Final = "archive"
 """The name of the actor in ledger entries about archiving."""
-
-WINS_KEPT: Final = 25
-"""Number of the latest wins of each meter that remain in Redis, even if they are old (duty D16)."""
 
 _PAGE: Final = 250
 _WINS_AT_ONCE: Final = 500
@@ -157,35 +153,41 @@ class Archiver:
                 self._store.link.id, date.fromisoformat(closing.closed_day),
                 opening.entries + 1, closing.entries, previous, opening, closing,
             )  # fmt: skip
-            final = sorted(decided - closing.waiting)
-            claims = {
-                claim: _at_close(fields, replay.evidence.claims.get(claim))
-                for claim, fields in zip(final, await self._store.claims(final), strict=True)
-                if fields
-            }
-            for claim in final:
-                if found := replay.evidence.differences(claim, claims.get(claim, {})):
-                    raise ArchiveError(
-                        f"the claims of link {self._store.link.id} differ from its ledger, and"
-                        f" nothing was archived or trimmed: {found[0]}"
-                    )
-            return self._put(writer, day, claims, files)
+            await self._compare_claims(replay, decided)
+            return self._put(writer, day, files)
+
+    async def _compare_claims(self, replay: Replay, decided: set[str]) -> None:
+        """Compare the claims in Redis that were finally decided on the day with the ledger.
+
+        Raises:
+            ArchiveError: a claim differs.
+        """
+        claims = replay.evidence.claims
+        final = sorted((decided - replay.books.waiting) & claims.keys())
+        for claim, fields in zip(final, await self._store.claims(final), strict=True):
+            # The slip number can have been corrected after the close.
+            corrected = {name: claims[claim].get(name) for name in CORRECTION_FIELDS}
+            held = {name: one for name, one in (fields | corrected).items() if one is not None}
+            if found := replay.evidence.differences(claim, held if fields else {}):
+                raise ArchiveError(
+                    f"the claims of link {self._store.link.id} differ from its ledger, and nothing"
+                    f" was archived or trimmed: {found[0]}"
+                )
 
     def _put(
         self,
         writer: DayWriter,
         day: Day,
-        claims: Mapping[str, Mapping[str, str]],
         files: list[DayFile],
     ) -> tuple[DayFile, bool]:
         path = self._archive.path(day.day.isoformat())
         existing = next((file for file in files if file.path == path), None)
         if existing is None:
-            files.append(writer.finish(day, claims, path))
+            files.append(writer.finish(day, path))
             return files[-1], True
         # An earlier run wrote the file, but was interrupted before it wrote the ledger entry.
         existing.verify()
-        if existing.day != day:
+        if existing.head.digest != day.digest:
             raise ArchiveError(
                 f"{path} differs from the ledger of that day: keep it, and find out which of the"
                 " two is right before you trust either"
@@ -272,7 +274,7 @@ class Archiver:
         service reports when a table sends a hello event.
         """
         store = self._store
-        unpaid = set(checkpoint.claims)
+        unpaid = set(checkpoint.books.claims)
         _, tables = await store.tables_at([table.id for table in store.link.table])
         for table in tables:
             unpaid.update(table.repeated_claims)
@@ -311,36 +313,15 @@ class Archiver:
             await redis.xtrim(keys.ledger, minid=f"{onward}-0", approximate=False)
 
 
-def _at_close(fields: Mapping[str, str], due: Mapping[str, str] | None) -> dict[str, str]:
-    """Return a decided claim as it was at the close of the day that is archived.
-
-    The slip number can have been corrected after that. `due` is the claim according to the ledger.
-    If its round was not replayed, `due` is None, and the claim is returned as it is in Redis.
-    """
-    if due is None:
-        return dict(fields)
-    kept = {name: value for name, value in fields.items() if name not in CORRECTION_FIELDS}
-    return kept | {name: due[name] for name in CORRECTION_FIELDS if name in due}
-
-
 def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[DayFile]:
     """Return the archive files that are old enough to be deleted, the oldest first.
 
-    The last file is never among them. If a win is still undecided, the file of its gaming day and
-    all later files are kept, because without them the link's data could not be restored.
-
-    Raises:
-        ArchiveError: a file cannot be read, or a file is missing.
+    The last file is never among them.
     """
     year, leaps = today.year - keep_years, (today.month, today.day) == (2, 29)
     # The anniversary of February 29 is February 28.
     until = today.replace(year=year, day=28) if leaps else today.replace(year=year)
-    old = [DayFile(path) for path in archive.paths()[:-1] if day_of(path) < until.isoformat()]
-    if not old:
-        return old
-    (*_, last) = archive.files(date.max)
-    waiting = last.day.closing.waiting
-    return [*takewhile(lambda file: waiting.isdisjoint(file.day.opened), old)] if waiting else old
+    return [DayFile(path) for path in archive.paths()[:-1] if day_of(path) < until.isoformat()]
 
 
 async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:

@@ -1,14 +1,14 @@
-"""The archive file of one gaming day of one link: ledger entries, balances, decided wins.
+"""The archive file of one gaming day of one link: its ledger entries, and the link's state.
 
 It has JSON lines, compressed with zstd (RFC 8878): the program `zstd` prints it as text, and every
 programming language reads JSON. The file consists of three zstd frames: the head (one line), the
-decided wins, and the ledger entries. So pitlink reads the heads of many years without reading the
-entries. The file is written under a temporary name, synced to disk, read back completely, and then
-renamed. After this, pitlink never writes to it.
+checkpoints (the link's state at the beginning and at the close of the day, each one line), and the
+ledger entries. So pitlink reads the heads of many years without reading the rest. The file is
+written under a temporary name, synced to disk, read back completely, and then renamed. After this,
+pitlink never writes to it.
 
-Its digest covers the digest of the file of the day before; the checkpoints (balances and claims) at
-the beginning and the close of the day, of which the closing one has a digest over the ledger
-entries; and the wins that were decided on this day. So if somebody changes, omits or inserts a day,
+Its digest covers the digest of the file of the day before, and the two checkpoints, of which the
+closing one has a digest over the ledger entries. So if somebody changes, omits or inserts a day,
 the digests of all later files are wrong (duties D17, D20).
 """
 
@@ -23,7 +23,7 @@ from functools import cached_property
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Final, Self, TypeVar
+from typing import BinaryIO, Final, Self
 
 import msgspec
 import zstandard
@@ -31,7 +31,7 @@ from msgspec.structs import astuple
 
 from bonus.errors import UserError
 from meters.ledger.chain import ENTRY_FIELDS, link_and_seal_texts
-from meters.ledger.checkpoint import Checkpoint, CheckpointError, digest_of, read_checkpoint
+from meters.ledger.checkpoint import Checkpoint, CheckpointError, read_checkpoint
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
@@ -47,9 +47,7 @@ _PACKED_BYTES: Final = 1 << 10
 writes."""
 _LINE_BYTES_MAX: Final = 1 << 25
 _ENTRY_BYTES_MAX: Final = 1 << 20
-_CLAIMS_BYTES_MAX: Final = 1 << 28
-
-_Line = TypeVar("_Line")
+_CHECKPOINTS_BYTES_MAX: Final = 1 << 28
 
 
 class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
@@ -68,18 +66,11 @@ class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=Fals
     chain: str
 
 
-class ClaimLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Line of one decided win. `fields` is JSON: the fields that Redis had."""
-
-    claim: str
-    fields: str
-
-
 class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """First line of the file: the gaming day as in `Day`, with its balances as JSON.
+    """First line of the file: the gaming day as in `Day`, with the digests of its checkpoints.
 
-    `digest` is that of the file, `version` the release of pitlink that wrote it. `claims_bytes` and
-    `entries_bytes` are the lengths of the frames.
+    `digest` is that of the file, `version` the release of pitlink that wrote it.
+    `checkpoints_bytes` and `entries_bytes` are the lengths of the frames.
     """
 
     link: str
@@ -92,13 +83,12 @@ class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     closing: str
     version: str
     written: str
-    claims_bytes: int
+    checkpoints_bytes: int
     entries_bytes: int
 
 
 _ENCODE: Final = msgspec.json.Encoder().encode
 _HEAD: Final = msgspec.json.Decoder(HeadLine)
-_CLAIM: Final = msgspec.json.Decoder(ClaimLine)
 _ENTRY: Final = msgspec.json.Decoder(EntryLine)
 
 
@@ -112,12 +102,11 @@ class ArchiveError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The header of an archive file, with the balances at the beginning and close of its day.
+    """A gaming day, with the link's state at its beginning and at its close.
 
     `first` and `last` are the numbers of the gaming day's ledger entries; the last is the reading
     that closed the day. `previous` is the digest of the file of the day before, empty for the first
-    day. `opening` is the checkpoint (balances and claims) before the first entry, `closing` that
-    after the last.
+    day. `opening` is the checkpoint before the first entry, `closing` that after the last.
     """
 
     link: str
@@ -129,20 +118,11 @@ class Day:
     closing: Checkpoint
 
     @property
-    def opened(self) -> set[str]:
-        """The wins of this day that nobody had finally decided at its close.
-
-        A win whose Envy Bonuses are not decided is not finally decided.
-        """
-        return self.closing.waiting - self.opening.waiting
-
-    def digest(self, claims: Iterable[tuple[str, str]]) -> str:
-        """Return the digest of a gaming day's file. `claims` are the wins decided on this day."""
+    def digest(self) -> str:
+        """The digest of the day's file."""
         whole = hashlib.sha256()
-        span = (self.link, self.day.isoformat(), str(self.first), str(self.last))
-        texts = (self.previous, *span, self.opening.text.decode(), self.closing.text.decode())
-        for part in (*texts, *(text for claim in sorted(claims) for text in claim)):
-            data = part.encode()
+        span = (self.previous, self.link, self.day.isoformat(), str(self.first), str(self.last))
+        for data in (*map(str.encode, span), self.opening.text, self.closing.text):
             whole.update(b"%d:%s" % (len(data), data))
         return whole.hexdigest()
 
@@ -158,23 +138,20 @@ class DayFile:
 
     @cached_property
     def head(self) -> HeadLine:
-        """The head of the file, with the digests of its two checkpoints instead of their texts.
-
-        So the heads of all files fit in memory, even after many years.
-        """
-        head, _ = self._head()
-        opening, closing = digest_of(head.opening.encode()), digest_of(head.closing.encode())
-        return msgspec.structs.replace(head, opening=opening, closing=closing)
+        return self._head()[0]
 
     @property
     def day(self) -> Day:
-        """The gaming day, with the balances at its beginning and close."""
-        head, _ = self._head()
-        try:
-            books = read_checkpoint(head.opening.encode()), read_checkpoint(head.closing.encode())
-        except CheckpointError as error:
-            raise ArchiveError(f"{self.path} is damaged: {error}") from None
-        return Day(head.link, head.day, head.first, head.last, head.previous, *books)
+        """The gaming day, with the link's state at its beginning and close."""
+        with self._readable():
+            head, begin = self._head()
+            pieces = self._pieces(begin, head.checkpoints_bytes, _CHECKPOINTS_BYTES_MAX)
+            opening, _, closing = b"".join(pieces).removesuffix(b"\n").partition(b"\n")
+            try:
+                states = read_checkpoint(opening), read_checkpoint(closing)
+            except CheckpointError as error:
+                raise ArchiveError(f"{self.path} is damaged: {error}") from None
+            return Day(head.link, head.day, head.first, head.last, head.previous, *states)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """Yield the gaming day's ledger entries after entry `after`, in order."""
@@ -182,27 +159,13 @@ class DayFile:
             if line.number > after:
                 yield entry_of(line)
 
-    def claims(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the wins finally decided on this day, with the fields that Redis had."""
-        with self._readable():
-            return {
-                one.claim: msgspec.json.decode(one.fields, type=dict[str, str])
-                for one in self.claim_lines()
-            }
-
-    def claim_lines(self) -> Iterator[ClaimLine]:
-        """Yield the lines of the wins that were finally decided on this day."""
-        with self._readable():
-            head, begin = self._head()
-            yield from self._lines(_CLAIM, begin, head.claims_bytes, _CLAIMS_BYTES_MAX)
-
     def is_whole(self) -> bool:
         """Check if the file can be read and has the length that its beginning says."""
         try:
             head, begin = self._head()
             with self._readable():
                 size = self.path.stat().st_size
-            return size == begin + head.claims_bytes + head.entries_bytes
+            return size == begin + head.checkpoints_bytes + head.entries_bytes
         except ArchiveError:
             return False
 
@@ -220,8 +183,15 @@ class DayFile:
         with self._readable():
             head, begin = self._head()
             bytes_max = (head.last - head.first + 1) * _ENTRY_BYTES_MAX
-            begin += head.claims_bytes
-            yield from self._lines(_ENTRY, begin, head.entries_bytes, bytes_max)
+            begin, rest = begin + head.checkpoints_bytes, b""
+            for text in self._pieces(begin, head.entries_bytes, bytes_max):
+                lines, _, rest = (rest + text).rpartition(b"\n")
+                _check_length(len(rest), _LINE_BYTES_MAX, "a line")
+                if lines.startswith(b"\n") or b"\n\n" in lines:
+                    raise zstandard.ZstdError("it has an empty line")
+                yield from _ENTRY.decode_lines(lines)
+            if rest:
+                raise zstandard.ZstdError("its last line has no end")
 
     def verified_lines(self) -> Iterator[EntryLine]:
         """Yield the lines of the gaming day's ledger entries while the file is verified.
@@ -258,8 +228,10 @@ class DayFile:
         spans = (day.opening.entries + 1, day.closing.entries) == (day.first, day.last)
         if (number, chain, seal) != ends or not spans:
             raise ArchiveError(f"{self.path} is damaged: its entries are not those of its balances")
-        claims = [(one.claim, one.fields) for one in self.claim_lines()]
-        if day.digest(claims) != self.head.digest:
+        if day.digest != self.head.digest or (day.opening.digest, day.closing.digest) != (
+            self.head.opening,
+            self.head.closing,
+        ):
             raise ArchiveError(f"{self.path} is damaged: its digest is not that of its content")
         if not self.is_whole():
             raise ArchiveError(f"{self.path} is damaged: its length has changed")
@@ -287,30 +259,22 @@ class DayFile:
                 _check_length(len(text), _LINE_BYTES_MAX, "its first line")
             return _HEAD.decode(text), read - len(decompressor.unused_data)
 
-    def _lines(
-        self, decoder: msgspec.json.Decoder[_Line], begin: int, frame_bytes: int, bytes_max: int
-    ) -> Iterator[_Line]:
-        """Yield the lines of one frame. It has a checksum, which zstd compares."""
+    def _pieces(self, begin: int, frame_bytes: int, bytes_max: int) -> Iterator[bytes]:
+        """Yield the text of one frame in pieces. It has a checksum, which zstd compares."""
         decompressor = zstandard.ZstdDecompressor().decompressobj()
-        rest, plain_bytes = b"", 0
+        plain_bytes = 0
         with self.path.open("rb") as file:
             file.seek(begin)
-            while frame_bytes > 0:
+            while frame_bytes > 0 and not decompressor.eof:
                 piece = file.read(min(_PACKED_BYTES, frame_bytes))
-                frame_bytes -= len(piece)
                 if not piece:
                     break
+                frame_bytes -= len(piece)
                 text = decompressor.decompress(piece)
                 plain_bytes += len(text)
                 _check_length(plain_bytes, bytes_max, "one of its parts")
-                lines, _, rest = (rest + text).rpartition(b"\n")
-                _check_length(len(rest), _LINE_BYTES_MAX, "a line")
-                if lines.startswith(b"\n") or b"\n\n" in lines:
-                    raise zstandard.ZstdError("it has an empty line")
-                yield from decoder.decode_lines(lines)
-                if decompressor.eof:
-                    break
-        if rest or frame_bytes or not decompressor.eof or decompressor.unused_data:
+                yield text
+        if frame_bytes or not decompressor.eof or decompressor.unused_data:
             raise zstandard.ZstdError("its parts do not have the lengths that its first line says")
 
 
@@ -332,8 +296,7 @@ class _FrameWriter:
         self._waiting_bytes = 0
         self._frame_bytes = 0
 
-    def add(self, line: HeadLine | ClaimLine | EntryLine) -> None:
-        text = _ENCODE(line)
+    def add(self, text: bytes) -> None:
         self._lines += (text, b"\n")
         self._waiting_bytes += len(text)
         if self._waiting_bytes > _PIECE_BYTES:
@@ -393,35 +356,30 @@ class DayWriter:
         except ValueError as error:
             raise ArchiveError(f"entry {number} cannot be archived: {error}") from None
         try:
-            self._entries.add(line)
+            self._entries.add(_ENCODE(line))
         except OSError as error:
             raise ArchiveError(f"{self._entries_path} cannot be written: {error}") from None
 
-    def finish(self, day: Day, claims: Mapping[str, Mapping[str, str]], path: Path) -> DayFile:
+    def finish(self, day: Day, path: Path) -> DayFile:
         """Complete the archive file, read it back completely, and rename it.
 
         Raises:
             ArchiveError: the file cannot be written, or the content on the disk is wrong.
         """
-        lines = [
-            ClaimLine(claim, msgspec.json.encode(fields, order="deterministic").decode())
-            for claim, fields in sorted(claims.items())
-        ]
         try:
             with ExitStack() as stack:
                 entries_bytes = self._entries.end()
                 self._file.close()
-                claims_file = stack.enter_context(BytesIO())
-                claims_bytes = _write(claims_file, lines)
+                checkpoints = stack.enter_context(BytesIO())
+                checkpoints_bytes = _write(checkpoints, [day.opening.text, day.closing.text])
                 head = HeadLine(
-                    day.link, day.day, day.first, day.last, day.previous,
-                    day.digest((one.claim, one.fields) for one in lines),
-                    day.opening.text.decode(), day.closing.text.decode(),
-                    version("pitlink"), now_text(), claims_bytes, entries_bytes,
+                    day.link, day.day, day.first, day.last, day.previous, day.digest,
+                    day.opening.digest, day.closing.digest, version("pitlink"), now_text(),
+                    checkpoints_bytes, entries_bytes,
                 )  # fmt: skip
                 file = stack.enter_context(write_private_file(self._temporary))
-                _write(file, [head])
-                file.write(claims_file.getvalue())
+                _write(file, [_ENCODE(head)])
+                file.write(checkpoints.getvalue())
                 shutil.copyfileobj(stack.enter_context(self._entries_path.open("rb")), file)
                 file.flush()
                 os.fsync(file.fileno())
@@ -434,7 +392,7 @@ class DayWriter:
         return DayFile(path)
 
 
-def _write(file: BinaryIO, lines: Iterable[HeadLine | ClaimLine]) -> int:
+def _write(file: BinaryIO, lines: Iterable[bytes]) -> int:
     writer = _FrameWriter(file)
     for line in lines:
         writer.add(line)

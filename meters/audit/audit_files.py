@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from meters.ledger.checkpoint import Mark
+from meters.ledger.checkpoint import Checkpoint, Mark
 from meters.ledger.ledger_replay import AuditCheckpoint
 from meters.ledger.table_evidence import LedgerReply, OpenedRound
 from meters.process.private_files import replace_private_file
@@ -132,23 +132,22 @@ _CHECKPOINT: Final = "audit-checkpoint.json"
 
 
 class _Table(msgspec.Struct, frozen=True, array_like=True, tag="table"):
-    """A line with the replies and the open round of one table; see `AuditCheckpoint`."""
+    """A line with the replies and the open round of one table."""
 
     table: str
     replies: dict[int, LedgerReply]
     round: OpenedRound | None
-    begun: tuple[bytes, tuple[str, ...]] | None
 
 
-class _Waiting(msgspec.Struct, frozen=True, array_like=True, tag="waiting"):
-    """A line with the fields of one claim that waits."""
+class _Claim(msgspec.Struct, frozen=True, array_like=True, tag="claim"):
+    """A line with the fields of one claim."""
 
     claim: str
     fields: dict[str, str]
 
 
 _DECODER: Final = msgspec.json.Decoder(AuditCheckpoint)
-_LINES: Final = msgspec.json.Decoder(_Table | _Waiting)
+_LINES: Final = msgspec.json.Decoder(_Table | _Claim)
 _AT_ONCE: Final = 20
 """Count of tables or claims that are encoded at once. It takes a fraction of a millisecond."""
 
@@ -156,9 +155,9 @@ _AT_ONCE: Final = 20
 class AuditCheckpointFile:
     """The file with the last audit checkpoint of a link, next to the ledger mark of the link.
 
-    Its first line is the `AuditCheckpoint` without the replies and open rounds of tables, and
-    without the claims that wait. Each further line has one of these claims, or the replies and the
-    open round of one table.
+    Its first line is the `AuditCheckpoint` without the claims, and without the replies and open
+    rounds of tables. Each further line has one claim, or the replies and the open round of one
+    table.
     """
 
     def __init__(self, mark_path: Path, link: str) -> None:
@@ -193,10 +192,11 @@ class AuditCheckpointFile:
         Raises:
             OSError: the file cannot be written.
         """
-        tables = replace(state.tables, replies={}, rounds={})
-        first = msgspec.structs.replace(state, tables=tables, waiting={}, begun={})
-        lines = [msgspec.json.encode(first)]
-        for place, line in enumerate(_lines_of(state)):
+        whole = state.checkpoint
+        tables = replace(whole.tables, replies={}, rounds={})
+        rest = msgspec.structs.replace(whole, tables=tables, claims={})
+        lines = [msgspec.json.encode(msgspec.structs.replace(state, checkpoint=rest))]
+        for place, line in enumerate(_lines_of(whole)):
             if place % _AT_ONCE == 0:
                 await pause()
             lines.append(msgspec.json.encode(line))
@@ -210,24 +210,23 @@ class AuditCheckpointFile:
 def decode_checkpoint(content: bytes) -> AuditCheckpoint:
     first, *lines = content.split(b"\n")
     state = _DECODER.decode(first)
+    tables, claims = state.checkpoint.tables, state.checkpoint.claims
     for each in map(_LINES.decode, lines):
-        if isinstance(each, _Waiting):
-            state.waiting[each.claim] = each.fields
+        if isinstance(each, _Claim):
+            claims[each.claim] = each.fields
             continue
-        state.tables.replies[each.table] = each.replies
+        tables.replies[each.table] = each.replies
         if each.round:
-            state.tables.rounds[each.table] = each.round
-        if each.begun:
-            state.begun[each.table] = each.begun
-    if state.tables.replies.keys() != state.tables.last.keys():
+            tables.rounds[each.table] = each.round
+    if tables.replies.keys() != tables.last.keys():
         raise msgspec.DecodeError("the replies of a table are missing")
     return state
 
 
-def _lines_of(state: AuditCheckpoint) -> Iterator[_Table | _Waiting]:
-    for claim, fields in state.waiting.items():
-        yield _Waiting(claim, fields)
+def _lines_of(state: Checkpoint) -> Iterator[_Table | _Claim]:
+    for claim, fields in state.claims.items():
+        yield _Claim(claim, fields)
     # The tables come last. The first line names them all, so a file that was cut off is refused.
     tables = state.tables
-    for table, replies in tables.replies.items():
-        yield _Table(table, replies, tables.rounds.get(table), state.begun.get(table))
+    for table in tables.last:
+        yield _Table(table, tables.replies.get(table, {}), tables.rounds.get(table))

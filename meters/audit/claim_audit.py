@@ -16,10 +16,9 @@ import structlog
 from meters.ledger.claim_evidence import (
     CLAIM_ACTS,
     Evidence,
+    WinPlace,
     claim_differences,
     decided_claim,
-    fields_of,
-    win_members,
 )
 from meters.ledger.entry_messages import DECIDED, DecisionRecord
 from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
@@ -119,14 +118,14 @@ class ClaimAudit:
             return None
         claims, held = evidence.in_order, evidence.claims
         # The first claims are archived, and so were removed before.
-        del claims[: next((at for at, one in enumerate(claims) if one[1] in held), len(claims))]
-        if self._old >= len(claims) or claims[self._old][0] > compared.entries:
+        del claims[: next((at for at, one in enumerate(claims) if one.claim in held), len(claims))]
+        if self._old >= len(claims) or claims[self._old].entry > compared.entries:
             self._old = 0
         begin, self._old = self._old, min(self._old + CLAIMS_AGAIN, len(claims))
-        old_after = claims[begin - 1][0] if begin else 0
+        old_after = claims[begin - 1].entry if begin else 0
         old_to = compared.entries
         if self._old < len(claims):
-            old_to = min(claims[self._old - 1][0], old_to)
+            old_to = min(claims[self._old - 1].entry, old_to)
         meters = tuple(replay.books.terms)
         return IndexPart(compared.entries, min(old_after, old_to), old_to, meters)
 
@@ -251,7 +250,7 @@ class ClaimAudit:
     async def _compare(
         self, replay: Replay, ids: Sequence[str], archived_to: int, later: LaterEntries
     ) -> list[str]:
-        evidence, books = replay.evidence, replay.books
+        evidence = replay.evidence
         entries, rows = await self._store.claims_at(ids)
         found = []
         for claim, held in zip(ids, rows, strict=True):
@@ -260,9 +259,7 @@ class ClaimAudit:
                 evidence.claims.pop(claim, None)
                 del evidence.ended[claim]
                 continue
-            held_win, held_envy = books.claims.get(claim), books.envy.get(claim)
-            due = evidence.claims.get(claim) or fields_of(held_win, held_envy)
-            assets = evidence.assets_of(claim)
+            due, assets = evidence.claims[claim], evidence.assets_of(claim)
             differences = claim_differences(claim, due, held, assets)
             if differences:
                 # Somebody can have decided the claim since the replay.
@@ -287,31 +284,26 @@ def _place_of_claim(evidence: Evidence, entry: int) -> int:
     return bisect_right(evidence.in_order, entry, key=itemgetter(0))
 
 
-def _claims_in(replay: Replay, part: IndexPart | None) -> Iterable[str]:
-    """Return the claims whose fields the replay knows, in the order of their entries, in `part`."""
+def _places_in(replay: Replay, part: IndexPart | None) -> list[WinPlace]:
+    """Return the places of the claims in `part`, in their order."""
     evidence = replay.evidence
-    if part is None:
-        return evidence.claims
-    spans = _spans(part, partial(_place_of_claim, evidence))
-    found = (evidence.in_order[span] for span in spans)
-    return [claim for span in found for _, claim in span if claim in evidence.claims]
+    spans = _spans(part, partial(_place_of_claim, evidence)) if part else (slice(None),)
+    places = (place for span in spans for place in evidence.in_order[span])
+    return [place for place in places if place.claim in evidence.claims]
 
 
 def _due(replay: Replay, part: IndexPart | None) -> Iterable[str]:
     """Return the claims to compare: the undecided claims, and the finally decided ones.
 
     With `part`, return only the decided claims in this part. If many claims are undecided, return
-    only those in this part, too, and those from before the replay.
+    only those in this part, too.
     """
-    books, ended = replay.books, replay.evidence.ended
-    known = _claims_in(replay, part)
-    if part is None or len(books.claims) + len(books.envy) <= WHOLE_UP_TO:
-        waiting = books.waiting
-        return [*waiting, *(claim for claim in known if claim in ended and claim not in waiting)]
-    # No part has the claims that were opened before the replay, on archived days. They are few.
-    held = replay.evidence.claims
-    before = [claim for claim in (*books.claims, *books.envy) if claim not in held]
-    return dict.fromkeys((*before, *known))
+    known = [place.claim for place in _places_in(replay, part)]
+    if part and len(replay.books.waiting) > WHOLE_UP_TO:
+        return known
+    # A ledger with an entry that cannot be read can lack the record of a claim that waits.
+    waiting = replay.books.waiting & replay.evidence.claims.keys()
+    return [*waiting, *(claim for claim in known if claim not in waiting)]
 
 
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
@@ -321,7 +313,7 @@ def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
     """
     books, claims, waiting = replay.books, replay.evidence.claims, replay.books.waiting
     part = snapshot.part
-    due = [claim for claim in _claims_in(replay, part) if claim in waiting] if part else waiting
+    due = waiting.intersection(one.claim for one in _places_in(replay, part)) if part else waiting
     found = [
         f"claim {claim} waits, and is not in Redis's list"
         for claim in due
@@ -333,8 +325,8 @@ def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
                 f"claim {claim} is in Redis's list of those that wait, the ledger says it does not"
             )
             continue
-        entry = claims.get(claim, {}).get("entry")
-        if entry is not None and int(entry) != order:
+        entry = claims[claim]["entry"] if claim in claims else str(order)
+        if int(entry) != order:
             found.append(f"claim {claim}: its order in the list is {order}, not {entry}")
     pending = books.pending
     for meter in books.terms:
@@ -349,11 +341,10 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
     evidence = replay.evidence
     due: dict[str, str] = {}
     optional: set[str] = set()
-    for claim in _claims_in(replay, snapshot.part):
-        members = win_members(claim, evidence.claims[claim])
-        due |= dict.fromkeys(members, claim)
-        if evidence.ended.get(claim, archived_to + 1) <= archived_to:
-            optional.update(members)
+    for place in _places_in(replay, snapshot.part):
+        due |= dict.fromkeys(place.members, place.claim)
+        if evidence.ended.get(place.claim, archived_to + 1) <= archived_to:
+            optional.update(place.members)
     found = [
         f"claim {due[member]} is not in the index of wins"
         for member in due.keys() - snapshot.wins - optional
@@ -361,8 +352,6 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
     found += [
         f"the index of wins has {member[:100]!r}, which the ledger does not have"
         for member in snapshot.wins - due.keys()
-        if _order_of(member) > replay.begins_after
-        and member.rpartition(":")[2] not in evidence.begun_before
     ]
     if snapshot.misplaced:
         found.append(f"{snapshot.misplaced} wins are out of their order in the index")
@@ -405,12 +394,10 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     if counts.waiting != waiting:
         found.append(f"{counts.waiting} claims wait in Redis's list, the ledger says {waiting}")
     wins = compared.counts.wins + sum(
-        len(win_members(claim, evidence.claims[claim]))
-        for _, claim in evidence.in_order[_place_of_claim(evidence, part.new_after) :]
-        if claim in evidence.claims
+        len(place.members)
+        for place in evidence.in_order[_place_of_claim(evidence, part.new_after) :]
+        if place.claim in evidence.claims
     )
-    # The meter of these wins is not known, so they can have one member or two.
-    wins += 2 * len(evidence.begun_before)
     if counts.wins > wins:
         found.append(f"the index of wins has {counts.wins} members, the ledger says {wins}")
     acts = compared.counts.acts + len(evidence.acts) - bisect_right(evidence.acts, part.new_after)
@@ -420,12 +407,6 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     if counts.slips != slips:
         found.append(f"{counts.slips} payout slips are in Redis, the ledger says {slips}")
     return found
-
-
-def _order_of(member: str) -> int:
-    """Return a win's place from its index member; above all places if somebody altered it."""
-    digits = member.replace("!", ":", 1).split(":")[1:2]
-    return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 
 
 def _did(noted: str) -> str:

@@ -289,11 +289,11 @@ class LinkAudit:
             self._again = None
             if again.seal != replay.seal and not again.problems:
                 return ["the ledger is not the one that was read before"]
-            if again.checkpoint != replay.checkpoint and not again.problems:
+            if again.closing_digest != replay.closing_digest and not again.problems:
                 return ["the balances are not those that follow from the ledger"]
             if again.begins_after < replay.begins_after and not again.problems:
-                # This replay has the evidence of the entries before the audit checkpoint. So the
-                # next audits also compare the claims and replies of these entries.
+                # This replay also has the payout slips, acts and replies of the entries before the
+                # audit checkpoint, so the next audits compare them too.
                 self._replay = again
         return again.problems
 

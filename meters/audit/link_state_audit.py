@@ -6,7 +6,6 @@ from typing import Final
 from meters.ledger.chain import CHAIN
 from meters.ledger.claim_evidence import shown
 from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
-from meters.ledger.link_evidence import NOT_YET
 from meters.ledger.link_state import Snapshot
 from meters.ledger.money_terms import terms_as_text, terms_digest
 from meters.store.link_store import LinkStore
@@ -58,7 +57,7 @@ async def link_state_problems(
     found = [*_state_difference(replay, snapshot.meters), *_other_versions(replay, snapshot.meters)]
     # While a link operates, its self-check compares the approval with the ledger. A new approval
     # repairs a difference.
-    if whole and (link.approved or replay.begins_after == 0):
+    if whole:
         differences = _differences(link.approved, snapshot.approved)
         found += [f"the approved configuration: {each}" for each in differences]
     found += _other_open(replay, snapshot.proposals)
@@ -78,8 +77,6 @@ async def link_state_problems(
 
 def _state_difference(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
     due = dict(replay.link.standing)
-    if replay.begins_after == 0:
-        due = dict.fromkeys(NOT_YET) | due
     if replay.books.terms:
         texts = {meter: terms_as_text(terms) for meter, terms in replay.books.terms.items()}
         due["terms"] = terms_digest(texts)
@@ -106,13 +103,11 @@ def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
     for proposal in sorted(due.keys() - held.keys()):
         yield f"proposal {proposal} waits, and is not in Redis's list"
     for proposal, order in held.items():
-        if order > replay.begins_after and due.get(proposal) != order:
+        if due.get(proposal) != order:
             yield f"proposal {proposal[:100]!r} waits in Redis, the ledger says otherwise"
 
 
 def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
-    """Yield a text for each field that differs; if `due` has only some fields, only of those."""
-    whole = "at" in due
-    for name in sorted(held.keys() | due.keys() if whole else due.keys()):
+    for name in sorted(held.keys() | due.keys()):
         if held.get(name) != due.get(name):
             yield f"{name} is {shown(held.get(name))}, the ledger says {shown(due.get(name))}"

@@ -161,10 +161,12 @@ def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> I
             said = one[DIGEST:]
             if said.startswith((b"{", b"#")) and not _has_no_entry(said, seq):
                 yield f"it keeps a reply to event {seq}, no refusal, that is in no ledger entry"
-    # After a restore, Redis has only the replies that the ledger and the outboxes had.
-    first = last if replay.link.restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
+    # After a restore, Redis has only the replies that the archive and the outboxes had.
+    restored = replay.link.restored
+    first = last if restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
     lacking = [seq for seq in range(max(first, 1), last + 1) if seq not in held]
-    if lacking and not set(lacking) <= due.keys():
+    before_archive = restored and last == replay.tables.last.get(table)
+    if lacking and not set(lacking) <= due.keys() and not before_archive:
         yield f"it keeps no reply to event {lacking[-1]}, its last event is {last}"
 
 
@@ -195,20 +197,19 @@ def _other_rest(
 ) -> Iterable[str]:
     """Report differences in a table's last finished round and in its repeated claims."""
     over = replay.tables.over.get(table)
-    if (over is not None or replay.begins_after == 0) and state.over != (over or ""):
+    if state.over != (over or ""):
         yield f"the round that was over last is {shown(state.over or None)}, not {shown(over)}"
     # The service reports the state of recent claims to a table again.
-    if replay.begins_after == 0:
-        claims = " ".join(replay.tables.repeated_claims.get(table, ())).encode()
-        if (repeated or b"") != claims:
-            yield f"its repeated claims are {_words(repeated)}, not {_words(claims)}"
+    claims = " ".join(replay.tables.repeated_claims.get(table, ())).encode()
+    if (repeated or b"") != claims:
+        yield f"its repeated claims are {_words(repeated)}, not {_words(claims)}"
 
 
 def _other_round(
     replay: Replay, table: str, state: PackedTable, wagers: bytes | None
 ) -> Iterable[str]:
-    added = replay.books.rounds.get(table)
-    if added is None:
+    opened, added = replay.tables.rounds.get(table), replay.books.rounds.get(table)
+    if opened is None or added is None:
         has = {
             "round": state.round, "basis": state.basis, "wagers": wagers is not None,
             "entry": state.entry, "draw": state.draw, "contributed": state.contributed,
@@ -219,13 +220,6 @@ def _other_round(
         return
     if sorted(state.contributed) != sorted(map(stored_contribution, added)):
         yield "the contributions of its open round differ from the ledger"
-    opened = replay.tables.rounds.get(table)
-    if opened is None:
-        if not state.round:
-            yield "it has no open round, the ledger says that there is one"
-        if state.entry > replay.begins_after:
-            yield f"entry is {state.entry}, the ledger says that its open round began earlier"
-        return
     # Redis has the text of the wagers only if their ledger entry is no longer in Redis.
     for name, value, due in (
         ("round", state.round or None, opened.round),
@@ -287,10 +281,11 @@ def _other_hold(replay: Replay, due: Mapping[str, HeldWin], held: str) -> Iterab
         one = there[claim]
         if one.amount != win.cents:
             yield f"claim {claim} holds it with {one.amount} cents, the ledger says {win.cents}"
-        due_line = replay.evidence.position_of(claim)
-        if due_line and due_line != (one.position, one.item):
+        if claim not in replay.evidence.claims:
+            continue
+        position, item = replay.evidence.position_of(claim)
+        if (position, item) != (one.position, one.item):
             held_line = f"{one.item} at position {one.position}"
-            position, item = due_line
             yield f"claim {claim} holds it as {held_line}, the ledger says {item} at {position}"
     for claim in there.keys() - due.keys():
         yield f"claim {claim} holds it, the ledger says that it does not"
@@ -298,7 +293,7 @@ def _other_hold(replay: Replay, due: Mapping[str, HeldWin], held: str) -> Iterab
 
 def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:
     """Report a correction request that somebody changed, or a decision that nobody made."""
-    if stored.table not in replay.books.rounds:
+    if stored.table not in replay.tables.rounds:
         yield "it asks a floorperson for a correction, the ledger says that no round is open"
         return
     try:
@@ -306,9 +301,7 @@ def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:
     except ValueError as error:
         yield f"its correction request was changed: {error}"
         return
-    opened = replay.tables.rounds.get(stored.table)
-    if opened is None:
-        return
+    opened = replay.tables.rounds[stored.table]
     if correction.round != opened.round:
         yield f"it asks for a correction of round {correction.round}, not of {opened.round}"
     if stored.decision:

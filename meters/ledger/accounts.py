@@ -12,7 +12,7 @@
 ======================  ==========================================================================
 """
 
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -78,7 +78,7 @@ class Totals:
     won_cents: int = 0
 
     @classmethod
-    def of(cls, tallies: Counter[str], contributed_micros: int) -> Self:
+    def of(cls, tallies: Mapping[str, int], contributed_micros: int) -> Self:
         """Make the totals from the accounting meters: counts and sums that only rise."""
 
         def net(laid: str, voided: str) -> int:

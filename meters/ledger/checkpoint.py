@@ -1,13 +1,12 @@
-"""The checkpoint: the balances and claims of a link at the close of a gaming day.
+"""The checkpoint: the state of a link at the close of a gaming day.
 
 A replay of the ledger can begin at a checkpoint, so the ledger entries before it can be deleted
-from Redis: they are in the archive. The same balances and claims always make the same checkpoint
-text. When a gaming day is archived, a ledger entry records the digest of this text. So if somebody
-replaces the beginning of a ledger, an audit finds this (duties D17, D20).
+from Redis: they are in the archive. The same state always makes the same checkpoint text. When a
+gaming day is archived, a ledger entry records the digest of this text. So if somebody replaces the
+beginning of a ledger, an audit finds this (duties D17, D20).
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Final
@@ -15,9 +14,10 @@ from typing import Final
 import msgspec
 
 from meters.ledger.entry_messages import ARCHIVED
-from meters.ledger.expected_transfers import Added, ExpectedBooks, HeldEnvy, HeldWin
-from meters.ledger.floor_approvals import NotedApproval
-from meters.ledger.money_terms import TermsText
+from meters.ledger.expected_transfers import ExpectedBooks
+from meters.ledger.floor_approvals import HalfApproval, NotedApproval
+from meters.ledger.link_evidence import LinkEvidence
+from meters.ledger.table_evidence import TableEvidence
 from meters.wire.messages import UNREADABLE
 
 
@@ -26,36 +26,32 @@ class CheckpointError(ValueError):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The state of a replay after the ledger entry `entries`. `balances` are micros by account.
+    """The state of a link after the ledger entry `entries`.
 
     `chain` is the digest of this entry, `seal` that over all entries up to it, and `closed_day` the
-    gaming day that it closed. `contributed_micros` is the sum of the contributions of all wagers,
-    without voided rounds. `variances` are differences between the reading at the close of a gaming
-    day and the ledger. `house_paid` are, by claim, the micros that the house paid when a rejected
-    win was reopened; the next decision on the win removes them.
+    last closed gaming day. `contributed_micros` is the sum of the contributions of all wagers,
+    without voided rounds. `approval` is the last approval of a floor file, and `half` the first of
+    two approvals that waits for the second. `variances` are differences between the reading at the
+    close of a gaming day and the ledger. `claims` are the fields of the claims that remain in Redis
+    when their gaming days do not, `ended` the entries of their final decisions, and `assets` the
+    asset numbers of the tables, as in `Evidence`.
     """
 
-    entries: int
-    chain: str
-    seal: str
-    closed_day: str
-    closed: bool
-    contributed_micros: int
-    approval: NotedApproval | None
-    variances: tuple[str, ...]
-    balances: dict[str, int]
-    cycles: dict[str, int]
-    terms: dict[str, TermsText]
-    rounds: dict[str, tuple[Added, ...]]
-    claims: dict[str, HeldWin]
-    tallies: dict[str, int]
-    envy: dict[str, HeldEnvy]
-    house_paid: dict[str, int]
-
-    @property
-    def waiting(self) -> set[str]:
-        """The claims whose win or Envy Bonuses nobody has finally decided."""
-        return self.claims.keys() | self.envy.keys()
+    entries: int = 0
+    chain: str = ""
+    seal: str = ""
+    closed_day: str = ""
+    closed: bool = False
+    contributed_micros: int = 0
+    variances: tuple[str, ...] = ()
+    approval: NotedApproval | None = None
+    half: HalfApproval | None = None
+    books: ExpectedBooks = msgspec.field(default_factory=ExpectedBooks)
+    tables: TableEvidence = msgspec.field(default_factory=TableEvidence)
+    link: LinkEvidence = msgspec.field(default_factory=LinkEvidence)
+    claims: dict[str, dict[str, str]] = {}
+    ended: dict[str, int] = {}
+    assets: dict[str, tuple[str, ...]] = {}
 
     @property
     def text(self) -> bytes:
@@ -65,22 +61,8 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def digest(self) -> str:
         return digest_of(self.text)
 
-    def books(self) -> ExpectedBooks:
-        return ExpectedBooks(
-            dict(self.balances),
-            dict(self.cycles),
-            dict(self.terms),
-            dict(self.rounds),
-            dict(self.claims),
-            Counter(self.tallies),
-            dict(self.envy),
-            house_paid=dict(self.house_paid),
-        )
 
-
-_CARRIED: Final = msgspec.json.Decoder(Checkpoint)
-EMPTY: Final = Checkpoint(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {}, {}, {}, {})  # noqa: FBT003
-"""The checkpoint before the first ledger entry: no balances and no claims."""
+_CHECKPOINT: Final = msgspec.json.Decoder(Checkpoint)
 
 
 def digest_of(text: bytes) -> str:
@@ -91,14 +73,16 @@ def read_checkpoint(text: bytes) -> Checkpoint:
     """Decode a checkpoint from its text.
 
     Raises:
-        CheckpointError: the text is not a checkpoint.
+        CheckpointError: the text is not a checkpoint, or not written as `Checkpoint.text` is.
     """
     try:
-        found = _CARRIED.decode(text)
+        found = _CHECKPOINT.decode(text)
         if found.closed_day:
             date.fromisoformat(found.closed_day)
     except (*UNREADABLE, ValueError) as error:
-        raise CheckpointError(f"the balances of a day's close cannot be read: {error}") from None
+        raise CheckpointError(f"the state at a day's close cannot be read: {error}") from None
+    if found.text != text:
+        raise CheckpointError("the state at a day's close is not written as pitlink writes it")
     return found
 
 

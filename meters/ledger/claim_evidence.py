@@ -5,9 +5,10 @@ So an audit computes these fields from the ledger, compares them with Redis, and
 somebody made directly in Redis.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple, Self
 
 import msgspec
 
@@ -20,13 +21,14 @@ from meters.ledger.floor_approvals import approved_floor
 from meters.ledger.redis_layout import ANY_WIN, METER_AWARD
 from meters.ledger.slip_numbers import fold_slip, kept_for
 from meters.ledger.table_corrections import is_act
+from meters.ledger.table_evidence import OpenedRound
 from meters.wire.messages import Reply, Result
 
 Fields = Mapping[str, str]
 """The fields of a claim's Redis hash."""
 
-_Round = tuple[bytes, tuple[str, ...]]
-"""The wagers event of a table's open round, and the meters to which the wagers contributed."""
+WINS_KEPT: Final = 25
+"""Number of the latest wins of each meter that remain in Redis, even if they are old (duty D16)."""
 
 _RESULT: Final = msgspec.json.Decoder(Result)
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
@@ -57,132 +59,150 @@ CLAIM_ACTS: Final = frozenset(
 """The kinds of the ledger entries that change a claim."""
 
 
+class WinPlace(NamedTuple):
+    """The place of a claim in the lists of wins: by the entry that opened it, then by its name.
+
+    `is_award` says that the win is a percentage of the meter.
+    """
+
+    entry: int
+    claim: str
+    meter: str
+    is_award: bool
+
+    @classmethod
+    def of(cls, claim: str, fields: Fields) -> Self:
+        record = record_of(fields)
+        return cls(int(fields["entry"]), claim, record.meter, record.percent is not None)
+
+    @property
+    def members(self) -> list[str]:
+        """The members of the index of wins in Redis that the claim has."""
+        lists = (ANY_WIN, METER_AWARD) if self.is_award else (ANY_WIN,)
+        return [f"{self.meter}{each}{self.entry:016d}:{self.claim}" for each in lists]
+
+
 @dataclass
 class Evidence:
-    """The claims of a link, according to the replayed ledger entries.
+    """The claims of a link, according to its ledger.
 
     Attributes:
-        claims: the fields that the Redis hash of each claim must have. Claims whose round was not
-            replayed completely are left out.
+        claims: the fields that the Redis hash of each claim must have.
         ended: the number of the ledger entry that finally decided each claim.
+        assets: the asset numbers that each table had in the approved floor files, the latest last.
+        in_order: the places of the claims in `claims`, in their order.
         slips: the claim of each payout slip, which the slip paid, or for which a restore keeps its
             number. The numbers are in the form in which pitlink compares them.
-        in_order: the claims that were added to `claims`, each with the number of the ledger entry
-            that opened it, in the order of these numbers.
         slips_in_order: the payout slips that were added to `slips`, the last one last.
-        begun_before: the claims of results whose wagers are before the first replayed entry.
-        assets: the asset numbers that each table had in the approved floor files, the latest last.
+        opened: the claims of the replayed results.
         acts: the numbers of the ledger entries that are acts: decisions of a person, or entries
             that the service itself writes. Those up to the entry `acts_after` were removed.
-        begun: the event with the wagers of each open round, and the meters that the wagers fed.
+
+    A checkpoint has the first three. So a replay that begins at one lacks the earlier payout slips,
+    which are too many for it, and the earlier acts, which Redis no longer has.
     """
 
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
     ended: dict[str, int] = field(default_factory=dict)
+    assets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    in_order: list[WinPlace] = field(default_factory=list)
     slips: dict[str, str] = field(default_factory=dict)
+    slips_in_order: list[str] = field(default_factory=list)
     opened: set[str] = field(default_factory=set)
-    begun_before: set[str] = field(default_factory=set)
-    assets: dict[str, list[str]] = field(default_factory=dict)
     acts: list[int] = field(default_factory=list)
     acts_after: int = 0
-    begun: dict[str, _Round] = field(default_factory=dict)
-    in_order: list[tuple[int, str]] = field(default_factory=list)
-    slips_in_order: list[str] = field(default_factory=list)
 
-    def resume(self, waiting: Mapping[str, dict[str, str]]) -> None:
-        """Continue with claims that an earlier replay knew, given with their fields."""
-        self.claims.update(waiting)
-        self.in_order = sorted((int(fields["entry"]), claim) for claim, fields in waiting.items())
+    def __post_init__(self) -> None:
+        places = (WinPlace.of(claim, fields) for claim, fields in self.claims.items())
+        self.in_order = sorted(places)
 
-    def add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
-        """Add the data of a replayed ledger entry. `books` are the balances after this entry.
+    def remaining(self, also: Iterable[str]) -> set[str]:
+        """Return the claims that remain in Redis when it no longer has their gaming days.
+
+        They are the latest wins of each meter, and those in `also`.
+        """
+        found, counts = set(also), Counter[tuple[str, bool]]()
+        for place in reversed(self.in_order):
+            for award in {False, place.is_award}:
+                counts[place.meter, award] += 1
+                if counts[place.meter, award] <= WINS_KEPT and place.claim in self.claims:
+                    found.add(place.claim)
+        return found
+
+    def add_entry(
+        self,
+        number: int,
+        fields: Mapping[str, bytes],
+        opened: OpenedRound | None,
+        books: ExpectedBooks,
+    ) -> None:
+        """Add the data of a replayed ledger entry.
+
+        `opened` is the table's open round before this entry, and `books` are the balances after it.
 
         Raises:
             KeyError, ValueError, msgspec.DecodeError: the entry cannot be read.
         """
-        kind, table = fields["kind"], fields["table"].decode()
+        kind = fields["kind"]
         if is_act(kind, fields["event"], fields["by"]):
             self.acts.append(number)
-        match kind:
-            case b"wagers" | b"correct_wager" | b"void":
-                if (round_added := books.rounds.get(table)) is None:
-                    self.begun.pop(table, None)
-                else:
-                    fed = tuple(dict.fromkeys([added.meter for added in round_added]))
-                    self.begun[table] = (fields["event"], fed)
-            case b"result":
-                opened, settled = self.begun.pop(table, None), settled_in(fields["reply"])
-                reply = settled.reply
-                if opened is None:
-                    self.begun_before.update(one.claim for one in reply.claims or ())
-                    self.begun_before |= envy_of_result(books, table, reply.seq or 0).keys()
-                elif reply.claims != () or settled.has_envy:
-                    self._open(number, fields, opened, reply, books)
-            case _ if kind in CLAIM_ACTS:
-                self._decide(number, fields, books)
-            case b"approve":
-                self.add_approval(fields["event"])
-            case b"restore":
-                kept = RESTORING.decode(fields["event"]).kept
-                self.slips |= {slip: kept_for(claim, number) for slip, claim in kept.items()}
-                self.slips_in_order += kept
-
-    def add_approval(self, event: bytes | str) -> None:
-        """Add the asset numbers of the tables in an approved floor file."""
-        for table, asset in approved_floor(event).assets.items():
-            known = self.assets.setdefault(table, [])
-            if asset not in known[-1:]:
-                known.append(asset)
+        if slips := slips_in(number, fields):
+            self.slips |= slips
+            self.slips_in_order += slips
+        if kind == b"result" and opened:
+            settled = settled_in(fields["reply"])
+            if settled.reply.claims != () or settled.has_envy:
+                self._open(number, fields, opened, settled.reply, books)
+        elif kind in CLAIM_ACTS:
+            self._decide(number, fields, books)
+        elif kind == b"approve":
+            for table, asset in approved_floor(fields["event"]).assets.items():
+                known = self.assets.get(table, ())
+                if asset not in known[-1:]:
+                    self.assets[table] = (*known, asset)
 
     def differences(self, claim: str, held: Fields) -> list[str]:
-        """Return the differences between a claim in Redis and in the ledger, as texts.
-
-        There are none if the replayed entries do not contain the claim.
-        """
-        due = self.claims.get(claim)
-        return claim_differences(claim, due, held, self.assets_of(claim)) if due else []
+        """Return the differences between a claim in Redis and in the ledger, as texts."""
+        return claim_differences(claim, self.claims[claim], held, self.assets_of(claim))
 
     def assets_of(self, claim: str) -> Sequence[str]:
         return self.assets.get(table_of(claim), ())
 
-    def position_of(self, claim: str) -> tuple[int, str] | None:
-        """Return a claim's position and winning wager (item), if all of its round was replayed."""
-        if claim not in self.claims:
-            return None
+    def position_of(self, claim: str) -> tuple[int, str]:
+        """Return the position and the winning wager (item) of a claim in the ledger."""
         record = record_of(self.claims[claim])
         return record.position, record.item
 
-    def forget_ended(self, but: frozenset[str], to: int) -> None:
+    def forget_ended(self, but: Set[str], to: int) -> None:
         """Remove finally decided claims except `but`, and acts up to entry `to`, to save memory."""
         self.acts.clear()
         self.acts_after = to
         self.slips_in_order.clear()
-        self.in_order = [each for each in self.in_order if each[1] in but]
         for claim in self.ended.keys() - but:
             self.claims.pop(claim, None)
             del self.ended[claim]
+        self.in_order = [place for place in self.in_order if place.claim in self.claims]
 
     def _open(
         self,
         number: int,
         fields: Mapping[str, bytes],
-        opened: _Round,
+        opened: OpenedRound,
         reply: Reply,
         books: ExpectedBooks,
     ) -> None:
-        wagers, fed = opened
         table = fields["table"].decode()
         lines, claims = reply.lines or (), reply.claims or ()
         envy = envy_of_result(books, table, reply.seq or 0)
         link = next((one.partition(".")[0] for one in (*(c.claim for c in claims), *envy)), "")
         claimed = {(one.position, one.item) for one in claims}
-        meters = books.meters_by_item(fed)
+        meters = books.meters_by_item(opened.fed)
         waiting = [
             line for line in lines if (line.position, line.item) in claimed and line.paid_from
         ]
         records = Records(
             _RESULT.decode(fields["event"]),
-            placed_in(wagers).positions,
+            placed_in(opened.event).positions,
             lines,
             waiting,
             link=link,
@@ -200,9 +220,10 @@ class Evidence:
                 record = records.envy_record(held.holder, held.lines_of(lines))
                 found = {"amount": "0", "after": str(held.after_cents), "state": "validated"}
                 made[claim] = record, found | {"envy": "validated"}
-        for claim, (record, found) in made.items():
+        for claim, (record, found) in sorted(made.items()):
             self.opened.add(claim)
-            self.in_order.append((number, claim))
+            is_award = record.percent is not None
+            self.in_order.append(WinPlace(number, claim, record.meter, is_award))
             self.claims[claim] = found | {
                 "record": msgspec.json.encode(record).decode(),
                 "entry": str(number),
@@ -212,15 +233,26 @@ class Evidence:
     def _decide(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
         claim = decided.claim
-        if decided.slip:
-            self.slips[fold_slip(decided.slip)] = claim
-            self.slips_in_order.append(fold_slip(decided.slip))
         if claim in books.claims or claim in books.envy:
             self.ended.pop(claim, None)
         elif decided.act not in {"correct_slip", *_REQUESTS}:
             self.ended[claim] = number
+        # The slip number of a win that does not remain in Redis can be corrected until its gaming
+        # day is deleted. A replay that begins after this day does not have the win.
         if claim in self.claims:
             self.claims[claim] = decided_claim(self.claims[claim], decided, by, number, fields)
+
+
+def slips_in(number: int, fields: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the payout slips of a ledger entry: those of an act on a claim, or of a restore."""
+    kind = fields["kind"]
+    if kind in CLAIM_ACTS:
+        decided = DECIDED.decode(fields["event"])
+        return {fold_slip(decided.slip): decided.claim} if decided.slip else {}
+    if kind == b"restore":
+        kept = RESTORING.decode(fields["event"]).kept
+        return {slip: kept_for(claim, number) for slip, claim in kept.items()}
+    return {}
 
 
 def table_of(claim: str) -> str:
@@ -230,15 +262,6 @@ def table_of(claim: str) -> str:
     'TCP-01'
     """
     return claim.partition(".")[2].rsplit("-", 2)[0]
-
-
-def win_members(claim: str, fields: Fields) -> list[str]:
-    record = record_of(fields)
-    place = f"{int(fields['entry']):016d}:{claim}"
-    members = [f"{record.meter}{ANY_WIN}{place}"]
-    if record.percent is not None:
-        members.append(f"{record.meter}{METER_AWARD}{place}")
-    return members
 
 
 def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
@@ -258,8 +281,7 @@ def decided_claim(
 ) -> dict[str, str]:
     """Return the fields of a claim's Redis hash after a decision, a request or a correction.
 
-    `due` are the fields before the change, and `entry` the ledger entry `number` of the change. If
-    `due` has no field `record`, only the fields in `due` are known and returned.
+    `due` are the fields before the change, and `entry` the ledger entry `number` of the change.
     """
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
     found = dict(due)
@@ -287,7 +309,7 @@ def decided_claim(
             moved = transfers_in(entry["transfers"])
             if paid := sum(one.micros for one in moved if (one.source, one.target) == of_house):
                 found["of_house"] = str(paid)
-    return found if "record" in due else {name: found[name] for name in due}
+    return found
 
 
 def _envy_after(due: Fields, decided: DecisionRecord) -> str | None:
@@ -308,21 +330,17 @@ def claim_differences(
 ) -> list[str]:
     """Return the differences between a claim in Redis and in the ledger, field by field, as texts.
 
-    If `record` is not among the fields `due` from the ledger, only these fields are compared. The
-    claim's record can have any of the asset numbers that its table had.
+    The claim's record can have any of the asset numbers that its table had.
     """
     if not held:
         return [f"claim {claim} is missing, the ledger has it"]
-    names = _COMPARED if "record" in due else tuple(due)
     found = [
         _difference(claim, name, held.get(name), due.get(name))
-        for name in names
+        for name in _COMPARED
         if held.get(name) != due.get(name)
         and not (name == "returned" and _is_returned(held.get(name), due.get(name, "")))
     ]
-    if "record" in due:
-        found += _record_differences(claim, due["record"], held.get("record", ""), assets)
-    return found
+    return found + _record_differences(claim, due["record"], held.get("record", ""), assets)
 
 
 def _is_returned(held: str | None, due: str) -> bool:

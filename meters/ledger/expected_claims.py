@@ -3,7 +3,6 @@
 Two people reject a large win, or reopen a rejected win: one requests it, the other confirms it.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -364,7 +363,7 @@ def _take_off(
 
 
 def _count_win(
-    tallies: Counter[str], meter: str, line: Line, *, claimed: bool, owed: bool
+    tallies: dict[str, int], meter: str, line: Line, *, claimed: bool, owed: bool
 ) -> None:  # fmt: skip
     tallies["wins"] += 1
     tallies["won_cents"] += line.paid

@@ -133,7 +133,8 @@ class ExpectedBooks:
     that are not finally decided. `tallies` are the accounting meters: counts and sums that only
     rise (duty D2). Of the open gaming day, `requests` are those that nobody has confirmed, and
     `rejected` the rejected wins. `house_paid` are, by claim, the micros that the house paid to
-    reopen a win that waits.
+    reopen a win that waits; the next decision on the win removes them. `approved` is what the last
+    approved floor file says; it is not a part of a checkpoint, which has the approval itself.
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -141,13 +142,16 @@ class ExpectedBooks:
     terms: dict[str, TermsText] = field(default_factory=dict)
     rounds: dict[str, Sequence[Added]] = field(default_factory=dict)
     claims: dict[str, HeldWin] = field(default_factory=dict)
-    tallies: Counter[str] = field(default_factory=Counter)
+    tallies: dict[str, int] = field(default_factory=Counter)
     envy: dict[str, HeldEnvy] = field(default_factory=dict)
     requests: dict[str, Requested] = field(default_factory=dict)
     rejected: dict[str, RejectedWin] = field(default_factory=dict)
-    approved: ApprovedFloor = NOTHING_APPROVED
     house_paid: dict[str, int] = field(default_factory=dict)
-    _wagers: tuple[ApprovedFloor, int, frozenset[str]] = (NOTHING_APPROVED, 0, frozenset())
+
+    def __post_init__(self) -> None:
+        self.tallies = Counter(self.tallies)
+        self.approved: ApprovedFloor = NOTHING_APPROVED
+        self._wagers = NOTHING_APPROVED, 0, frozenset[str]()
 
     @property
     def waiting(self) -> set[str]:

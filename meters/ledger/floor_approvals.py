@@ -89,10 +89,6 @@ APPROVAL: Final = msgspec.json.Decoder(Approval)
 HALF: Final = msgspec.json.Decoder(HalfApproval)
 
 
-UNKNOWN: Final = HalfApproval("", "", "", ())
-"""The first approval, if its entry can be before the first entry of the replay."""
-
-
 def approval_fault(
     noted: NotedApproval,
     before: NotedApproval | None,
@@ -124,8 +120,6 @@ def approval_fault(
 
 
 def _fault_of_two(by: str, approval: Approval, half: HalfApproval | None) -> str | None:
-    if half is UNKNOWN:
-        return None
     if half is None or (half.by, half.digest) != (approval.first_by, approval.digest):
         return f"{by} approved as the second person what {approval.first_by} had not approved"
     if {by, *approval.pin_set_by} & {half.by, *half.pin_set_by}:

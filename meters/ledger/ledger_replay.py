@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 import msgspec
@@ -17,7 +17,7 @@ from meters.ledger.accounts import (
     transfers_in,
 )
 from meters.ledger.chain import CHAIN, ENTRY_FIELDS, link_and_seal
-from meters.ledger.checkpoint import Checkpoint, Mark
+from meters.ledger.checkpoint import Checkpoint, Mark, read_checkpoint
 from meters.ledger.claim_evidence import CLAIM_ACTS, Evidence
 from meters.ledger.entry_messages import (
     ARCHIVED,
@@ -40,15 +40,12 @@ from meters.ledger.expected_claims import (
 from meters.ledger.expected_transfers import (
     Draft,
     ExpectedBooks,
-    RejectedWin,
-    Requested,
     adjustment_moved,
     seed_moved,
 )
 from meters.ledger.expected_wagers import ExpectedWagers, correction_moved, void_moved
 from meters.ledger.floor_approvals import (
     HALF,
-    UNKNOWN,
     HalfApproval,
     NotedApproval,
     approval_fault,
@@ -80,19 +77,13 @@ _TABLES: Final = table_account("")
 class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of a link after an audit that found no problem.
 
-    `checkpoint` has the balances and claims after the last audited entry. Of the open gaming day,
-    `requests` are those that nobody has confirmed, and `rejected` the rejected wins. `begun` are
-    the wagers of each open round, and the meters that they fed. `closings` are the digests of the
-    checkpoints at the close of the gaming days that were not archived yet.
+    Its `checkpoint` has more than that of a gaming day's close: all claims that Redis can have, and
+    the tables' replies. `closings` are the digests of the checkpoints at the close of the gaming
+    days that were not archived yet.
     """
 
     link: str
     checkpoint: Checkpoint
-    requests: dict[str, Requested]
-    rejected: dict[str, RejectedWin]
-    tables: TableEvidence
-    waiting: dict[str, dict[str, str]]
-    begun: dict[str, tuple[bytes, tuple[str, ...]]]
     closings: dict[str, str]
 
 
@@ -105,7 +96,7 @@ class Replay:
     day and the ledger, `notes` facts that are no fault, but that a reader of the ledger must know.
     According to the ledger, the days in `archived` were archived, and `expired_to` is the last
     entry whose archive file was deleted. `begins_after` is the number of the entry before the first
-    replayed one. `evidence` has the claims.
+    replayed one; `evidence` says what of the claims such a replay lacks.
     """
 
     entries: int = 0
@@ -130,69 +121,68 @@ class Replay:
     _closings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def after(cls, checkpoint: Checkpoint, closings: Mapping[str, str] | None = None) -> Self:
-        """Make a replay that continues from a checkpoint.
-
-        `closings` has the digests of the checkpoints at the close of gaming days. Without it, the
-        given checkpoint itself is that of the last closed gaming day.
-        """
-        evidence, link = Evidence(), LinkEvidence()
-        link.know_meters(checkpoint.terms)
-        if approval := checkpoint.approval:
-            evidence.add_approval(approval.event)
-            link.add_approval(approval.entry, approval.by, approval.event)
-        books = checkpoint.books()
-        if approval:
-            books.approved = approved_floor(approval.event)
-        return cls(
-            begins_after=checkpoint.entries,
-            evidence=evidence,
-            link=link,
-            entries=checkpoint.entries,
-            chain=checkpoint.chain,
-            seal=checkpoint.seal,
-            variances=list(checkpoint.variances),
-            closed_day=checkpoint.closed_day,
-            books=books,
-            _contributed_micros=checkpoint.contributed_micros,
-            closed=checkpoint.closed,
-            _approval=checkpoint.approval,
-            _half=UNKNOWN if checkpoint.entries else None,
-            _closings={checkpoint.closed_day: checkpoint.digest}
-            if closings is None
-            else dict(closings),
-        )
+    def after(cls, checkpoint: Checkpoint) -> Self:
+        """Make a replay that continues from the checkpoint at the close of a gaming day."""
+        closings = {checkpoint.closed_day: checkpoint.digest} if checkpoint.entries else {}
+        return cls._continued(read_checkpoint(checkpoint.text), closings)
 
     @classmethod
     def resumed(cls, state: AuditCheckpoint) -> Self:
-        replay = cls.after(state.checkpoint, state.closings)
-        replay.books.requests.update(state.requests)
-        replay.books.rejected.update(state.rejected)
-        replay.tables = state.tables
-        replay.evidence.resume(state.waiting)
-        replay.evidence.begun.update(state.begun)
-        return replay
+        """Make a replay that continues from an audit checkpoint, which it changes."""
+        return cls._continued(state.checkpoint, state.closings)
+
+    @classmethod
+    def _continued(cls, state: Checkpoint, closings: dict[str, str]) -> Self:
+        if state.approval:
+            state.books.approved = approved_floor(state.approval.event)
+        return cls(
+            begins_after=state.entries,
+            entries=state.entries,
+            chain=state.chain,
+            seal=state.seal,
+            variances=list(state.variances),
+            closed_day=state.closed_day,
+            closed=state.closed,
+            books=state.books,
+            tables=state.tables,
+            link=state.link,
+            evidence=Evidence(state.claims, state.ended, state.assets),
+            _contributed_micros=state.contributed_micros,
+            _approval=state.approval,
+            _half=state.half,
+            _closings=closings,
+        )
 
     def audit_checkpoint(self, link: str) -> AuditCheckpoint:
+        """Return the whole state. It is no copy: the next entry changes it."""
         archived = {one.day.isoformat() for one in self.archived}
-        return AuditCheckpoint(
-            link,
-            self.checkpoint,
-            requests=dict(self.books.requests),
-            rejected=dict(self.books.rejected),
-            tables=self.tables,
-            waiting={
-                claim: self.evidence.claims[claim]
-                for claim in self.books.waiting
-                if claim in self.evidence.claims
-            },
-            begun=dict(self.evidence.begun),
-            closings={day: one for day, one in self._closings.items() if day not in archived},
-        )
+        closings = {day: one for day, one in self._closings.items() if day not in archived}
+        return AuditCheckpoint(link, self._state(self.evidence.claims, self.tables), closings)
 
     @property
     def checkpoint(self) -> Checkpoint:
-        books = self.books
+        """A copy of the state, with the claims that remain when Redis has no entries of them."""
+        return read_checkpoint(self._closing.text)
+
+    @property
+    def closing_digest(self) -> str:
+        """The digest of `checkpoint`."""
+        return self._closing.digest
+
+    @property
+    def _closing(self) -> Checkpoint:
+        kept = self.remaining_claims.__contains__
+        claims = {claim: fields for claim, fields in self.evidence.claims.items() if kept(claim)}
+        return self._state(claims, replace(self.tables, replies={}))
+
+    @property
+    def remaining_claims(self) -> set[str]:
+        """The claims that remain in Redis when it no longer has the entries so far."""
+        repeated = self.tables.repeated_claims.values()
+        return self.evidence.remaining(self.books.waiting.union(*repeated))
+
+    def _state(self, claims: dict[str, dict[str, str]], tables: TableEvidence) -> Checkpoint:
+        evidence = self.evidence
         return Checkpoint(
             entries=self.entries,
             chain=self.chain,
@@ -200,16 +190,15 @@ class Replay:
             closed_day=self.closed_day,
             closed=self.closed,
             contributed_micros=self._contributed_micros,
-            approval=self._approval,
             variances=tuple(self.variances),
-            balances=dict(books.balances),
-            cycles=dict(books.cycles),
-            terms=dict(books.terms),
-            rounds={table: tuple(added) for table, added in books.rounds.items()},
-            claims=dict(books.claims),
-            tallies={name: count for name, count in books.tallies.items() if count},
-            envy=dict(books.envy),
-            house_paid=dict(books.house_paid),
+            approval=self._approval,
+            half=self._half,
+            books=self.books,
+            tables=tables,
+            link=self.link,
+            claims=claims,
+            ended={claim: entry for claim, entry in evidence.ended.items() if claim in claims},
+            assets=evidence.assets,
         )
 
     def apply_entry(
@@ -240,7 +229,7 @@ class Replay:
             self._problem(f"entry {number} cannot be read: {error}")
         self._apply_transfers(number, transfers)
         if fields["kind"] == b"reading":
-            self._closings[self.closed_day] = self.checkpoint.digest
+            self._closings[self.closed_day] = self.closing_digest
 
     def hold_against(self, seen: Mark) -> None:
         """Compare the last replayed entry with the ledger mark. Note a difference as a problem.
@@ -280,7 +269,8 @@ class Replay:
         return found
 
     def _add_evidence(self, number: int, fields: Mapping[str, bytes]) -> None:
-        self.evidence.add_entry(number, fields, self.books)
+        opened = self.tables.rounds.get(fields["table"].decode())
+        self.evidence.add_entry(number, fields, opened, self.books)
         self.link.add_entry(number, fields)
         for fault in self.tables.add_entry(number, fields, self.books):
             self._problem(f"entry {number}: {fault}")

@@ -5,7 +5,7 @@ old values. Each call of a Lua script adds one to the version number of each met
 All entries of one script call have the same time, so they are counted as one call.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -25,7 +25,7 @@ from meters.ledger.floor_approvals import APPROVAL
 from meters.ledger.table_corrections import OF_TABLES
 
 _CLOSED: Final = ("closed", "closed_by", "closed_at")
-NOT_YET: Final = (*_CLOSED, "outage", "archived", "archived_at", "reading", "reading_at")
+_NOT_YET: Final = (*_CLOSED, "outage", "archived", "archived_at", "reading", "reading_at")
 """The fields that the link's Redis hash of meters does not have before an entry sets them."""
 _TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
 _KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
@@ -40,28 +40,22 @@ class LinkEvidence:
     configuration, and the entry of the first of two approvals that waits for the second. `open` has
     for each undecided proposal the number of the entry that made it. `versions` are the lowest
     version numbers that the meters can have; `versions_raised` is the sum by which restores raised
-    the number of every meter.
+    the number of every meter. `filed` are the terms that each meter had in the last approved floor
+    file that names it, or at its seed: a service stores them when it opens the link with this file.
+    `touched_at` is the time of the last script call that affected a meter, and `percents` has the
+    meter of each undecided win of a percentage.
     """
 
-    standing: dict[str, str | None] = field(default_factory=dict)
+    standing: dict[str, str | None] = field(default_factory=lambda: dict.fromkeys(_NOT_YET))
     approved: dict[str, str] = field(default_factory=dict)
     proposals: dict[str, dict[str, str]] = field(default_factory=dict)
     open: dict[str, int] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
     versions_raised: int = 0
     restored: bool = False
-    seeded: set[str] = field(default_factory=set)
-    _filed: list[tuple[str, str]] = field(default_factory=list)
-    _touched_at: dict[str, bytes] = field(default_factory=dict)
-    _percents: dict[str, str] = field(default_factory=dict)
-
-    def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
-        """Note the approval of a floor file that a ledger entry records."""
-        approved = APPROVAL.decode(event)
-        self._filed.append(("", approved.text))
-        self.approved = {
-            "digest": approved.digest, "text": approved.text, "by": by, "entry": str(entry),
-        }  # fmt: skip
+    filed: dict[str, str] = field(default_factory=dict)
+    touched_at: dict[str, str] = field(default_factory=dict)
+    percents: dict[str, str] = field(default_factory=dict)
 
     def add_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
         """Add the data of a replayed ledger entry.
@@ -76,12 +70,19 @@ class LinkEvidence:
         event, by = fields["event"], fields["by"].decode()
         match kind:
             case b"seed":
-                self._filed += [(meter, event.decode()) for meter in touched]
+                text = self.approved.get("text")
+                approved = approved_terms(text) if text else {}
+                self.filed |= {meter: approved.get(meter, event.decode()) for meter in touched}
             case b"approve_first":
                 self.approved["first"] = str(number)
             case b"approve":
-                self.add_approval(number, by, event)
-                self.approved["at"] = at
+                approval = APPROVAL.decode(event)
+                self.approved = {
+                    "digest": approval.digest, "text": approval.text, "by": by,
+                    "entry": str(number), "at": at,
+                }  # fmt: skip
+                terms = approved_terms(approval.text)
+                self.filed |= {meter: terms[meter] for meter in terms.keys() & self.filed}
             case b"propose" | b"withdraw" | b"adjust" | b"parameter":
                 self._add_proposal(kind, number, by, fields)
             case b"restore":
@@ -106,29 +107,6 @@ class LinkEvidence:
         decided = {"state": state, "decided_by": by, "decided_at": at}
         self.proposals[proposal] = self.proposals.get(proposal, {}) | decided
 
-    def know_meters(self, meters: Collection[str]) -> None:
-        """Note meters that were seeded before the first replayed entry."""
-        self.seeded.update(meters)
-        self._filed += [(meter, "") for meter in meters]
-
-    def file_terms(self) -> dict[str, str]:
-        """Return the terms that each meter had in the last approved floor file that names it.
-
-        A service stores them when it opens the link with this floor file. Without an approval they
-        are those of the seed, if its entry was replayed.
-
-        Raises:
-            ValueError, msgspec.DecodeError: an approval cannot be read.
-        """
-        found, approved = dict[str, str](), dict[str, str]()
-        for meter, text in self._filed:
-            if meter:
-                found[meter] = approved.get(meter, text)
-            else:
-                approved = approved_terms(text)
-                found |= {known: terms for known, terms in approved.items() if known in found}
-        return {meter: terms for meter, terms in found.items() if terms}
-
     def _raise_versions(self, fields: Mapping[str, bytes]) -> frozenset[str]:
         """Raise the lowest version of each meter that an entry affects, and return these meters.
 
@@ -136,19 +114,17 @@ class LinkEvidence:
         """
         kind, (touched, percents) = fields["kind"], _meters_in(fields["transfers"])
         match kind:
-            case b"seed":
-                self.seeded |= touched
             case b"parameter":
                 touched |= {CHANGED.decode(fields["event"]).meter}
             case b"validate" | b"reject":
-                touched |= {self._percents.pop(DECIDED.decode(fields["event"]).claim, "")} - {""}
+                touched |= {self.percents.pop(DECIDED.decode(fields["event"]).claim, "")} - {""}
             case _ if kind in _TOUCHING_ALL:
-                touched |= self.seeded
-        self._percents.update(percents)
-        at = fields["at"]
+                touched |= self.filed.keys()
+        self.percents.update(percents)
+        at = fields["at"].decode()
         for meter in touched:
-            if self._touched_at.get(meter) != at:
-                self._touched_at[meter] = at
+            if self.touched_at.get(meter) != at:
+                self.touched_at[meter] = at
                 self.versions[meter] = self.versions.get(meter, 0) + 1
         return touched
 

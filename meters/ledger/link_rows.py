@@ -23,7 +23,7 @@ import msgspec
 
 from meters.ledger.accounts import meter_account, overflow_account, reserve_account
 from meters.ledger.chain import CHAIN
-from meters.ledger.claim_evidence import table_of, win_members
+from meters.ledger.claim_evidence import slips_in, table_of
 from meters.ledger.entry_messages import reply_in
 from meters.ledger.expected_transfers import Added, HeldWin
 from meters.ledger.ledger_replay import Replay
@@ -42,7 +42,7 @@ from meters.ledger.redis_layout import (
     ring_field,
 )
 from meters.ledger.script_steps import RoundContribution
-from meters.ledger.table_corrections import known_text
+from meters.ledger.table_corrections import OF_TABLES, known_text
 from meters.ledger.table_evidence import TableEvidence
 from meters.wire.messages import ClaimOpened, Result
 
@@ -74,17 +74,29 @@ class LinkRows:
             self._rows[key].pop(field, None)
 
 
-class LatestEntries:
-    """What Redis keeps of only the latest entries: the tables' replies, and the dealt cards."""
+class EntryRows:
+    """The rows that come from single ledger entries, and that no checkpoint has.
+
+    They are the replies to the tables' latest events, the latest dealt cards, and all payout slips.
+    """
 
     def __init__(self) -> None:
         self._replies: dict[str, deque[tuple[int, bytes, bytes]]] = {}
         self._dealt: dict[str, str] = {}
+        self._slips: dict[str, str] = {}
 
     def add(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Add the ledger entry of a table's event."""
-        table = fields["table"].decode()
-        self.keep_reply(table, int(fields["seq"]), fields["event"], fields["reply"])
+        """Add a ledger entry.
+
+        Raises:
+            ValueError, msgspec.DecodeError: the entry cannot be read.
+        """
+        self._slips |= slips_in(number, fields)
+        if fields["kind"] not in OF_TABLES:
+            return
+        table, seq = fields["table"].decode(), int(fields["seq"])
+        kept = self._replies.setdefault(table, deque(maxlen=REPLIES_KEPT))
+        kept.append((seq, fields["event"], fields["reply"]))
         if fields["kind"] != b"result":
             return
         dealt, digest = self._dealt, dealt_digest(_RESULT.decode(fields["event"]))
@@ -92,13 +104,9 @@ class LatestEntries:
             dealt.pop(dealt_field(dealt.get(ring_field(number), "")), None)
             dealt |= {dealt_field(digest): f"{table} {number}", ring_field(number): digest}
 
-    def keep_reply(self, table: str, seq: int, event: bytes, reply: bytes) -> None:
-        if (kept := self._replies.get(table)) is None:
-            kept = self._replies[table] = deque(maxlen=REPLIES_KEPT)
-        kept.append((seq, event, reply))
-
     def put(self, rows: LinkRows) -> None:
         keys = rows.keys
+        rows.put(keys.slips, self._slips)
         rows.put(keys.dealt, self._dealt)
         for table, kept in self._replies.items():
             last = kept[-1][0]
@@ -113,8 +121,8 @@ def event_digest(event: bytes) -> bytes:
     return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
 
 
-def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: str) -> LinkRows:
-    """Return the rows of a link after a replay that has all evidence of the link.
+def link_rows(keys: LinkKeys, replay: Replay, single: EntryRows, open_day: str) -> LinkRows:
+    """Return the rows of a link after a replay.
 
     The open gaming day depends on the time, so the ledger does not have it.
     """
@@ -123,8 +131,7 @@ def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: s
     texts = {meter: terms_as_text(one) for meter, one in terms.items()}
     pending, waiting = books.pending, books.waiting
     rows.put(keys.meters, {name: one for name, one in link.standing.items() if one is not None})
-    filed = link.file_terms().items()
-    rows.put(keys.meters, {f"file:{meter}": one for meter, one in filed})
+    rows.put(keys.meters, {f"file:{meter}": one for meter, one in link.filed.items()})
     for meter in terms:
         rows.put(keys.meters, {
             f"terms:{meter}": texts[meter],
@@ -147,15 +154,15 @@ def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: s
         rows.put(keys.proposal(proposal), fields)
     for claim, fields in evidence.claims.items():
         rows.put(keys.claim(claim), fields)
-        rows.put(keys.wins, dict.fromkeys(win_members(claim, fields), 0))
         if claim in waiting:
             rows.put(keys.waiting, {claim: fields["entry"]})
-    rows.put(keys.slips, evidence.slips)
+    for place in evidence.in_order:
+        rows.put(keys.wins, dict.fromkeys(place.members, 0))
     rows.put(keys.acts, {str(number): number for number in evidence.acts})
     held = _held(replay)
     for table in {*tables.last, *tables.repeated_claims, *held}:
-        put_table(rows, table, tables, books.rounds.get(table), held.get(table, ""))
-    latest.put(rows)
+        _put_table(rows, table, tables, books.rounds.get(table), held.get(table, ""))
+    single.put(rows)
     return rows
 
 
@@ -164,12 +171,11 @@ def _held(replay: Replay) -> Mapping[str, str]:
     held: dict[str, str] = {}
     for table, claims in holding(replay).items():
         opened = [
-            ClaimOpened(claim=claim, position=line[0], item=line[1], amount=win.cents)
+            ClaimOpened(claim=claim, position=position, item=item, amount=win.cents)
             for claim, win in claims.items()
-            if (line := replay.evidence.position_of(claim))
+            for position, item in [replay.evidence.position_of(claim)]
         ]
-        if opened:
-            held[table] = "\n".join(msgspec.json.encode(one).decode() for one in opened)
+        held[table] = "\n".join(msgspec.json.encode(one).decode() for one in opened)
     return held
 
 
@@ -182,12 +188,8 @@ def holding(replay: Replay) -> Mapping[str, Mapping[str, HeldWin]]:
     return found
 
 
-def put_table(
-    rows: LinkRows,
-    table: str,
-    tables: TableEvidence,
-    added: Sequence[Added] | None,
-    held: str = "",
+def _put_table(
+    rows: LinkRows, table: str, tables: TableEvidence, added: Sequence[Added] | None, held: str
 ) -> None:
     """Put the rows of a table. `added` are the contributions of its open round, None if none is."""
     keys, opened = rows.keys, tables.rounds.get(table)

@@ -52,13 +52,17 @@ _EVENT_HEAD: Final = msgspec.json.Decoder(_EventHead)
 
 
 class OpenedRound(msgspec.Struct, frozen=True, gc=False):
-    """The event with the wagers of a table's open round, or the last correction of a wager."""
+    """The event with the wagers of a table's open round, or the last correction of a wager.
+
+    `fed` are the meters to which the wagers of the round contributed.
+    """
 
     entry: int
     seq: int
     round: str
     event: bytes
     reply: bytes
+    fed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ class TableEvidence:
     only a restore can apply one, and the entry of the restore follows it. `over` is the last
     finished round. `repeated_claims` are those whose state the service reports again when the table
     sends a hello event, the oldest first. Redis must have the `replies` to the last events, which
-    are by sequence number.
+    are by sequence number; no checkpoint has them, because they are in the latest entries.
     """
 
     last: dict[str, int] = field(default_factory=dict)
@@ -107,19 +111,6 @@ class TableEvidence:
     repeated_claims: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
 
-    def open_round(self, table: str, number: int, fields: Mapping[str, bytes]) -> None:
-        """Apply ledger entry `number`: wagers, or a correction that leaves some."""
-        seq = self._pass(table, fields)
-        self.rounds[table] = OpenedRound(
-            number, seq, fields["round"].decode(), fields["event"], fields["reply"]
-        )
-
-    def end_round(self, table: str, fields: Mapping[str, bytes]) -> OpenedRound | None:
-        """Apply a ledger entry that ends a round. Return this round, if its wagers are known."""
-        self._pass(table, fields)
-        self.over[table] = fields["round"].decode()
-        return self.rounds.pop(table, None)
-
     def decide(self, fields: Mapping[str, bytes]) -> None:
         """Apply the entry of a floorperson's decision on a correction request."""
         decision = ASK_DECISION.decode(fields["event"])
@@ -128,10 +119,6 @@ class TableEvidence:
         self.decided[table] = DecidedAsk(
             state, decision.round, decision.digest, fields["by"].decode(), entered
         )
-        self.know_entered(table, entered)
-
-    def know_entered(self, table: str, entered: Sequence[EnteredCards]) -> None:
-        """Note the cards that a correction request of the open round named."""
         self.known[table] = merged(self.known.get(table, ()), entered)
 
     def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
@@ -168,9 +155,13 @@ class TableEvidence:
             faults += self._corrected(table, number, fields)
         before = self.last.get(table, 0)
         if kind == b"wagers" or (kind == b"correct_wager" and table in books.rounds):
-            self.open_round(table, number, fields)
+            self._pass(table, seq)
+            fed = tuple(dict.fromkeys(one.meter for one in books.rounds.get(table, ())))
+            self.rounds[table] = OpenedRound(
+                number, seq, fields["round"].decode(), fields["event"], fields["reply"], fed
+            )
         else:
-            faults += self._end_round(table, fields, books)
+            faults += self._end_round(table, seq, fields, books)
         self._keep_reply(table, number, seq, fields)
         if seq <= before:
             message = f"event {seq} of table {table} follows its event {before}"
@@ -221,16 +212,18 @@ class TableEvidence:
         return faults
 
     def _end_round(
-        self, table: str, fields: Mapping[str, bytes], books: ExpectedBooks
+        self, table: str, seq: int, fields: Mapping[str, bytes], books: ExpectedBooks
     ) -> list[str]:
         """Add the data of an event that ends a round, and return a result's errors, as texts."""
-        opened = self.end_round(table, fields)
+        self._pass(table, seq)
+        self.over[table] = fields["round"].decode()
+        opened = self.rounds.pop(table, None)
         if fields["kind"] != b"result":
             return []
         settled = settled_in(fields["reply"])
         won = [one.claim for one in settled.reply.claims or ()]
         if books.envy:
-            owed = envy_of_result(books, table, int(fields["seq"]))
+            owed = envy_of_result(books, table, seq)
             won += [claim for claim in owed if owed[claim].state == "validated"]
         if won:
             self.repeat_claims(table, won)
@@ -246,12 +239,10 @@ class TableEvidence:
         while (first := next(iter(replies))) <= seq - REPLIES_KEPT:
             del replies[first]
 
-    def _pass(self, table: str, fields: Mapping[str, bytes]) -> int:
-        seq = int(fields["seq"])
+    def _pass(self, table: str, seq: int) -> None:
         self.last[table] = max(seq, self.last.get(table, 0))
         self.decided.pop(table, None)
         self.known.pop(table, None)
-        return seq
 
     def _confirmed_wrongly(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
         """Return an error if an event names a confirmer whose decision is in no earlier entry.
@@ -261,8 +252,6 @@ class TableEvidence:
         has applied it.
         """
         who = confirmed_by(fields["by"].decode())
-        # If the round began before the first replayed entry, the confirmation can be in an entry
-        # that was not replayed.
         known = self.known.get(table, ())
         if table not in self.rounds or not (who or known):
             return []

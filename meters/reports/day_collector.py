@@ -135,7 +135,7 @@ class DayCollector:
             chain=replay.chain,
             seal=replay.seal,
             pots=today.flows.pots(today.opening, pots_of(books.balances)),
-            risen=books.tallies - today.risen_before,
+            risen=Counter(books.tallies) - today.risen_before,
             tables=today.tables,
             rounds=today.rounds,
             wins=won,

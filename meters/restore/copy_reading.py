@@ -1,24 +1,23 @@
 """Reading of a copy of a link's ledger: the data in Redis that results from it (duty D11).
 
-The gaming days that Redis no longer needs are read fast: `sealed_days.py` verifies their files, and
-continues from the balances at the close of the last one. Later days are rebuilt entry by entry.
+The gaming days that Redis no longer needs are read fast: their files are verified, but not
+replayed. The rebuild goes on with the state at the close of the last one, entry by entry.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from meters.archive.archive_days import ArchiveFiles, Verification
-from meters.archive.day_file import DayFile, EntryLine, entry_of
+from meters.archive.day_file import DayFile, entry_of
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
-from meters.ledger.checkpoint import EMPTY, Checkpoint
-from meters.ledger.link_rows import LatestEntries, LinkRows
+from meters.ledger.checkpoint import Checkpoint
+from meters.ledger.link_rows import LinkRows
 from meters.restore.outboxes import RestoreError
-from meters.restore.rebuild import NotedDay, Rebuild, RebuildError, replay_after
-from meters.restore.sealed_days import SealedDays
+from meters.restore.rebuild import Rebuild, RebuildError
 
 Advance = Callable[[str, int, int], None]
 """Shows progress, from the name of the work, and the numbers of finished units (such as ledger
@@ -30,30 +29,6 @@ _PROGRESS_EVERY: Final = 1_000
 Entry = tuple[int, Mapping[str, bytes]]
 
 
-class LedgerCopy(Protocol):
-    """A copy of a link's ledger, which can be read several times."""
-
-    @property
-    def opening(self) -> Checkpoint:
-        """The balances and claims before the first entry of this copy."""
-        ...
-
-    @property
-    def last(self) -> int:
-        """The number of the last entry of this copy; 0 if there are no entries."""
-        ...
-
-    @property
-    def days(self) -> Sequence[DayFile]: ...
-
-    def entries(self, after: int = 0) -> AsyncIterator[Entry]:
-        """Yield the entries of the copy after entry `after`, in order.
-
-        A file can turn out to be changed after some of its entries.
-        """
-        ...
-
-
 class ArchivedLedger:
     """The copy of a link's ledger that is in the archive.
 
@@ -63,7 +38,7 @@ class ArchivedLedger:
 
     def __init__(self, directory: Path, link: str) -> None:
         self.days = ArchiveFiles(directory, link).files()
-        self.opening = self.days[0].day.opening if self.days else EMPTY
+        self.opening = self.days[0].day.opening if self.days else Checkpoint()
         self.last = self.days[-1].head.last if self.days else 0
 
     async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
@@ -107,7 +82,7 @@ class CopyReader:
     """Reader of a copy of a link's ledger, which has entry `common` in common with Redis."""
 
     def __init__(
-        self, floor: Floor, link: Link, copy: LedgerCopy, common: int, advance: Advance
+        self, floor: Floor, link: Link, copy: ArchivedLedger, common: int, advance: Advance
     ) -> None:
         self._live_days = floor.archive.live_days
         self._days = GamingDays.of_facility(floor.facility)
@@ -127,12 +102,14 @@ class CopyReader:
             RestoreError: the archive begins with entries that cannot be continued.
         """
         sealed = self._sealed_days()
-        rebuild, trimmed = await self._read_after(sealed)
+        rebuild = await self._read_after(sealed)
+        trimmed = self._trimmed_day(rebuild)
         if sealed and (trimmed is None or trimmed.closing.entries < sealed[-1].head.last):
             # The archive does not record that these days were archived. So all their entries must
             # be in Redis.
             self._work = "reading the archive again, entry by entry"
-            rebuild, trimmed = await self._read_after(())
+            rebuild = await self._read_after(())
+            trimmed = self._trimmed_day(rebuild)
         return LinkCopy(rebuild.rows(), trimmed, self._chain)
 
     def _sealed_days(self) -> Sequence[DayFile]:
@@ -143,30 +120,25 @@ class CopyReader:
         newest = days[-1].head.day - timedelta(days=self._live_days)
         return [file for file in days if file.head.day <= newest]
 
-    async def _read_after(self, sealed: Sequence[DayFile]) -> tuple[Rebuild, TrimmedDay | None]:
+    async def _read_after(self, sealed: Sequence[DayFile]) -> Rebuild:
         """Read the whole copy, and replay only the entries after the gaming days `sealed`."""
         copy = self._copy
-        noted: Mapping[int, NotedDay] = {}
-        replay, latest = replay_after(self._link, copy.opening), LatestEntries()
+        rebuild = Rebuild(self._link, self._days, copy.opening)
+        with Verification(sealed) as verification:
+            for file in sealed:
+                for line in verification.lines(file):
+                    rebuild.pass_entry(*entry_of(line))
+                    self._pass(line.number, line.chain)
         if sealed:
-            reader = SealedDays(self._link, copy.opening, sealed[-1].day.closing)
-            with Verification(sealed) as verification:
-                for file in sealed:
-                    reader.read(file, verification.lines(file), self._pass_line)
-            noted, replay, latest = reader.noted, reader.replay(), reader.latest
-        rebuild = Rebuild(self._link, self._days, replay, latest)
+            rebuild.go_on_after(sealed[-1].day.closing)
         ends = {file.head.last: file for file in copy.days}
-        async for number, fields in copy.entries(rebuild.entries):
+        async for number, fields in copy.entries(rebuild.replay.entries):
             rebuild.apply_entry(number, fields)
             if number in ends:
                 _hold_against_close(ends[number], rebuild)
-            self._pass(number, rebuild.chain)
-        every = {**noted, **rebuild.noted}
-        self._hold_against_notes(every)
-        return rebuild, self._trimmed_day(rebuild.open_day, every)
-
-    def _pass_line(self, line: EntryLine) -> None:
-        self._pass(line.number, line.chain)
+            self._pass(number, rebuild.replay.chain)
+        self._hold_against_notes(rebuild)
+        return rebuild
 
     def _pass(self, number: int, chain_digest: str) -> None:
         if number == self._common:
@@ -174,9 +146,9 @@ class CopyReader:
         if number % _PROGRESS_EVERY == 0 or number == self._copy.last:
             self._advance(self._work, number, self._copy.last)
 
-    def _hold_against_notes(self, noted: Mapping[int, NotedDay]) -> None:
+    def _hold_against_notes(self, rebuild: Rebuild) -> None:
         for file in self._copy.days:
-            if one := noted.get(file.head.last):
+            if one := rebuild.noted.get(file.head.last):
                 archived = one.archived
                 if (archived.digest, archived.books) != (file.head.digest, file.head.closing):
                     raise RebuildError(
@@ -184,13 +156,13 @@ class CopyReader:
                         f" the digest {archived.digest}"
                     )
 
-    def _trimmed_day(self, open_day: date, noted: Mapping[int, NotedDay]) -> TrimmedDay | None:
+    def _trimmed_day(self, rebuild: Rebuild) -> TrimmedDay | None:
         """Find the last gaming day whose entries are not written into Redis.
 
         The entries of older gaming days remain only in the archive, as after `pitlink archive`.
         """
-        days, opening = self._copy.days, self._copy.opening
-        newest = open_day - timedelta(days=1 + self._live_days)
+        days, opening, noted = self._copy.days, self._copy.opening, rebuild.noted
+        newest = rebuild.open_day - timedelta(days=1 + self._live_days)
         for file in (file for file in reversed(days) if file.head.day <= newest):
             if one := noted.get(file.head.last):
                 return TrimmedDay(file.day.closing, one.entry)
@@ -215,5 +187,5 @@ def _hold_against_close(file: DayFile, rebuild: Rebuild) -> None:
     The next `pitlink archive` continues from the balances in the last file, whose digest is in no
     ledger entry of the archive.
     """
-    if file.day.closing != rebuild.checkpoint:
+    if file.head.closing != rebuild.replay.closing_digest:
         raise RebuildError(f"{file.path}: the balances at its close differ from its entries")

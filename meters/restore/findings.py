@@ -54,13 +54,11 @@ class TableFindings:
     """The state of a table in Redis, or in the data that the restore will write.
 
     `last` is the sequence number of its last event. `kept` is the digest of this event, followed by
-    the stored reply to it, if any. `before_archive` means that the table has events only before the
-    archive begins, and its outbox does not show which ones.
+    the stored reply to it, if any.
     """
 
     last: int
     kept: bytes | None
-    before_archive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +149,7 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
                 f" {outbox.link} has of table {table}: it is of another floor, or too old"
             )
     missing = None
-    if stand.before_archive:
-        missing = "the events before the archive begins"
-    elif outbox.answered > last and outbox.lacks(last):
+    if outbox.answered > last and outbox.lacks(last):
         missing = f"some of the events {last + 1} to {outbox.answered}"
     return TableFound(table, last, outbox.answered, missing)
 

@@ -23,7 +23,7 @@ from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.process.console import PlainConsole, progress_bar
 from meters.restore.author import AuthorConfirmation
-from meters.restore.copy_reading import Advance, ArchivedLedger, LedgerCopy
+from meters.restore.copy_reading import Advance, ArchivedLedger
 from meters.restore.findings import StoreCondition
 from meters.restore.link_restore import LinkRestore
 from meters.restore.outboxes import RestoreError, read_outboxes
@@ -168,7 +168,7 @@ async def _restore(
     return restored.finding.balanced
 
 
-def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | None:
+def _copy_of(floor: Floor, archive: Path | None, link: Link) -> ArchivedLedger | None:
     """Open the archive of a link. Return None if the directory in the floor file does not exist.
 
     A directory that the command names must exist.

@@ -8,8 +8,7 @@ kept outside Redis. Until then, no service operates the link.
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from dataclasses import dataclass
 from typing import Final, cast
 
 import msgspec
@@ -17,14 +16,12 @@ import msgspec
 from meters.archive.day_file import ArchiveError
 from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import Finding, LinkAudit
-from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
-from meters.ledger.accounts import table_account
 from meters.ledger.approved_configuration import APPROVED_FLOOR, ApprovedTable, LinkConfiguration
 from meters.ledger.entry_messages import RestoreEntry, SwitchRecord
 from meters.ledger.link_rows import LinkRows
 from meters.ledger.redis_layout import StoredTable, reply_fields
-from meters.restore.copy_reading import Advance, CopyReader, LedgerCopy, LinkCopy
+from meters.restore.copy_reading import Advance, ArchivedLedger, CopyReader, LinkCopy
 from meters.restore.findings import (
     StoreCondition,
     StoreFindings,
@@ -35,7 +32,7 @@ from meters.restore.findings import (
     inspect_tables,
     missing_outboxes,
 )
-from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order, put_events
+from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order
 from meters.restore.outboxes import Answered, OutboxCopy, RestoreError
 from meters.restore.rebuild import RebuildError
 from meters.restore.store_writing import StoreWriter
@@ -105,7 +102,7 @@ class LinkRestore:
         floor: Floor,
         store: LinkStore,
         mark: LedgerMark,
-        copy: LedgerCopy | None,
+        copy: ArchivedLedger | None,
         outboxes: Mapping[str, OutboxCopy],
         *,
         without: Collection[str] = (),
@@ -138,9 +135,9 @@ class LinkRestore:
         if not writes and (problem := await store.schema_problem()):
             raise RestoreError(problem)
         read = self._read_copy
-        if writes and read and self._copy:
+        if writes and read:
             before = _approved_tables(read.rows.at(store.keys.approved).get("text", b""))
-            findings = self._stands_made(self._copy, read, self._tables(before))
+            findings = {table: _stand(_stored(read.rows, table)) for table in self._tables(before)}
         else:
             text = cast("bytes | None", await store.redis.hget(store.keys.approved, "text"))
             before = _approved_tables(text)
@@ -260,7 +257,7 @@ class LinkRestore:
         waiting = await store.claims(await store.waiting(1_000))
         return RestoreResult(found, replayed, entries, tuple(waiting), finding, kept)
 
-    async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> LinkCopy:
+    async def _read(self, copy: ArchivedLedger, held: int, advance: Advance) -> LinkCopy:
         common = min(copy.last, held)
         try:
             read = await CopyReader(self._floor, self._store.link, copy, common, advance).read()
@@ -272,7 +269,7 @@ class LinkRestore:
         return read
 
     async def _write(
-        self, writer: StoreWriter, copy: LedgerCopy, read: LinkCopy, advance: Advance
+        self, writer: StoreWriter, copy: ArchivedLedger, read: LinkCopy, advance: Advance
     ) -> None:
         rows, keys, after = read.rows, self._store.keys, 0
         if trimmed := read.trimmed:
@@ -358,37 +355,6 @@ class LinkRestore:
         _, rows = await store.claims_at([*unpaid.values()])
         pairs = zip(unpaid.items(), rows, strict=True)
         return {slip: claim for (slip, claim), fields in pairs if not fields}
-
-    def _stands_made(
-        self, copy: LedgerCopy, read: LinkCopy, tables: Collection[str]
-    ) -> dict[str, TableFindings]:
-        rows = read.rows
-        found = {table: _stand(_stored(rows, table)) for table in tables}
-        moment = self._middle_of(copy)
-        for table, outbox in self._outboxes.items():
-            if table not in found or found[table].last:
-                continue
-            if moment is None or table_account(table) not in copy.opening.balances:
-                continue
-            # The table's last event is older than the archive. Its outbox can have this event, and
-            # later events that Redis had lost. The archive has none of either, so all its days are
-            # between the two.
-            last = outbox.last_before(moment)
-            if last:
-                events = (one for one in outbox.after(0) if one.seq <= last)
-                put_events(rows, table, events, copy.opening.rounds.get(table))
-            stand = _stand(_stored(rows, table))
-            found[table] = replace(stand, before_archive=not last)
-        return found
-
-    def _middle_of(self, copy: LedgerCopy) -> datetime | None:
-        """Return the middle of the time of a copy. None if the copy begins with entry 1."""
-        if not copy.opening.entries:
-            return None
-        days = GamingDays.of_facility(self._floor.facility)
-        _, begin = days.bounds(date.fromisoformat(copy.opening.closed_day))
-        _, end = days.bounds(copy.days[-1].head.day)
-        return begin + (end - begin) / 2
 
     async def _stands_held(self, tables: Sequence[str]) -> dict[str, TableFindings]:
         _, rows = await self._store.tables_at(tables, replies=True)

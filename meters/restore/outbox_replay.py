@@ -21,14 +21,12 @@ from typing import Final
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
-from meters.ledger.expected_transfers import Added
-from meters.ledger.link_rows import LatestEntries, LinkRows, event_digest, put_table
+from meters.ledger.link_rows import event_digest
 from meters.ledger.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
-from meters.ledger.table_corrections import Correction, ask_step, entered_in, known_cards
-from meters.ledger.table_evidence import TableEvidence
+from meters.ledger.table_corrections import Correction, ask_step, known_cards
 from meters.restore.outboxes import Answered, RestoreError
 from meters.store.link_store import LinkStore
-from meters.wire.messages import DrawMade, WagerCorrection, Wagers, Withdrawal
+from meters.wire.messages import DrawMade, Wagers
 
 _AT_ONCE: Final = 200
 
@@ -162,35 +160,3 @@ def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered
 
 def _place(timed: tuple[datetime, str, Answered]) -> tuple[datetime, str]:
     return timed[:2]
-
-
-def put_events(
-    rows: LinkRows,
-    table: str,
-    events: Iterable[Answered],
-    added: Sequence[Added] | None,
-) -> None:
-    """Put the rows of a table whose last events are only in its outbox.
-
-    `events` are all events of the table. `added` has the contributions of its open round; None if
-    no round is open.
-    """
-    tables, latest = TableEvidence(), LatestEntries()
-    for one in events:
-        event = one.event
-        latest.keep_reply(table, one.seq, one.payload, one.reply_payload)
-        tables.last[table] = one.seq
-        if one.requested:
-            tables.know_entered(table, entered_in(event))
-        if one.reply.status != "accepted" or isinstance(event, Withdrawal):
-            continue
-        fields = {
-            "seq": b"%d" % one.seq, "round": event.round.encode(),
-            "event": one.payload, "reply": one.reply_payload,
-        }  # fmt: skip
-        if isinstance(event, Wagers | WagerCorrection) and event.positions:
-            tables.open_round(table, 0, fields)
-        else:
-            tables.end_round(table, fields)
-    put_table(rows, table, tables, added)
-    latest.put(rows)

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -101,23 +101,6 @@ class OutboxCopy:
             (seq, *_OF_ANOTHER_EVENT),
         ).fetchone()
         return int(count) < self.answered - seq
-
-    def last_before(self, moment: datetime) -> int:
-        """Return the number of the last answered event before a time of the table's clock.
-
-        Return 0 if there is none, or if the clock was set back: the times then show nothing.
-
-        Raises:
-            RestoreError: an event cannot be read.
-        """
-        last, latest = 0, datetime.min.replace(tzinfo=UTC)
-        for each in self.after(0):
-            if each.event.at + _SET_BACK_MAX < latest:
-                return 0
-            latest = max(latest, each.event.at)
-            if latest < moment:
-                last = each.seq
-        return last
 
     def payload(self, seq: int) -> bytes | None:
         """Return the exact bytes of an event, or None if the outbox does not have it.

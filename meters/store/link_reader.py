@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 import msgspec
 from redis.asyncio.client import Pipeline
 
-from meters.ledger.checkpoint import EMPTY, Checkpoint, proven
+from meters.ledger.checkpoint import Checkpoint, proven
 from meters.ledger.claim_records import ClaimRecord, record_of
 from meters.ledger.link_state import IndexCounts, IndexPart, Snapshot, TableRecord
 from meters.ledger.redis_layout import (
@@ -182,7 +182,7 @@ class LinkReader(LedgerReader):
             was, held = held, await self._held_over()
             if held == was:
                 return proven(text, by, dict(noted))
-        return EMPTY
+        return Checkpoint()
 
     async def _held_over(self) -> tuple[bytes, int] | None:
         text, by = cast(

@@ -14,23 +14,22 @@ Line = dict[str, Any]
 @dataclass
 class DayContent:
     head: Line
-    claims: list[Line]
+    states: list[str]
     entries: list[Line]
 
     @classmethod
     def read(cls, path: Path) -> "DayContent":
         with path.open("rb") as file:
             reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-            head, *lines = map(json.loads, reader.read().decode().splitlines())
-        claims = [line for line in lines if "claim" in line]
-        return cls(head, claims, [line for line in lines if "number" in line])
+            head, opening, closing, *entries = reader.read().decode().splitlines()
+        return cls(json.loads(head), [opening, closing], [json.loads(one) for one in entries])
 
     def write(self, path: Path, more: bytes = b"") -> None:
         """Write the file, with further bytes among those of the entries."""
-        claims, entries = _frame(self.claims), _frame(self.entries) + more
-        head = self.head | {"claims_bytes": len(claims), "entries_bytes": len(entries)}
+        states, entries = _frame(self.states), _frame(self.entries) + more
+        head = self.head | {"checkpoints_bytes": len(states), "entries_bytes": len(entries)}
         path.chmod(0o644)
-        path.write_bytes(_frame([head] if self.head else []) + claims + entries)
+        path.write_bytes(_frame([head] if self.head else []) + states + entries)
 
 
 def edit(change: Callable[[DayContent], object]) -> Callable[[Path], None]:
@@ -43,6 +42,6 @@ def edit(change: Callable[[DayContent], object]) -> Callable[[Path], None]:
     return changed
 
 
-def _frame(lines: Sequence[Line]) -> bytes:
-    text = "".join(json.dumps(line) + "\n" for line in lines)
+def _frame(lines: Sequence[Line | str]) -> bytes:
+    text = "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines)
     return zstandard.ZstdCompressor(write_checksum=True).compress(text.encode())

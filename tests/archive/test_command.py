@@ -90,7 +90,7 @@ def test_a_link_whose_store_is_damaged_holds_up_no_other(stand: Stand) -> None:
     done = run_pitlink("archive", "--config", str(stand.service.config))
     assert done.returncode == 1
     assert (
-        "main: the data in Redis is damaged: the balances of a day's close cannot be read"
+        "main: the data in Redis is damaged: the state at a day's close cannot be read"
         in done.stderr
     )
     assert f"other: {LONG_AGO} archived" in done.stdout

@@ -22,7 +22,7 @@ from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.intake.table_catalog import table_topics
-from meters.ledger.checkpoint import Mark
+from meters.ledger.checkpoint import Checkpoint, Mark
 from meters.ledger.link_state import Act, LedgerHead
 from meters.ledger.money_terms import Parameter
 from meters.restore.rebuild import Rebuild
@@ -261,8 +261,13 @@ class Pit:
         ]
 
     async def rebuild(self) -> Rebuild:
+        return await rebuilt(self.new_rebuild(), self.store)
+
+    def new_rebuild(self) -> Rebuild:
+        """Begin a rebuild that knows the assets of the tables, also if nobody approved the link."""
+        assets: dict[str, tuple[str, ...]] = {one.id: (one.asset,) for one in self.link.table}
         days = GamingDays.of_facility(self.floor.facility)
-        return await rebuilt(Rebuild(self.link, days), self.store)
+        return Rebuild(self.link, days, Checkpoint(assets=assets))
 
     async def audit(self) -> Finding:
         return await LinkAudit(self.store).run()

@@ -291,7 +291,7 @@ async def test_the_house_gets_its_part_back_after_the_day_was_archived(
     await _reopen(pit)
     await kept.days.keep(A_DAY, A_DAY, A_DAY)
     await kept.run()
-    assert (await pit.store.checkpoint()).house_paid.keys() == {CLAIM}
+    assert (await pit.store.checkpoint()).books.house_paid.keys() == {CLAIM}
     await _reject(pit)
     assert await pit.accounts() == rejected
     assert (await pit.audit()).problems == ()

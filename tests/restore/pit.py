@@ -11,7 +11,7 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.archive.day_file import DayFile
 from meters.audit.ledger_mark import LedgerMark
-from meters.restore.copy_reading import ArchivedLedger, LedgerCopy
+from meters.restore.copy_reading import ArchivedLedger
 from meters.restore.findings import StoreCondition
 from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
 from meters.restore.outboxes import OutboxCopy, read_outboxes
@@ -82,12 +82,12 @@ class KeptPit(Pit):
         head = (await self.store.state()).head
         self.mark.note(head.entry, head.chain)
 
-    def restoring(self, copy: LedgerCopy | None = None, *without: str) -> "Attempt":
+    def restoring(self, copy: ArchivedLedger | None = None, *without: str) -> "Attempt":
         """Return the restoring that a technician starts: it knows what is on disk, and no more."""
         return Attempt(self, copy, without)
 
     async def lost_and_restored(
-        self, copy: LedgerCopy | None = None, *without: str, older: Kept | None = None
+        self, copy: ArchivedLedger | None = None, *without: str, older: Kept | None = None
     ) -> RestoreResult:
         """Lose the store, or put an older file of it back; restore it, and check its audit."""
         if older is None:
@@ -106,7 +106,7 @@ class KeptPit(Pit):
 
 
 class Attempt:
-    def __init__(self, pit: KeptPit, copy: LedgerCopy | None, without: tuple[str, ...]) -> None:
+    def __init__(self, pit: KeptPit, copy: ArchivedLedger | None, without: tuple[str, ...]) -> None:
         self._pit = pit
         self._copy = copy
         self._without = without

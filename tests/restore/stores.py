@@ -4,7 +4,7 @@ from typing import Self, cast
 import msgspec
 from redis.asyncio import Redis
 
-from meters.ledger.checkpoint import EMPTY
+from meters.ledger.checkpoint import Checkpoint
 from meters.ledger.link_rows import LinkRows
 from meters.ledger.redis_layout import (
     DIGEST,
@@ -17,6 +17,7 @@ from meters.ledger.redis_layout import (
     read_kept,
     reply_fields,
 )
+from meters.restore.copy_reading import ArchivedLedger
 from meters.restore.rebuild import Rebuild
 from meters.store.ledger_reading import LedgerReader
 from meters.store.link_store import LinkStore
@@ -25,14 +26,14 @@ from meters.store.stored_entries import Entry
 Keys = dict[str, dict[str, bytes]]
 
 
-class Copy:
+class Copy(ArchivedLedger):
     """Ledger entries that were copied in time. Its disk may fail when it is read again."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = entries
         self.last = entries[-1][0]
         self.days = ()
-        self.opening = EMPTY
+        self.opening = Checkpoint()
         self.fails_at = 0
         self._readings = 0
 
@@ -229,7 +230,7 @@ class Kept:
 
 
 async def rebuilt(rebuild: Rebuild, store: LinkStore) -> Rebuild:
-    while page := await store.entries(rebuild.entries, 100):
+    while page := await store.entries(rebuild.replay.entries, 100):
         for number, fields in page:
             rebuild.apply_entry(number, fields)
     return rebuild

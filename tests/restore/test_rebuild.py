@@ -10,9 +10,8 @@ from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
 from meters.acts.meter_changes import Adjustment
-from meters.floor.facility import GamingDays
 from meters.ledger.entry_messages import Outage
-from meters.restore.rebuild import Rebuild, RebuildError
+from meters.restore.rebuild import RebuildError
 from meters.restore.store_writing import StoreWriter
 from meters.store.link_acts import note_outage
 from tests.model.machine import Floor
@@ -32,8 +31,7 @@ class RebuiltFloor(Floor):
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
         super().open(seed)
-        self.gaming_days = GamingDays.of_facility(self.pit.floor.facility)
-        self.rebuild = Rebuild(self.pit.link, self.gaming_days)
+        self.rebuild = self.pit.new_rebuild()
 
     @invariant()
     def check(self) -> None:
@@ -99,8 +97,7 @@ async def test_rewritten_store_equals_the_one_before_and_continues(
     pit = Pit(keeping_redis)
     await run_a_while(pit, tmp_path)
     keys, last = pit.store.keys, (await pit.store.snapshot()).last_entry
-    rebuild = Rebuild(pit.link, GamingDays.of_facility(pit.floor.facility))
-    await rebuilt(rebuild, pit.store)
+    rebuild = await pit.rebuild()
     other = Redis.from_url(f"{keeping_server.url}?db=1")
     try:
         writer = StoreWriter(other, keys)
@@ -132,17 +129,16 @@ async def test_rewritten_store_equals_the_one_before_and_continues(
 
 async def test_ledger_that_does_not_hold_makes_no_store(pit: Pit) -> None:
     await play_a_while(pit)
-    days = GamingDays.of_facility(pit.floor.facility)
     entries = await pit.store.entries(0, 1_000)
     for spoil, reason in (
         (lambda fields: fields | {"reply": b"{}"}, "is not as it was written"),
         (lambda fields: {"kind": fields["kind"]}, "it has no at"),
     ):
-        rebuild = Rebuild(pit.link, days)
+        rebuild = pit.new_rebuild()
         for number, fields in entries[:5]:
             rebuild.apply_entry(number, fields)
         with pytest.raises(RebuildError, match=reason):
             rebuild.apply_entry(6, spoil(entries[5][1]))
-    rebuild = Rebuild(pit.link, days)
+    rebuild = pit.new_rebuild()
     with pytest.raises(RebuildError, match="some are missing"):
         rebuild.apply_entry(*entries[1])

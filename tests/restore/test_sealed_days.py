@@ -17,9 +17,11 @@ from redis.asyncio import Redis
 from meters.archive import archive_days, archiver
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.floor.floor_file import Floor as FloorFile
+from meters.ledger import claim_evidence
+from meters.ledger.checkpoint import read_checkpoint
+from meters.ledger.claim_evidence import Evidence
 from meters.ledger.entry_messages import RestoreEntry
 from meters.ledger.redis_layout import LinkKeys
-from meters.restore import sealed_days
 from meters.restore.copy_reading import ArchivedLedger, CopyReader, LinkCopy
 from meters.restore.outboxes import RestoreError
 from meters.store.link_acts import note_restore
@@ -40,8 +42,8 @@ pytestmark = pytest.mark.duty("D11")
 @pytest.fixture(autouse=True)
 def _few_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Redis keep so few wins that some of a short test are deleted."""
-    monkeypatch.setattr(archiver, "WINS_KEPT", 2)
-    monkeypatch.setattr(sealed_days, "_FORGET_FROM", 4)
+    for module in (archiver, claim_evidence):
+        monkeypatch.setattr(module, "WINS_KEPT", 2)
 
 
 class EachEntryReader(CopyReader):
@@ -88,7 +90,7 @@ def hold_both_alike(sealed: LinkCopy, each: LinkCopy, keys: LinkKeys) -> None:
 def _gone(each: LinkCopy, keys: LinkKeys) -> set[str]:
     assert each.trimmed
     rows, closing = each.rows, each.trimmed.closing
-    remain = {*closing.waiting, *rows.at(keys.waiting)}
+    remain = {*closing.books.waiting, *rows.at(keys.waiting)}
     for claims in rows.at(keys.repeated_claims).values():
         remain.update(claims.decode().split())
     lists: dict[str, list[tuple[int, str]]] = {}
@@ -96,7 +98,7 @@ def _gone(each: LinkCopy, keys: LinkKeys) -> set[str]:
         head, _, claim = member.rpartition(":")
         lists.setdefault(head[:-16], []).append((int(head[-16:]), claim))
     for wins in lists.values():
-        remain.update(claim for _, claim in sorted(wins)[-archiver.WINS_KEPT :])
+        remain.update(claim for _, claim in sorted(wins)[-claim_evidence.WINS_KEPT :])
     every = {_claim_of(member): int(member.rpartition(":")[0][-16:]) for member in
              rows.at(keys.wins)}  # fmt: skip
     return {claim for claim, entry in every.items() if entry <= closing.entries} - remain
@@ -193,28 +195,29 @@ def _forge(change: Callable[[DayContent], object]) -> Callable[[Sequence[DayFile
 
     def forged(files: Sequence[DayFile]) -> None:
         edit(change)(files[1].path)
-        previous = files[0].head.digest
+        previous, before = files[0].head.digest, DayContent.read(files[0].path).states[1]
         for file in files[1:]:
             content = DayContent.read(file.path)
-            day, claims = replace(DayFile(file.path).day, previous=previous), content.claims
-            previous = day.digest((one["claim"], one["fields"]) for one in claims)
-            content.head.update(previous=day.previous, digest=previous)
+            content.states[0], before = before, content.states[1]
+            opening, closing = (read_checkpoint(text.encode()) for text in content.states)
+            day = replace(
+                DayFile(file.path).day, previous=previous, opening=opening, closing=closing
+            )
+            digests = {"opening": opening.digest, "closing": closing.digest}
+            content.head.update(digests, previous=previous, digest=day.digest)
             content.write(file.path)
+            previous = day.digest
 
     return forged
 
 
 def _forge_close(files: Sequence[DayFile]) -> None:
     """Change the balances at the close of the last day. No entry has the digest of its file yet."""
-    file = files[-1]
-    day, content = file.day, DayContent.read(file.path)
-    balances = day.closing.balances | {"house": day.closing.balances["house"] - 100}
-    forged = replace(day, closing=msgspec.structs.replace(day.closing, balances=balances))
-    digest = forged.digest((one["claim"], one["fields"]) for one in content.claims)
-    content.head.update(closing=forged.closing.text.decode(), digest=digest)
-    content.write(file.path)
-    file.path.chmod(0o444)
-    DayFile(file.path).verify()
+    _forge(lambda day: _edit_close(day, '"contributed_micros":', '"contributed_micros":1'))(
+        files[-2:]
+    )
+    files[-1].path.chmod(0o444)
+    DayFile(files[-1].path).verify()
 
 
 def _swap(files: Sequence[DayFile]) -> None:
@@ -224,8 +227,13 @@ def _swap(files: Sequence[DayFile]) -> None:
         file.path.write_bytes(content)
 
 
+def _edit_close(day: DayContent, old: str, new: str) -> None:
+    assert old in day.states[1]
+    day.states[1] = day.states[1].replace(old, new)
+
+
 def _pay_another(day: DayContent) -> None:
-    day.claims[0]["fields"] = day.claims[0]["fields"].replace("amy", "eve")
+    _edit_close(day, '"pay_by":"', '"pay_by":"eve')
 
 
 @pytest.mark.slow
@@ -245,7 +253,7 @@ def _pay_another(day: DayContent) -> None:
         (lambda files: files[1].path.unlink(), "22.* does not follow .*20"),
         (_swap, "does not belong"),
         (lambda files: cut_short(files[1].path), "21.*lengths"),
-        (_forge(_pay_another), "21.*is not the file that was archived"),
+        (_forge(_pay_another), "21.*was archived"),
         (_forge_close, "23.*the balances at its close differ from its entries"),
     ],
     ids=[
@@ -294,17 +302,21 @@ async def test_a_process_that_dies_while_it_verifies_is_replaced_by_this_one(
             list(verified.lines(files[1]))
 
 
+_RECORD = {
+    "claim": "", "link": "", "table": "", "asset": "", "position": 1, "patron": None, "item": "",
+    "hand": "", "cards": [], "dealer": [], "community": [], "paid_from": "", "rule": "",
+    "wagered": 1, "round": "", "turn": 1, "turns": 1, "wagers": [], "envy": [], "meter": "main",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_latest_wins_of_each_meter_and_those_of_tables_remain(order: int) -> None:
     """Two of each list: all wins of a meter, and its wins of a percentage."""
-    wins = sealed_days.DecidedWins()
+    claims = {}
     for entry in range(1, 10)[::order]:
-        record = {"meter": "main", "percent": 10 if entry in {2, 3, 4} else None}
-        fields = {"entry": str(entry), "record": json.dumps(record)}
-        wins.add(f"c{entry}", json.dumps(fields))
-        wins.forget([["c1"]])
-    wins.forget([["c1"]], now=True)
-    assert wins.claims().keys() == {f"c{entry}" for entry in (1, 3, 4, 8, 9)}
+        percent = {"percent": 10 if entry in {2, 3, 4} else None}
+        claims[f"c{entry}"] = {"entry": str(entry), "record": json.dumps(_RECORD | percent)}
+    assert Evidence(claims).remaining(["c1"]) == {f"c{entry}" for entry in (1, 3, 4, 8, 9)}
 
 
 async def test_slips_acts_and_rounds_over_the_close_come_from_sealed_days_too(

@@ -6,6 +6,7 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.service.link_publisher
+from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.floor_approvals import Approval
 from meters.store.approval_book import ApprovalBook
 from tests.model.pit import PROGRESSIVE, Pit
@@ -16,8 +17,9 @@ async def test_a_link_whose_floor_file_is_approved_has_the_state_of_its_ledger(
     redis: Redis,
 ) -> None:
     pit = await Pit.opened(redis)
+    filed = LinkConfiguration.of(pit.floor, pit.link)
     await ApprovalBook(pit.store).approve_alone(
-        Approval("d", '{"tables": {}}', "service", ()), "", of_empty_link=False
+        Approval(filed.digest, filed.text, "service", ()), "", of_empty_link=False
     )
     assert (await pit.audit()).problems == ()
 
