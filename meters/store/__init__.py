@@ -1,1 +1,1 @@
-"""A link's data in Redis: connections, Lua scripts, and the class that calls them."""
+"""A link's data in Redis: connections, Lua scripts, and the approval of its floor file."""

@@ -163,8 +163,8 @@ class Configuration:
         counts = is_person(approved.by) or await self._is_of_program()
         same = counts and approved.digest == self.filed.digest
         if same and self._watched is not None:
-            watched = [*self._steps(self._watched)]
-            if not await self._left_at(watched) and not await self._lost_tables(approved, watched):
+            left = await self._left_at(self._watched)
+            if not left and not await self._lost_tables(approved, self._steps(self._watched)):
                 return None
             self._watched = None
         await self._read_note()
@@ -387,6 +387,7 @@ class Configuration:
         return self._steps(tuple(self._others.values()))
 
     def _steps(self, links: Iterable[KnownLink]) -> Iterator[KnownLink]:
+        """Yield links, and note a step before each one: to read many of them takes long."""
         for each in links:
             self._note_step()
             yield each
@@ -453,7 +454,7 @@ class Configuration:
         hand pays and open rounds where they were since. Once nothing is left there, only the links
         that were approved with its tables are watched: another service can have the earlier file.
         """
-        if barred := await self._left_at([*self._all_links]):
+        if barred := await self._left_at((self._own, *self._others.values())):
             return replace(await self._unapproved((_ALSO,), approved), barred=barred)
         others = self._other_links
         self._watched = [each for each in others if await self._tables.present_at(each)]
@@ -461,9 +462,11 @@ class Configuration:
 
     async def _left_at(self, links: Sequence[KnownLink]) -> str | None:
         """Return a text if a table of this link left a hand pay or an open round on some links."""
-        if (held := await self._tables.held_at(links)) or self._opens_as is not None:
+        held = await self._tables.held_at(self._steps(links))
+        if held or self._opens_as is not None:
             return held
-        return await self._tables.in_round_at(each for each in links if each is not self._own)
+        others = (each for each in links if each is not self._own)
+        return await self._tables.in_round_at(self._steps(others))
 
     def _terms_in_words(self, held: Mapping[str, str]) -> tuple[str, ...]:
         """Return all terms, with the values that two people have changed by proposal."""
