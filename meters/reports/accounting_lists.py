@@ -18,27 +18,6 @@ from meters.reports.win_book import Win, wins_by_hand
 
 NOTHING: Final = "—"
 
-FLOW_WORDS: Final[Mapping[Flow, str]] = {
-    Flow.CONTRIBUTIONS: "Contributions of wagers",
-    Flow.VOIDED: "Taken off for void rounds and wagers taken back",
-    Flow.VOIDED_BY_HOUSE: "Void rounds and wagers taken back, paid by the house",
-    Flow.SEEDS: "Seeds",
-    Flow.RESEEDS: "Reseeds",
-    Flow.FROM_RESERVE: "Reseeds from the reserve",
-    Flow.FROM_OVERFLOW: "From the overflow",
-    Flow.PERCENTAGES: "Won, percentages of the meter",
-    Flow.ODDS: "Won at odds, with Envy Bonuses",
-    Flow.PAID: "Paid",
-    Flow.REJECTED: "Wins rejected",
-    Flow.ENVY_BACK: "Envy Bonuses found not to be due",
-    Flow.REOPENED: "Wins reopened after their rejection",
-    Flow.ENVY_REOPENED: "Envy Bonuses reopened with their win",
-    Flow.ADJUSTED_UP: "Adjustments, added",
-    Flow.ADJUSTED_DOWN: "Adjustments, taken off",
-    Flow.OTHER: "Without a known reason",
-}
-"""The text of each flow, in the order in which reports list them."""
-
 
 def moved_money(micros: int) -> str:
     return exact_money(micros) if micros else NOTHING
@@ -150,18 +129,15 @@ def money_section(day: LinkDay) -> ReportSection:
 def _pots_section(
     title: str, names: Sequence[str], pots: Sequence[AccountFlows], usual: Collection[Flow]
 ) -> ReportSection:
-    moved = [flow for flow in FLOW_WORDS if any(pot.flows.get(flow) for pot in pots)]
+    moved = [flow for flow in Flow if any(pot.flows.get(flow) for pot in pots)]
     rows = [
         ("Opening", *(exact_money(pot.opening_micros) for pot in pots)),
-        *(
-            (FLOW_WORDS[flow], *(moved_money(pot.flows.get(flow, 0)) for pot in pots))
-            for flow in moved
-        ),
+        *((flow.words, *(moved_money(pot.flows.get(flow, 0)) for pot in pots)) for flow in moved),
         ("Closing", *(exact_money(pot.closing_micros) for pot in pots)),
     ]
     header = columns(" | ".join(["3", *(f">{name} 2" for name in names)]))
     holds = all(pot.balanced for pot in pots)
-    none = _none_of([FLOW_WORDS[flow] for flow in usual if flow not in moved])
+    none = _none_of([flow.words for flow in usual if flow not in moved])
     return ReportSection(
         title, header, rows, 1, f"{_HOLDS if holds else _HOLDS_NOT} {none}".strip()
     )

@@ -3,7 +3,7 @@
 The report and the audit use the same replay, so their figures cannot differ.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -14,8 +14,8 @@ import msgspec
 from meters.acts.act_rows import ActRow, act_row
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import transfers_in
-from meters.ledger.entry_messages import OUTAGE, READING, CloseReading, reply_in
-from meters.ledger.expected_transfers import Added, ExpectedBooks
+from meters.ledger.entry_messages import OUTAGE, READING, CloseReading, settled_in
+from meters.ledger.expected_transfers import Added, EnvyBonus, ExpectedBooks, HeldWin
 from meters.ledger.floor_approvals import approved_floor
 from meters.ledger.ledger_replay import Replay
 from meters.ledger.table_corrections import count_hands, entered_in_text
@@ -125,7 +125,7 @@ class DayCollector:
     def _day_of(self, day: date, replay: Replay) -> LinkDay:
         today, books = self._today, replay.books
         won, decided = self._wins.close(day, keep=self._wanted(day))
-        owed = [(envy.state, one) for envy in books.envy.values() for one in envy.bonuses]
+        owed = books.envy.values()
         link_day = LinkDay(
             link=self._link.id,
             first_day=day,
@@ -143,12 +143,12 @@ class DayCollector:
             acts=tuple(today.acts),
             entered=tuple(today.entered),
             outages=tuple(today.outages),
-            waiting=_waiting((one.meter, one.cents) for one in books.claims.values()),
+            waiting=_waiting(books.claims.values()),
             envy_pending=_waiting(
-                (one.meter, one.cents) for state, one in owed if state == "pending"
+                one for envy in owed if envy.state == "pending" for one in envy.bonuses
             ),
             envy_to_pay=_waiting(
-                (one.meter, one.cents) for state, one in owed if state != "pending"
+                one for envy in owed if envy.state != "pending" for one in envy.bonuses
             ),
         )
         return replace(link_day, faults=(*today.unreported, *faults_of(link_day)))
@@ -208,11 +208,14 @@ class DayCollector:
         """Add a change of what the table's open round contributed."""
         if after:
             self._in_hand[table] = after
-        had, has = _by_meter(before), _by_meter(after)
-        for meter in sorted({*had, *has}):
-            wagers, cents, micros = (
-                new - old for old, new in zip(had[meter], has[meter], strict=True)
-            )
+        net: dict[str, list[int]] = {}
+        for sign, contributed in ((-1, before), (1, after)):
+            for added in contributed:
+                sums = net.setdefault(added.meter, [0, 0, 0])
+                sums[0] += sign * added.wagers
+                sums[1] += sign * added.wagered_cents
+                sums[2] += sign * sum(added.micros.values())
+        for meter, (wagers, cents, micros) in net.items():
             figures = self._figures(table, meter)
             if wagers > 0:
                 figures.wagers += wagers
@@ -242,14 +245,14 @@ class DayCollector:
             rounds.hands_declared_no_win += sum(one.declared for one in dealt)
         added = self._in_hand.pop(table)
         meters = books.meters_by_item(each.meter for each in added)
-        reply = reply_in(fields["reply"])
-        for line in reply.lines or ():
-            if line.paid or line.percent:
-                figures = self._figures(table, meters[line.item])
-                figures.wins += 1
-                figures.won_cents += line.paid
-        asset = self._assets.get(table, "")
-        self._wins.won(number, fields, reply, meters=meters, asset=asset, envy=books.envy)
+        settled = settled_in(fields["reply"])
+        for line in settled.paid:
+            figures = self._figures(table, meters[line.item])
+            figures.wins += 1
+            figures.won_cents += line.paid
+        if settled.reply.claims or settled.has_envy:
+            asset, envy = self._assets.get(table, ""), books.envy
+            self._wins.won(number, fields, settled.reply, meters=meters, asset=asset, envy=envy)
 
     def _decision(self, number: int, fields: Mapping[str, bytes], act: str) -> None:
         win = self._wins.decide(number, fields)
@@ -296,12 +299,12 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
         day += _DAY
 
 
-def _waiting(owed: Iterable[tuple[str, int]]) -> dict[str, WaitingWins]:
-    """Return by meter how many wins wait, and their sum, from the meter and cents of each."""
+def _waiting(owed: Iterable[HeldWin | EnvyBonus]) -> dict[str, WaitingWins]:
+    """Return by meter how many of the wins there are, and their sum."""
     waiting: dict[str, WaitingWins] = {}
-    for meter, cents in owed:
-        before = waiting.get(meter, WaitingWins())
-        waiting[meter] = WaitingWins(before.wins + 1, before.cents + cents)
+    for one in owed:
+        before = waiting.get(one.meter, WaitingWins())
+        waiting[one.meter] = WaitingWins(before.wins + 1, before.cents + one.cents)
     return waiting
 
 
@@ -312,17 +315,6 @@ def _variances(reading: CloseReading, replay: Replay) -> Iterator[Variance]:
         for name in sorted(read.keys() | own.keys()):
             if read.get(name, 0) != own.get(name, 0):
                 yield Variance(name, read.get(name, 0), own.get(name, 0))
-
-
-def _by_meter(round_added: Sequence[Added]) -> Mapping[str, Sequence[int]]:
-    """Return by meter the wagers, cents and micros that a round contributed."""
-    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for added in round_added:
-        amounts = added.wagers, added.wagered_cents, sum(added.micros.values())
-        sums[added.meter] = [
-            total + one for total, one in zip(sums[added.meter], amounts, strict=True)
-        ]
-    return sums
 
 
 def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:

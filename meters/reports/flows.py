@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 from meters.ledger.accounts import ENVY as ENVY_ACCOUNTS
 from meters.ledger.accounts import Transfer, claim_account, table_account
@@ -28,25 +28,35 @@ _PAYEES: Final = frozenset({"claim", "envy", "paid"})
 
 
 class Flow(StrEnum):
-    """The reason for a transfer of money. Its value is the name of the flow in reports."""
+    """The reason for a transfer of money: its name in rows of reports, and its words in lists."""
 
-    CONTRIBUTIONS = "contributions"
-    VOIDED = "voided_rounds"
-    VOIDED_BY_HOUSE = "voided_rounds_borne_by_house"
-    SEEDS = "seeds"
-    RESEEDS = "reseeds"
-    FROM_RESERVE = "from_reserve"
-    FROM_OVERFLOW = "from_overflow"
-    PERCENTAGES = "percentages_won"
-    ODDS = "odds_won"
-    PAID = "paid_out"
-    REJECTED = "rejected_wins"
-    ENVY_BACK = "envy_taken_back"
-    REOPENED = "reopened_wins"
-    ENVY_REOPENED = "envy_reopened"
-    ADJUSTED_UP = "adjusted_up"
-    ADJUSTED_DOWN = "adjusted_down"
-    OTHER = "other"
+    words: str
+
+    def __new__(cls, name: str, words: str) -> Self:
+        flow = str.__new__(cls, name)
+        flow._value_, flow.words = name, words
+        return flow
+
+    CONTRIBUTIONS = "contributions", "Contributions of wagers"
+    VOIDED = "voided_rounds", "Taken off for void rounds and wagers taken back"
+    VOIDED_BY_HOUSE = (
+        "voided_rounds_borne_by_house",
+        "Void rounds and wagers taken back, paid by the house",
+    )
+    SEEDS = "seeds", "Seeds"
+    RESEEDS = "reseeds", "Reseeds"
+    FROM_RESERVE = "from_reserve", "Reseeds from the reserve"
+    FROM_OVERFLOW = "from_overflow", "From the overflow"
+    PERCENTAGES = "percentages_won", "Won, percentages of the meter"
+    ODDS = "odds_won", "Won at odds, with Envy Bonuses"
+    PAID = "paid_out", "Paid"
+    REJECTED = "rejected_wins", "Wins rejected"
+    ENVY_BACK = "envy_taken_back", "Envy Bonuses found not to be due"
+    REOPENED = "reopened_wins", "Wins reopened after their rejection"
+    ENVY_REOPENED = "envy_reopened", "Envy Bonuses reopened with their win"
+    ADJUSTED_UP = "adjusted_up", "Adjustments, added"
+    ADJUSTED_DOWN = "adjusted_down", "Adjustments, taken off"
+    OTHER = "other", "Without a known reason"
 
 
 _PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
@@ -136,8 +146,7 @@ class AccountFlows:
     def then(self, later: "AccountFlows") -> "AccountFlows":
         """Join this record with the same pot's record of a later period."""
         flows = Counter(self.flows)
-        for flow, micros in later.flows.items():
-            flows[flow] += micros
+        flows.update(later.flows)
         return AccountFlows(self.opening_micros, later.closing_micros, flows)
 
 

@@ -220,15 +220,12 @@ def joined(days: Sequence[LinkDay]) -> LinkDay:
     if not days:
         raise ValueError("there are no days to join")
     names = sorted({name for day in days for name in day.pots})
-    risen: Counter[str] = Counter()
-    for day in days:
-        risen.update(day.risen)
     return replace(
         days[-1],
         first_day=days[0].first_day,
         first_entry=days[0].first_entry,
         pots={name: reduce(AccountFlows.then, (day.pot(name) for day in days)) for name in names},
-        risen=risen,
+        risen=sum((Counter(day.risen) for day in days), Counter[str]()),
         tables=_added_up((day.tables for day in days), TableFigures),
         rounds=_added_up((day.rounds for day in days), TableRounds),
         wins=tuple(win for day in days for win in day.wins),

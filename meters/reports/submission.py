@@ -79,7 +79,13 @@ def build_submission(
     if not offers:
         raise UserError("no table of the floor file offers a wager, so there is nothing to submit")
     entries = count(offers)
-    games = game_filings(floor, texts.games, list(zip(offers, entries, strict=True)))
+    counted = list(zip(offers, entries, strict=True))
+    played = {table.game for link in floor.link for table in link.table}
+    games = tuple(
+        _game_filing(floor, chapter, texts.games.get(game), counted)
+        for game, chapter in floor.games.items()
+        if game in played
+    )
     return filed.Submission.taken_from(
         floor.facility,
         format=filed.FORMAT,
@@ -116,20 +122,6 @@ OF_HOUSE = "house rules"
 
 _CHAPTERS = "chapters"
 _SUFFIX = ".toml"
-
-
-def game_filings(
-    floor: Floor,
-    texts: Mapping[str, GameText],
-    counted: Sequence[tuple[Offer, OddsEntry]],
-) -> tuple[filed.GameFiling, ...]:
-    """Return every game that a table of the floor plays; `texts` are of the house's game files."""
-    played = {table.game for link in floor.link for table in link.table}
-    return tuple(
-        _game_filing(floor, chapter, texts.get(game), counted)
-        for game, chapter in floor.games.items()
-        if game in played
-    )
 
 
 def _game_filing(

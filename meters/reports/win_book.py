@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from bonus.rounds import Line, WrittenPercent
+from bonus.rounds import WrittenPercent
 from meters.ledger.claim_evidence import decided_claim, table_of
 from meters.ledger.claim_records import hand_record_name
 from meters.ledger.entry_messages import DECIDED, DecisionRecord
@@ -185,12 +185,23 @@ class WinBook:
         Raises:
             KeyError: a claim has no settlement line, or a settlement line has no meter.
         """
-
-        def win_of(line: Line, claim: str, cents: int) -> Win:
-            return Win(
+        at, new = fields["at"].decode(), envy.keys() - self._states.keys()
+        owed = {
+            (one.position, one.item, one.holder): claim
+            for claim in new
+            for one in envy[claim].bonuses
+        }
+        lines = {(line.position, line.item): line for line in reply.lines or ()}
+        won = [(lines[one.position, one.item], one.claim, one.amount) for one in reply.claims or ()]
+        for line in reply.lines or ():
+            if line.envy_of is not None and line.paid:
+                claim = owed.get((line.position, line.item, line.envy_of), "")
+                won.append((line, claim, line.paid))
+        for line, claim, cents in won:
+            win = Win(
                 claim=claim,
                 order=order,
-                at=fields["at"].decode(),
+                at=at,
                 link=self._link,
                 meter=meters[line.item],
                 table=fields["table"].decode(),
@@ -204,28 +215,14 @@ class WinBook:
                 paid_from=line.paid_from or "",
                 envy_of=line.envy_of,
             )
-
-        new = envy.keys() - self._states.keys()
-        lines = {(line.position, line.item): line for line in reply.lines or ()}
-        for one in reply.claims or ():
-            self._add(win_of(lines[one.position, one.item], one.claim, one.amount))
-        owed = {
-            (one.position, one.item, one.holder): claim
-            for claim in new
-            for one in envy[claim].bonuses
-        }
+            if not claim:
+                # The bonus is below `validate_from`, and so recorded as paid.
+                win = replace(win, state="paid", paid_at=at)
+            elif line.envy_of is not None:
+                win = replace(win, state=envy[claim].state)
+            self._add(win)
         for claim in new:
             self._owe(claim, envy[claim])
-        for line in reply.lines or ():
-            if line.envy_of is not None and line.paid:
-                claim = owed.get((line.position, line.item, line.envy_of), "")
-                win = win_of(line, claim, line.paid)
-                # A bonus without a claim is below `validate_from`, and so recorded as paid.
-                self._add(
-                    replace(win, state=envy[claim].state)
-                    if claim
-                    else replace(win, state="paid", paid_at=win.at)
-                )
 
     def decide(self, number: int, fields: Mapping[str, bytes]) -> Win | None:
         """Apply a floorperson's decision on a claim, or a change of a decided claim.
