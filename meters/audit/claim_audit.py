@@ -307,11 +307,8 @@ def _due(replay: Replay, part: IndexPart | None) -> Iterable[str]:
 
 
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Return the differences between the undecided claims in Redis and in the ledger, as texts.
-
-    The list of these claims is compared, and each meter's count of pending percentage wins.
-    """
-    books, claims, waiting = replay.books, replay.evidence.claims, replay.books.waiting
+    """Return the differences between the list of undecided claims in Redis and in the ledger."""
+    claims, waiting = replay.evidence.claims, replay.books.waiting
     part = snapshot.part
     due = waiting.intersection(one.claim for one in _places_in(replay, part)) if part else waiting
     found = [
@@ -328,12 +325,6 @@ def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
         entry = claims[claim]["entry"] if claim in claims else str(order)
         if int(entry) != order:
             found.append(f"claim {claim}: its order in the list is {order}, not {entry}")
-    pending = books.pending
-    for meter in books.terms:
-        count = int(snapshot.meters.get(f"pending:{meter}", "0"))
-        if count != pending[meter]:
-            message = f"{count} pending claims, the ledger says {pending[meter]}"
-            found.append(f"meter {meter} has {message}")
     return sorted(found)
 
 

@@ -1,4 +1,4 @@
-"""Comparison of a link's state in Redis with its ledger: terms, cycles, approvals, proposals."""
+"""Comparison of a link's state in Redis with its ledger: balances, terms, approvals, proposals."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -6,42 +6,57 @@ from typing import Final
 from meters.ledger.chain import CHAIN
 from meters.ledger.claim_evidence import shown
 from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
+from meters.ledger.link_rows import meters_row
 from meters.ledger.link_state import Snapshot
-from meters.ledger.money_terms import terms_as_text, terms_digest
+from meters.ledger.redis_layout import SCHEMA_FIELD
 from meters.store.link_store import LinkStore
 
 _AT_ONCE: Final = 100
 """Count of proposals that one call reads. Such a call delays Redis by less than a millisecond."""
 
 
-def balance_problems(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Return differences in accounts, accounting meters and the fields of the meters, as texts.
+_OF_METER: Final = {
+    "terms": "record of terms",
+    "cycle": "cycle",
+    "pending": "count of pending claims",
+}
+_OF_LINK: Final = {
+    "rounds": "count of open rounds",
+    "day_closed": "last closed gaming day",
+    CHAIN: "digest of the last entry",
+}
+_ELSEWHERE: Final = frozenset({"entries", "changes", "day", SCHEMA_FIELD})
+"""Fields of the hash of meters that the ledger does not decide, or that are compared elsewhere."""
 
-    The fields are the terms and the cycle of each meter (duty D12), the digest of the last entry,
-    the closed state, the last closed gaming day, and the count of open rounds.
+
+def balance_problems(replay: Replay, snapshot: Snapshot) -> list[str]:
+    """Return differences in accounts, accounting meters and the hash of meters, as texts.
+
+    The hash has the terms and the cycle of each meter (duty D12), and the state of the link, such
+    as open or closed.
     """
-    found, meters, books = replay.differences(snapshot.accounts), snapshot.meters, replay.books
-    found += [
-        f"meter {meter} has other terms in Redis than in the ledger: {stored}"
-        for meter, terms in books.terms.items()
-        if (stored := meters.get(f"terms:{meter}", "none")) != terms_as_text(terms)
+    return [
+        *replay.differences(snapshot.accounts),
+        *_other_fields(meters_row(replay), snapshot.meters),
+        *_other_versions(replay, snapshot.meters),
+        *replay.other_tallies(snapshot.tallies),
     ]
-    if replay.entries and meters.get(CHAIN, "") != replay.chain:
-        found.append(f"the ledger ends with the digest {replay.chain}, Redis has another")
-    if ("closed" in meters) != replay.closed:
-        said = "closed" if replay.closed else "open"
-        found.append(f"the ledger says that the link is {said}, Redis says that it is not")
-    if (day := meters.get("day_closed", "")) != replay.closed_day:
-        last = replay.closed_day or "none"
-        found.append(f"the last gaming day closed is {last}, Redis says {day or 'none'}")
-    if (rounds := int(meters.get("rounds", "0"))) != len(books.rounds):
-        found.append(f"Redis counts {rounds} open rounds, the ledger {len(books.rounds)}")
-    found += [
-        f"meter {meter} is in cycle {stored}, the ledger says {cycle}"
-        for meter, cycle in books.cycles.items()
-        if (stored := meters.get(f"cycle:{meter}", "0")) != str(cycle)
-    ]
-    return [*found, *replay.other_tallies(snapshot.tallies)]
+
+
+def _other_fields(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
+    """Compare the hash of meters; a count of zero can be missing.
+
+    The terms in the floor file change when a service opens the link with an approved file, and the
+    versions rise with each script call, so the ledger does not decide them.
+    """
+    for name in sorted((due.keys() | held.keys()) - _ELSEWHERE):
+        of, _, meter = name.partition(":")
+        one, other = held.get(name), due.get(name)
+        if of not in {"file", "version"} and one != other and {one, other} != {None, "0"}:
+            what = f"meter {meter}: its {_OF_METER.get(of, of)}" if meter else (
+                f"the link's {_OF_LINK.get(of, of)}"
+            )  # fmt: skip
+            yield f"{what} is {shown(one)}, the ledger says {shown(other)}"
 
 
 async def link_state_problems(
@@ -49,12 +64,11 @@ async def link_state_problems(
 ) -> list[str]:
     """Return the differences between the link's state in Redis and in the ledger, as texts.
 
-    The state is: closed or open, proposals, the approved configuration, and the version numbers of
-    the meters. `replay` is up to the last entry of `snapshot`, which has the indexes. Without
-    `whole`, only undecided proposals are checked, and not the approved configuration.
+    The state is: proposals, and the approved configuration. `replay` is up to the last entry of
+    `snapshot`, which has the indexes. Without `whole`, only undecided proposals are checked, and
+    not the approved configuration.
     """
-    link = replay.link
-    found = [*_state_difference(replay, snapshot.meters), *_other_versions(replay, snapshot.meters)]
+    link, found = replay.link, list[str]()
     # While a link operates, its self-check compares the approval with the ledger. A new approval
     # repairs a difference.
     if whole:
@@ -73,16 +87,6 @@ async def link_state_problems(
             differences = _differences(link.proposals[proposal], held)
             found += [f"proposal {proposal}: {each}" for each in differences]
     return found[:PROBLEMS_MAX]
-
-
-def _state_difference(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
-    due = dict(replay.link.standing)
-    if replay.books.terms:
-        texts = {meter: terms_as_text(terms) for meter, terms in replay.books.terms.items()}
-        due["terms"] = terms_digest(texts)
-    for name, value in due.items():
-        if meters.get(name) != value:
-            yield f"the link's {name} is {shown(meters.get(name))}, the ledger says {shown(value)}"
 
 
 def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:

@@ -7,9 +7,8 @@ import msgspec
 
 from meters.audit.claim_audit import LaterEntries
 from meters.ledger.claim_evidence import shown
-from meters.ledger.expected_transfers import HeldWin
 from meters.ledger.ledger_replay import Replay
-from meters.ledger.link_rows import holding, stored_contribution
+from meters.ledger.link_rows import holding, table_state
 from meters.ledger.redis_layout import DIGEST, REPLIES_KEPT, StoredTable, read_kept
 from meters.ledger.script_steps import PackedTable
 from meters.ledger.table_corrections import StoredAsk, known_cards, merged, stored_asks
@@ -62,7 +61,7 @@ async def table_problems(
         entries, rows = await store.tables_at(some, replies=whole)
         events = await _round_events(store, replay, some) if whole else {}
         for table, row in zip(some, rows, strict=True):
-            problems = _problems_of(replay, table, row, held.get(table, {}), whole=whole)
+            problems = _problems_of(replay, table, row, held.get(table, ()), whole=whole)
             problems += _other_event(replay, table, events)
             if not problems and table not in known and not row.state.last:
                 problems = ["Redis has data of it, the link has no such table"]
@@ -116,31 +115,37 @@ async def _other_asks(store: LinkStore, replay: Replay, later: LaterEntries) -> 
 
 
 def _problems_of(
-    replay: Replay, table: str, row: StoredTable, due: Mapping[str, HeldWin], *, whole: bool
+    replay: Replay, table: str, row: StoredTable, held: Sequence[ClaimOpened], *, whole: bool
 ) -> list[str]:
     try:
         state = row.state
     except ValueError as error:
         return [f"its data in Redis cannot be read: {error}"]
-    found = [*_other_seq(replay, table, state), *_other_round(replay, table, state, row.wagers)]
+    due, found = table_state(replay, table, held), list[str]()
+    if state.last < due.last:
+        # The service would accept an event a second time. The number can be higher than in the
+        # ledger, which does not have refused events.
+        found.append(f"its last event is {state.last}, the ledger has event {due.last}")
+    found += _other_round(replay, table, state, due, row.wagers)
     if problem := replay.tables.unconfirmed.get(table):
         found.append(problem)
     if whole and not found:
         found += _other_replies(replay, table, state.last, row)
     if whole:
-        found += _other_rest(replay, table, state, row.repeated)
-    return [*found, *_other_hold(replay, due, state.held)]
+        # The service reports the state of recent claims to a table again.
+        claims = " ".join(replay.tables.repeated_claims.get(table, ())) or None
+        found += _others(
+            ("the round that was over last", state.over or None, due.over or None),
+            ("its list of repeated claims", _text(row.repeated), claims),
+        )
+    return [*found, *_other_hold(held, state.held)]
 
 
-def _other_seq(replay: Replay, table: str, state: PackedTable) -> Iterable[str]:
-    """Report a table if the sequence number of its last event is too low in Redis.
-
-    The service would then accept an event a second time. It can be higher than in the ledger, which
-    does not have refused events.
-    """
-    due = replay.tables.last.get(table, 0)
-    if state.last < due:
-        yield f"its last event is {state.last}, the ledger has event {due}"
+def _others(*compared: tuple[str, str | None, str | None]) -> Iterable[str]:
+    """Yield a text for each value in Redis that is not as due."""
+    for name, held, due in compared:
+        if held != due:
+            yield f"{name} is {shown(held)}, the ledger says {shown(due)}"
 
 
 def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> Iterable[str]:
@@ -149,7 +154,7 @@ def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> I
     for slot, text in enumerate(row.kept):
         read = read_kept(text) if text is not None else None
         if text is not None and (read is None or read[0] % REPLIES_KEPT != slot):
-            yield f"it keeps {_words(text[:20])} in the place {slot} of a reply"
+            yield f"it keeps {shown(_text(text[:20]))} in the place {slot} of a reply"
     for seq, reply in due.items():
         one = held.get(seq)
         if seq > last - REPLIES_KEPT and (one is None or not reply.is_kept_as(one)):
@@ -192,24 +197,10 @@ def _has_no_entry(reply: bytes, seq: int) -> bool:
     return (read.status, read.seq) == ("refused", seq) or read == withdrawn
 
 
-def _other_rest(
-    replay: Replay, table: str, state: PackedTable, repeated: bytes | None
-) -> Iterable[str]:
-    """Report differences in a table's last finished round and in its repeated claims."""
-    over = replay.tables.over.get(table)
-    if state.over != (over or ""):
-        yield f"the round that was over last is {shown(state.over or None)}, not {shown(over)}"
-    # The service reports the state of recent claims to a table again.
-    claims = " ".join(replay.tables.repeated_claims.get(table, ())).encode()
-    if (repeated or b"") != claims:
-        yield f"its repeated claims are {_words(repeated)}, not {_words(claims)}"
-
-
 def _other_round(
-    replay: Replay, table: str, state: PackedTable, wagers: bytes | None
+    replay: Replay, table: str, state: PackedTable, due: PackedTable, wagers: bytes | None
 ) -> Iterable[str]:
-    opened, added = replay.tables.rounds.get(table), replay.books.rounds.get(table)
-    if opened is None or added is None:
+    if not due.round:
         has = {
             "round": state.round, "basis": state.basis, "wagers": wagers is not None,
             "entry": state.entry, "draw": state.draw, "contributed": state.contributed,
@@ -218,22 +209,19 @@ def _other_round(
         if names := ", ".join(name for name, value in has.items() if value):
             yield f"it has {names} of an open round, the ledger says that there is none"
         return
-    if sorted(state.contributed) != sorted(map(stored_contribution, added)):
+    opened = replay.tables.rounds[table]
+    if sorted(state.contributed) != sorted(due.contributed):
         yield "the contributions of its open round differ from the ledger"
     # Redis has the text of the wagers only if their ledger entry is no longer in Redis.
-    for name, value, due in (
-        ("round", state.round or None, opened.round),
-        ("basis", str(state.basis), str(opened.seq)),
+    yield from _others(
+        ("round", state.round or None, due.round),
+        ("basis", str(state.basis), str(due.basis)),
         ("entry", str(state.entry), str(opened.entry if state.entry else 0)),
         ("wagers", _text(wagers), None if state.entry else _text(opened.event)),
-    ):
-        if value != due:
-            yield f"{name} is {shown(value)}, the ledger says {shown(due)}"
+    )
     yield from _other_known(state, replay.tables.known.get(table, ()))
-    due_draw = _REPLY.decode(opened.reply).draw
-    if not _is_draw(state.draw, due_draw):
-        due_text = msgspec.json.encode(due_draw).decode()
-        yield f"draw is {shown(state.draw or None)}, the ledger says {shown(due_text)}"
+    if not _is_draw(state.draw, due.draw):
+        yield f"draw is {shown(state.draw or None)}, the ledger says {shown(due.draw)}"
 
 
 def _other_known(state: PackedTable, due: Sequence[EnteredCards]) -> Iterable[str]:
@@ -261,34 +249,31 @@ def _other_event(replay: Replay, table: str, events: Mapping[int, bytes]) -> Ite
         yield f"the wagers of its open round were changed in ledger entry {opened.entry}"
 
 
-def _is_draw(held: str, due: DrawMade | None) -> bool:
+def _is_draw(held: str, due: str) -> bool:
     try:
-        return bool(_DRAW.decode(held) == due)
+        return bool(_DRAW.decode(held) == _DRAW.decode(due))
     except ValueError:
         return False
 
 
-def _other_hold(replay: Replay, due: Mapping[str, HeldWin], held: str) -> Iterable[str]:
+def _other_hold(due: Iterable[ClaimOpened], held: str) -> Iterable[str]:
     try:
         there = {one.claim: one for one in map(_HELD.decode, held.splitlines())}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         yield f"the wins that hold it cannot be read: {error}"
         return
-    for claim, win in due.items():
-        if claim not in there:
-            yield f"claim {claim} does not hold it, the ledger says that it is not paid"
-            continue
-        one = there[claim]
-        if one.amount != win.cents:
-            yield f"claim {claim} holds it with {one.amount} cents, the ledger says {win.cents}"
-        if claim not in replay.evidence.claims:
-            continue
-        position, item = replay.evidence.position_of(claim)
-        if (position, item) != (one.position, one.item):
-            held_line = f"{one.item} at position {one.position}"
-            yield f"claim {claim} holds it as {held_line}, the ledger says {item} at {position}"
-    for claim in there.keys() - due.keys():
+    for one in due:
+        found = there.pop(one.claim, None)
+        if found is None:
+            yield f"claim {one.claim} does not hold it, the ledger says that it is not paid"
+        elif found != one:
+            yield f"claim {one.claim} holds it {_held_as(found)}, the ledger says {_held_as(one)}"
+    for claim in there:
         yield f"claim {claim} holds it, the ledger says that it does not"
+
+
+def _held_as(one: ClaimOpened) -> str:
+    return f"as {one.item} at position {one.position} with {one.amount} cents"
 
 
 def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:
@@ -309,10 +294,6 @@ def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:
         decided = DecidedAsk(state, correction.round, correction.digest, by)
         if replay.tables.decided.get(stored.table) != decided:
             yield f"its correction is {shown(state)} by {shown(by)}, the ledger does not say so"
-
-
-def _words(value: bytes | None) -> str:
-    return shown(_text(value))
 
 
 def _text(value: bytes | None) -> str | None:

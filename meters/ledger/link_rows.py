@@ -25,7 +25,7 @@ from meters.ledger.accounts import meter_account, overflow_account, reserve_acco
 from meters.ledger.chain import CHAIN
 from meters.ledger.claim_evidence import slips_in, table_of
 from meters.ledger.entry_messages import reply_in
-from meters.ledger.expected_transfers import Added, HeldWin
+from meters.ledger.expected_transfers import Added
 from meters.ledger.ledger_replay import Replay
 from meters.ledger.money_terms import terms_as_text, terms_digest
 from meters.ledger.redis_layout import (
@@ -41,9 +41,8 @@ from meters.ledger.redis_layout import (
     reply_field,
     ring_field,
 )
-from meters.ledger.script_steps import RoundContribution
+from meters.ledger.script_steps import PackedTable, RoundContribution
 from meters.ledger.table_corrections import OF_TABLES, known_text
-from meters.ledger.table_evidence import TableEvidence
 from meters.wire.messages import ClaimOpened, Result
 
 Fields = Mapping[str, str | bytes | int]
@@ -127,25 +126,14 @@ def link_rows(keys: LinkKeys, replay: Replay, single: EntryRows, open_day: str) 
     The open gaming day depends on the time, so the ledger does not have it.
     """
     books, evidence, tables, link = replay.books, replay.evidence, replay.tables, replay.link
-    rows, terms = LinkRows(keys), books.terms
-    texts = {meter: terms_as_text(one) for meter, one in terms.items()}
-    pending, waiting = books.pending, books.waiting
-    rows.put(keys.meters, {name: one for name, one in link.standing.items() if one is not None})
+    rows, waiting = LinkRows(keys), books.waiting
+    version = replay.entries + link.versions_raised
+    rows.put(keys.meters, meters_row(replay))
     rows.put(keys.meters, {f"file:{meter}": one for meter, one in link.filed.items()})
-    for meter in terms:
-        rows.put(keys.meters, {
-            f"terms:{meter}": texts[meter],
-            f"cycle:{meter}": books.cycles[meter],
-            f"pending:{meter}": pending[meter],
-            f"version:{meter}": replay.entries + link.versions_raised,
-        })  # fmt: skip
+    rows.put(keys.meters, {f"version:{meter}": version for meter in books.terms})
     rows.put(keys.meters, {
-        "entries": replay.entries, CHAIN: replay.chain, "rounds": len(books.rounds),
-        "terms": terms_digest(texts), "changes": replay.entries, "day": open_day,
-        SCHEMA_FIELD: SCHEMA,
+        "entries": replay.entries, "changes": replay.entries, "day": open_day, SCHEMA_FIELD: SCHEMA,
     })  # fmt: skip
-    if replay.closed_day:
-        rows.put(keys.meters, {"day_closed": replay.closed_day})
     rows.put(keys.accounts, books.balances)
     rows.put(keys.tallies, books.tallies)
     rows.put(keys.approved, link.approved)
@@ -159,59 +147,69 @@ def link_rows(keys: LinkKeys, replay: Replay, single: EntryRows, open_day: str) 
     for place in evidence.in_order:
         rows.put(keys.wins, dict.fromkeys(place.members, 0))
     rows.put(keys.acts, {str(number): number for number in evidence.acts})
-    held = _held(replay)
+    held = holding(replay)
     for table in {*tables.last, *tables.repeated_claims, *held}:
-        _put_table(rows, table, tables, books.rounds.get(table), held.get(table, ""))
+        state = table_state(replay, table, held.get(table, ()))
+        rows.put(keys.tables, {table: PACK.encode(state)})
+        if state.round:
+            rows.put(keys.rounds, {table: tables.rounds[table].event})
+        if repeated := tables.repeated_claims.get(table):
+            rows.put(keys.repeated_claims, {table: " ".join(repeated)})
     single.put(rows)
     return rows
 
 
-def _held(replay: Replay) -> Mapping[str, str]:
-    """Return for each held table the claims that hold it: the text in the table's state."""
-    held: dict[str, str] = {}
-    for table, claims in holding(replay).items():
-        opened = [
-            ClaimOpened(claim=claim, position=position, item=item, amount=win.cents)
-            for claim, win in claims.items()
-            for position, item in [replay.evidence.position_of(claim)]
-        ]
-        held[table] = "\n".join(msgspec.json.encode(one).decode() for one in opened)
-    return held
-
-
-def holding(replay: Replay) -> Mapping[str, Mapping[str, HeldWin]]:
-    """Return, for each held table, the hand pays that are neither paid nor rejected."""
-    found: dict[str, dict[str, HeldWin]] = {}
-    for claim, win in replay.books.claims.items():
-        if win.hand_pay:
-            found.setdefault(table_of(claim), {})[claim] = win
+def meters_row(replay: Replay) -> dict[str, str]:
+    """Return the fields of the link's hash of meters that only the ledger's entries decide."""
+    books = replay.books
+    texts = {meter: terms_as_text(one) for meter, one in books.terms.items()}
+    found = {name: value for name, value in replay.link.standing.items() if value is not None}
+    found |= {"rounds": str(len(books.rounds))}
+    found |= {"terms": terms_digest(texts)} if texts else {}
+    found |= {CHAIN: replay.chain} if replay.chain else {}
+    found |= {"day_closed": replay.closed_day} if replay.closed_day else {}
+    for meter, text in texts.items():
+        found[f"terms:{meter}"] = text
+        found[f"cycle:{meter}"] = str(books.cycles[meter])
+        found[f"pending:{meter}"] = str(books.pending[meter])
     return found
 
 
-def _put_table(
-    rows: LinkRows, table: str, tables: TableEvidence, added: Sequence[Added] | None, held: str
-) -> None:
-    """Put the rows of a table. `added` are the contributions of its open round, None if none is."""
-    keys, opened = rows.keys, tables.rounds.get(table)
+def holding(replay: Replay) -> Mapping[str, Sequence[ClaimOpened]]:
+    """Return, for each held table, the hand pays that are neither paid nor rejected."""
+    found: dict[str, list[ClaimOpened]] = {}
+    for claim, win in replay.books.claims.items():
+        # A ledger with an entry that cannot be read can lack the record of a claim that waits.
+        if win.hand_pay and claim in replay.evidence.claims:
+            position, item = replay.evidence.position_of(claim)
+            one = ClaimOpened(claim=claim, position=position, item=item, amount=win.cents)
+            found.setdefault(table_of(claim), []).append(one)
+    return found
+
+
+def table_state(replay: Replay, table: str, held: Iterable[ClaimOpened]) -> PackedTable:
+    """Return the state of a table that the wins `held` hold."""
+    tables, opened = replay.tables, replay.tables.rounds.get(table)
     state = msgspec.structs.replace(
-        NO_STATE, last=tables.last.get(table, 0), over=tables.over.get(table, ""), held=held
+        NO_STATE,
+        last=tables.last.get(table, 0),
+        over=tables.over.get(table, ""),
+        held="\n".join(msgspec.json.encode(one).decode() for one in held),
     )
-    if opened and added is not None:
-        state = msgspec.structs.replace(
-            state,
-            round=opened.round,
-            basis=opened.seq,
-            draw=msgspec.json.encode(reply_in(opened.reply).draw).decode(),
-            contributed=tuple(map(stored_contribution, added)),
-            known=known_text(tables.known.get(table, ())),
-        )
-        rows.put(keys.rounds, {table: opened.event})
-    rows.put(keys.tables, {table: PACK.encode(state)})
-    if repeated := tables.repeated_claims.get(table):
-        rows.put(keys.repeated_claims, {table: " ".join(repeated)})
+    added = replay.books.rounds.get(table)
+    if opened is None or added is None:
+        return state
+    return msgspec.structs.replace(
+        state,
+        round=opened.round,
+        basis=opened.seq,
+        draw=msgspec.json.encode(reply_in(opened.reply).draw).decode(),
+        contributed=tuple(map(_stored_contribution, added)),
+        known=known_text(tables.known.get(table, ())),
+    )
 
 
-def stored_contribution(one: Added) -> RoundContribution:
+def _stored_contribution(one: Added) -> RoundContribution:
     """Make the contribution of a round to one meter, in the form that `apply_events` stores."""
     return RoundContribution(
         meter=one.meter,

@@ -86,7 +86,9 @@ async def test_a_day_that_was_closed_is_not_opened_again_by_what_somebody_writes
     ]  # fmt: skip
     await days.pit.redis.hset(keys.meters, "day_closed", "2126-11-10")
     (problem,) = (await days.pit.audit()).problems
-    assert problem == "the last gaming day closed is 2126-11-22, Redis says 2126-11-10"
+    assert (
+        problem == "the link's last closed gaming day is '2126-11-10', the ledger says '2126-11-22'"
+    )
 
 
 @pytest.mark.duty("D19")

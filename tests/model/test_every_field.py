@@ -82,15 +82,15 @@ NAMED: Final = {
     "proposal:*": "proposal {of}: {field} is ",
     "proposals * gone": "proposal {field} waits, and is not in redis's list",
     "proposals *": "proposal '{field}' waits in redis, the ledger says otherwise",
-    "meters cycle:*": "meter {meter} is in cycle ",
-    "meters pending:*": "meter {meter} has {value} pending claims",
-    "meters terms:*": "meter {meter} has other terms in redis than in the ledger",
+    "meters terms:*": "meter {meter}: its record of terms is ",
+    "meters pending:*": "meter {meter}: its count of pending claims is ",
     "meters version:*": "meter {meter} has version ",
-    "meters rounds *": "redis counts {value} open rounds",
-    "meters day_closed *": "the last gaming day closed is ",
-    "meters closed gone": "the ledger says that the link is closed, redis says that it is not",
+    "meters *:*": "meter {meter}: its {kind} is ",
+    "meters rounds *": "the link's count of open rounds is ",
+    "meters day_closed *": "the link's last closed gaming day is ",
+    "meters entries lowered": "the link's digest of the last entry is ",
     "meters entries *": "the ledger ends ",
-    "meters chain *": "the ledger ends ",
+    "meters chain *": "the link's digest of the last entry is ",
     "meters *": "the link's {field} is ",
     "tables *.held *": "table {field}: the wins that hold it cannot be read",
     "tables *.over *": "table {field}: the round that was over last is ",
@@ -102,7 +102,7 @@ NAMED: Final = {
     "tables * gone": "table {field}: its last event is 0",
     "tables *": "table {field}: its data in redis cannot be read: ",
     "rounds *": "table {field}: wagers is ",
-    "repeated_claims *": "table {field}: its repeated claims are ",
+    "repeated_claims *": "table {field}: its list of repeated claims is ",
     "replies *": "table {table}: ",
     "asks *": "table {field}: its correction request ",
     "user:* pin *": "user '{of}': the pin is not the one ",
@@ -166,11 +166,10 @@ class Change:
         """Check whether one of the problems, in small letters, names what was changed."""
         field = self.field.decode("utf-8", "replace")
         words = next(of for one, of in NAMED.items() if fnmatch.fnmatchcase(self.label, one))
-        value = self.value.decode("utf-8", "replace") if isinstance(self.value, bytes) else 0
         said = words.format(
             of=self.label.split(" ")[0].partition(":")[2], field=field, part=self.part,
             meter=field.partition(":")[2], win=field.rpartition(":")[2],
-            table=field.partition(":")[0], value=value,
+            table=field.partition(":")[0], kind=field.partition(":")[0],
         )  # fmt: skip
         return said.lower() in problems
 

@@ -196,7 +196,7 @@ async def _put_terms_back(link: Running, _: RedisServer) -> None:
 
 
 WHOLE: Final = "Redis writes its whole append-only file again"
-OTHER_TERMS: Final = "other terms in Redis than in the ledger"
+OTHER_TERMS: Final = "its record of terms is"
 LACKS: Final[Mapping[str, tuple[Change, str, Change]]] = {
     **{
         f"{name} {value}": (
@@ -230,7 +230,7 @@ LACKS: Final[Mapping[str, tuple[Change, str, Change]]] = {
     "terms as confirmed": (_alter_terms, OTHER_TERMS, _put_terms_back),
     "terms": (
         lambda link, _: link.pit.redis.hdel(link.pit.store.keys.meters, "terms:progressive"),
-        f"{OTHER_TERMS}: none", _put_terms_back,
+        f"{OTHER_TERMS} missing", _put_terms_back,
     ),
 }  # fmt: skip
 

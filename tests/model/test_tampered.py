@@ -137,9 +137,11 @@ ALTERED: Final[Mapping[str, tuple[Alter, Sequence[str]]]] = {
         f"table T-1: claim {claim} does not hold it, the ledger says that it is not paid"
         for claim in HOLDING
     ]),
-    "amount of a hold": (hold(amount=1), [f"{WAITS} with 1 cents, the ledger says "]),
-    "position of a hold": (hold(position=7), [f"{WAITS} as progressive at position 7, the "]),
-    "item of a hold": (hold(item="five_of_six"), [f"{WAITS} as five_of_six at position 3, the "]),
+    "amount of a hold": (hold(amount=1), [
+        f"{WAITS} as progressive at position 3 with 1 cents, the ledger says as "
+    ]),
+    "position of a hold": (hold(position=7), [f"{WAITS} as progressive at position 7 with "]),
+    "item of a hold": (hold(item="five_of_six"), [f"{WAITS} as five_of_six at position 3 with "]),
     "one more hold": (hold({"claim": "pit.X-1"}), [
         "table T-1: claim pit.X-1 holds it, the ledger says that it does not",
     ]),
@@ -164,7 +166,7 @@ ALTERED: Final[Mapping[str, tuple[Alter, Sequence[str]]]] = {
         "table T-9: it has wagers of an open round",
     ]),
     "claims more": (field("repeated_claims", "T-9", "pit.T-9-1-1"), [
-        "table T-9: its repeated claims are",
+        "table T-9: its list of repeated claims is",
     ]),
     "a reply more": (field("replies", "T-9:1", b"1 " + b"x" * 32), [
         "table T-9: it keeps a reply to event 1",
@@ -331,7 +333,7 @@ async def test_removed_repeated_claim_of_an_owed_envy_bonus_is_named(keeping_red
 
     await rewrite(pit, escape)
     await keeping_redis.hdel(pit.store.keys.repeated_claims, "T-1")
-    said = "table T-1: its repeated claims are missing, not 'pit.T-1-2-e1'"
+    said = "table T-1: its list of repeated claims is missing, the ledger says 'pit.T-1-2-e1'"
     assert said in await problems(pit)
 
 
