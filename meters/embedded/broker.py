@@ -122,8 +122,7 @@ def broker_command(home: Path, port: int) -> list[str]:
 def embedded_address(url: str) -> BrokerAddress:
     """Return the address of a broker that `broker_command` has started.
 
-    A client must know that amqtt does not support MQTT 5: it cannot read how a client of MQTT 5
-    connects, and does not answer.
+    amqtt cannot read how a client of MQTT 5 connects, and does not answer.
     """
     return replace(parse_broker_url(url), mqtt5=shutil.which("mosquitto") is not None)
 

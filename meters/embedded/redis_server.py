@@ -58,13 +58,7 @@ def embedded_redis_url(data: Path) -> str:
 
 
 def redis_command(home: Path) -> list[str]:
-    """Return the command that starts Redis for the files in `home`.
-
-    It syncs every write, evicts no keys and does not listen on TCP.
-
-    Raises:
-        UserError: there is no redis-server, or every one is too old for the data in `home`.
-    """
+    """Return the command that starts Redis for the files in `home`."""
     settings = {
         "port": "0",
         "unixsocket": str(socket_path(home)),
@@ -109,7 +103,7 @@ def _program(home: Path) -> str:
     """Return the newest redis-server that can read the existing data.
 
     The first one on PATH is not always the newest, because a Python environment can put an older
-    one there, which cannot read the data of a newer one.
+    one there.
 
     Raises:
         UserError: there is no redis-server of version 6.2 or later, or none can read the data.

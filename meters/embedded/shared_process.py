@@ -37,10 +37,7 @@ class SharedProcess:
     """Embedded server with a supervisor.
 
     Its files are in a directory of the data directory, and its log in `logs/` there; both are made
-    if they do not exist.
-
-    Raises:
-        UserError: the data directory cannot be used.
+    if they do not exist. A UserError: the data directory cannot be used.
     """
 
     def __init__(self, data: Path, part: str) -> None:
@@ -60,8 +57,7 @@ class SharedProcess:
         """Keep the server running in the `with` block. Then end it, unless others use it.
 
         `answers` checks if the server is ready. `retire` ends a server that runs without a
-        supervisor, and returns True if such a server was running; without it, such a server does
-        no harm.
+        supervisor, and returns True if there was one; without it, such a server does no harm.
 
         Raises:
             PartFailedError: the server did not start.

@@ -1,9 +1,9 @@
 """Program that keeps an embedded server running while any process uses the server.
 
 Each user has a shared lock on the file `users.lock` in the server's home directory. The kernel
-releases it when its holder ends, even if it is killed, so no heartbeat is needed. If the supervisor
-can lock the file exclusively, the server has no user, and the supervisor ends the server and
-itself. A server that ends while it has users is started again.
+releases it when its holder ends, even if it is killed. If the supervisor can lock the file
+exclusively, the server has no user, and the supervisor ends the server and itself. A server that
+ends while it has users is started again.
 
 Run it as ``python -m meters.embedded.supervisor HOME COMMAND...``; its output includes the
 server's.
@@ -34,10 +34,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def try_lock(path: Path, operation: int) -> IO[bytes] | None:
-    """Lock a file until it is closed; None if another process holds the lock.
-
-    `operation` is ``LOCK_SH`` or ``LOCK_EX``.
-    """
+    """Lock a file (``LOCK_SH`` or ``LOCK_EX``) until it is closed; None if another process does."""
     file = path.open("ab")
     try:
         fcntl.flock(file, operation | fcntl.LOCK_NB)

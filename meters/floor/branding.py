@@ -161,8 +161,8 @@ def read_logo(branding: Branding) -> Logo | None:
     """Return the logo that a branding names, if any.
 
     Raises:
-        UserError: the logo cannot be read, is too large, or is not an image that pages are allowed
-            to show.
+        UserError: it cannot be read, is too large, or is not an image that pages are allowed to
+            show.
     """
     if branding.logo is None:
         return None
@@ -199,7 +199,7 @@ def _active(drawing: bytes) -> str | None:
     """Return the part of an SVG that is active or unreadable, if any.
 
     The SVG is parsed as a browser parses it, which finds an element even if its name has a prefix,
-    an entity or a line break. A text search would miss it.
+    an entity or a line break.
     """
     reader = expat.ParserCreate()
 

@@ -19,7 +19,6 @@ from meters.floor.server_addresses import (
 )
 
 DEMONSTRATION_MARK: Final = "Demonstration: simulated play, no real money"
-"""The notice on every page of a demonstration."""
 
 PUBLIC_PIN: Final = "135790"
 """Every user of a demonstration has it, and it is public."""
@@ -177,11 +176,11 @@ def service_from(service: Service, directory: Path) -> Service:
 
 @dataclass(frozen=True, slots=True)
 class GamingDays:
-    """Gaming days of a facility, which begin at a local time that its floor file sets.
+    """Gaming days of a facility, which begin at the local time `starts`.
 
-    If the clock skips the time `starts` when summer time begins, the gaming day begins when the
-    usual number of hours has passed since midnight. If it shows this time twice when summer time
-    ends, the gaming day begins the first time.
+    If the clock skips this time when summer time begins, the gaming day begins when the usual
+    number of hours has passed since midnight. If it shows this time twice when summer time ends,
+    the gaming day begins the first time.
     """
 
     zone: ZoneInfo

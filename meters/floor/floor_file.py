@@ -136,12 +136,10 @@ class Meter(MeterSettings, frozen=True, kw_only=True):
         return any(self.games.meters.terms[wager].draws for wager in self.wagers)
 
     def terms_in(self, game: str) -> MeterTerms:
-        """Return the terms of the meter in a game, with the payouts of this game's wager.
+        """Return the terms in a game, with the payouts of this game's wager.
 
-        If `game` is empty, it is the first game with such a meter.
-
-        Raises:
-            ValueError: the game does not allow a meter with these terms.
+        If `game` is empty, it is the first game with such a meter. A ValueError: the game does not
+        allow a meter with these terms.
         """
         return meter_terms(self.kind, self.wager, self.paytable, game, self.games)
 
@@ -201,7 +199,7 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
 
 
 def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]:
-    """Return the chosen paytable of each wager that feeds a meter with a choice of paytables."""
+    """Return the chosen paytable of each wager that feeds a meter with a choice."""
     chosen = {meter.kind: meter.paytable for meter in meters if meter.paytable}
     return {
         wager.names[0]: chosen[kind]
@@ -247,7 +245,7 @@ class Floor(FloorSettings, frozen=True, kw_only=True):
 def parse_floor(text: str, name: str = "floor file", directory: Path | None = None) -> Floor:
     """Parse and check the text of a whole floor file.
 
-    If the text names a directory of game files, its path is relative to `directory`.
+    A directory of game files is relative to `directory`.
 
     Raises:
         GameError: a game file of the house has an error.
@@ -327,9 +325,6 @@ def _check_account(*directories: str) -> None:
     """Refuse that root works on data of another account.
 
     That account can put links to files of root there, and root would read or write those files.
-
-    Raises:
-        UserError: the message names the account.
     """
     if os.geteuid() != 0:
         return

@@ -54,9 +54,6 @@ def read_games(directory: Path) -> Games:
 
     A file is read only if it is in the directory itself: not in a directory below, and not behind a
     link that leads elsewhere.
-
-    Raises:
-        GameError: the directory or a file cannot be used.
     """
     found: list[tuple[Chapter, str]] = []
     for path in _paths(directory):
@@ -89,11 +86,7 @@ def read_game_texts(directory: Path, games: Games) -> dict[str, GameText]:
 
 
 def parse_game(text: str, name: str = "game file") -> Chapter:
-    """Read and check the text of a game file.
-
-    Raises:
-        GameError: the text has an error. The message has the line and the reason.
-    """
+    """Read and check the text of a game file; a GameError has the line and the reason."""
     game, raw, lines = read_toml(text, name, Chapter, GameError, of_game=True)
     for path, problem in unprintable_texts(raw, ()):
         raise GameError(f"{name}:{lines.line_of(path)}: {problem}")
@@ -154,9 +147,9 @@ def _digest(text: str) -> str:
 def date_warnings(
     games: Iterable[Chapter], timezone: str, now: datetime | None = None
 ) -> tuple[str, ...]:
-    """Return a warning for each game that cannot be played now. Days are those of `timezone`.
+    """Return a warning for each game that cannot be played now or expires soon.
 
-    A game that expires within `EXPIRES_SOON_DAYS` days brings one too.
+    Days are those of `timezone`.
     """
     today = _today(timezone, now)
     return tuple(filter(None, (_warning(game, today) for game in games)))

@@ -17,15 +17,9 @@ AUTHORITY_FILE: Final = "ca.crt"
 PASSWORD_FILE: Final = "password"  # noqa: S105  (the name of a file)
 REDIS_PASSWORD_FILE: Final = "redis-password"  # noqa: S105
 REDIS_USERS_PASSWORD_FILE: Final = "redis-people-password"  # noqa: S105
-"""In a service's bundle: the password of a Redis user with few rights.
-
-It can read and write only pitlink's users and the operators' log.
-"""
+"""In a service's bundle: the password of a Redis user for pitlink's users and log only."""
 EVENT_GROUP_FILE: Final = "event-group"
-"""In a service's bundle: the secret group name at the broker.
-
-By it, all services share the tables' events.
-"""
+"""In a service's bundle: the secret group by which services share the tables' events."""
 LOG_SECRETS_FILE: Final = "log-secrets"
 """In a service's bundle: the secrets for the MACs (signatures) in the operators' log.
 
@@ -60,10 +54,7 @@ CHECK: Final = Identity("check", "check", "check")
 """Of `pitlink check`, which may connect to the broker, but not read or send."""
 
 ARCHIVE: Final = Identity("archive", "archive", "archive")
-"""Of `pitlink archive` in Redis; it does not use the broker.
-
-Only this identity is allowed to delete the oldest entries of a ledger.
-"""
+"""Of `pitlink archive` in Redis, which alone may delete the oldest entries of a ledger."""
 
 DISPLAY: Final = Identity("display", "display", "display")
 """Of a display or a dashboard, which may read public topics."""
@@ -90,9 +81,6 @@ class TlsFiles:
         """Return the TLS settings of a client, which trusts only the floor's own authority.
 
         It also checks the host's name.
-
-        Raises:
-            UserError: a file cannot be read, or is not of the expected kind.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -119,7 +107,6 @@ class KeyBundle:
 
     @classmethod
     def of(cls, keys: Path, identity: Identity) -> "KeyBundle":
-        """Return the bundle of an identity; raise `UserError` if it is missing."""
         directory = keys / identity.place
         if not (directory / AUTHORITY_FILE).is_file():
             raise UserError(
@@ -129,11 +116,7 @@ class KeyBundle:
         return cls(identity, directory)
 
     def tls_files(self) -> TlsFiles:
-        """Return the files for TLS.
-
-        Raises:
-            UserError: the certificate or its key is missing, and the other one exists.
-        """
+        """Return the files for TLS; `UserError` if one of certificate and key is missing alone."""
         authority = self.directory / AUTHORITY_FILE
         certificate = self.directory / f"{self.party.stem}.crt"
         key = certificate.with_suffix(".key")
@@ -151,15 +134,11 @@ class KeyBundle:
         return self._secret(REDIS_PASSWORD_FILE)
 
     def redis_users_password(self) -> str | None:
-        """Return the password of the Redis user for pitlink's users and the operators' log."""
+        """Return that of the Redis user for pitlink's users and the operators' log."""
         return self._secret(REDIS_USERS_PASSWORD_FILE)
 
     def event_group(self) -> str | None:
-        """Return the secret group name at the broker, by which services share the tables' events.
-
-        Raises:
-            UserError: the name cannot be read, or does not have the form of a secret.
-        """
+        """Return the secret group by which services share the tables' events, if there is one."""
         found = self._secret(EVENT_GROUP_FILE)
         if found is not None and _SECRET.fullmatch(found) is None:
             raise UserError(
@@ -179,12 +158,7 @@ class KeyBundle:
 
 
 def read_secret(path: Path) -> str:
-    """Return the password in a file, which must be the file's only line.
-
-    Raises:
-        UserError: the file cannot be read, or is not one line. The message does not show the
-            contents.
-    """
+    """Return the password in a file, which must be its only line; no message shows it."""
     text = _read(path)
     if not text or not text.isprintable():
         raise UserError(f"{path} does not contain one line with a password")
@@ -192,12 +166,7 @@ def read_secret(path: Path) -> str:
 
 
 def read_secrets(path: Path) -> Sequence[str]:
-    """Return the secrets in a file, one from each line.
-
-    Raises:
-        UserError: the file cannot be read, or a line is not a secret. The message does not show the
-            contents.
-    """
+    """Return the secrets in a file, one from each line; no message shows them."""
     lines = _read(path).splitlines()
     if not lines or not all(_SECRET.fullmatch(line) for line in lines):
         raise UserError(

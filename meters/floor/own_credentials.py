@@ -39,9 +39,7 @@ def keys_directory(service: Service) -> Path | None:
 
 
 def secret_of(variable: str) -> str | None:
-    """Return the password in an environment variable, or in the file that a second one names.
-
-    The second variable has the same name, with the ending ``_FILE``.
+    """Return the password in an environment variable, or in the file that ``…_FILE`` names.
 
     Raises:
         UserError: both variables are set, or the file cannot be read.

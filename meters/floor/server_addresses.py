@@ -11,7 +11,7 @@ from bonus.errors import UserError
 from meters.floor.key_bundle import TlsFiles
 
 BROKER_URL_FILE: Final = "broker.url"
-"""In the data directory: the service writes the address of its embedded broker there."""
+"""In the data directory: the address of the service's embedded broker."""
 
 REPLICAS_MOST: Final = 9
 _PORT_MOST: Final = 65_535
@@ -58,10 +58,10 @@ _REDIS_FORMS: Final = (
 class BrokerAddress:
     """Host, port and credentials of a broker.
 
-    `files` are the TLS files of a key bundle; without them, the client trusts the system's
-    authorities. Each event of a table goes to only one of the services with the secret name
-    `event_group`, if the bundle has one. `client_name` is the name that the broker assigns to a
-    client with this bundle. `mqtt5` is false if the broker is known to support only MQTT 3.1.1.
+    Without the TLS `files` of a key bundle, the client trusts the system's authorities. Each event
+    of a table goes to only one of the services with the secret name `event_group`. `client_name` is
+    the name that the broker assigns to a client with this bundle. `mqtt5` is false if the broker is
+    known to support only MQTT 3.1.1.
     """
 
     host: str
@@ -77,7 +77,7 @@ class BrokerAddress:
     def tls_context(self) -> ssl.SSLContext | None:
         """Return the client's TLS settings; None if connections are not encrypted.
 
-        The files are read at each call. The client checks the host's name.
+        The files are read at each call, and the host's name is checked.
 
         Raises:
             UserError: a file of the bundle cannot be used.
@@ -90,8 +90,7 @@ class BrokerAddress:
 def parse_broker_url(url: str) -> BrokerAddress:
     """Parse a broker's address: ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
 
-    Raises:
-        UserError: the text is not the address of a broker. The message does not show the password.
+    The UserError for another text does not show the password.
 
     >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
     1883
@@ -239,9 +238,7 @@ def without_user(url: str) -> str:
 def parse_replicated(url: str) -> ReplicatedAddress:
     """Parse ``redis+sentinel://host:26379,host:26379/service`` or ``redis+cluster://host:7000``.
 
-    Raises:
-        UserError: the text does not have one of these forms. The message shows no part of the
-            password.
+    The UserError for another text shows no part of the password.
 
     >>> parse_replicated("redis+sentinel://pit:p%40ss@a:26379,b/pitlink/1?replicas=2").places[1].port
     26379
@@ -346,9 +343,7 @@ def is_redis(url: str) -> bool:
 
 
 def redis_url_problem(url: str) -> str | None:
-    """Return why a text is not the address of a Redis; None if it is.
-
-    The reason repeats no part of the text, which can contain a password.
+    """Return why a text is not the address of a Redis, without any part of it; None if it is.
 
     >>> redis_url_problem("redis+sentinel://a:26379,b:26379/pitlink") is None
     True

@@ -280,9 +280,7 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str | Callable[[_Spot], str]], ...]] 
 
 
 class SourceLines:
-    r"""Line numbers of the tables, keys and list items in a TOML text.
-
-    The text must be valid TOML. Other text is skipped.
+    r"""Line numbers of the tables, keys and list items in a TOML text, which must be valid.
 
     >>> SourceLines('[a]\nx = 1\n[[b.c]]\ny = [\n  2,\n]').line_of(("b", "c", 0, "y", 0))
     5
@@ -413,9 +411,8 @@ def unprintable_texts(
 ) -> Iterator[tuple[Path, str]]:
     """Yield the place of each text of a TOML document that cannot be printed, and a message.
 
-    Names appear on displays, in the ledger and in reports, so they must be printable. `besides` are
-    the keys of paths, which can have any characters: they appear only in messages, and are escaped
-    there.
+    Names appear on displays, in the ledger and in reports. `besides` are the keys of paths: they
+    appear only in messages, and are escaped there.
     """
     if isinstance(value, dict):
         for key, each in value.items():

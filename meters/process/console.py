@@ -52,11 +52,7 @@ class PlainConsole(Console):
 
 _UNIT: Final = "entries"
 _RATE_OVER_S: Final = 300.0
-"""How long the rate is measured.
-
-A command can report its progress only once for each archive file, and a file of a busy day takes
-minutes.
-"""
+"""How long the rate is measured: a command can report its progress once in minutes."""
 
 
 class _Count(ProgressColumn):

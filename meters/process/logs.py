@@ -25,8 +25,6 @@ class LogForm(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """`deploy/docs/reference/logs.md` explains the levels."""
-
     DEBUG = "debug"
     INFO = "info"
     WARNING = "warning"
@@ -117,7 +115,7 @@ def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
 
 
 def _escaped_traceback(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Escape a traceback, because its message can contain stored text with control characters."""
+    """Escape a traceback: its message can contain stored text with control characters."""
     traceback = fields.get("exception")
     return fields if traceback is None else {**fields, "exception": escape_lines(traceback)}
 
@@ -169,8 +167,8 @@ class _Logged:
 class ThrottledLog:
     """Limit on repeated warnings: in each minute, only the first few of each kind are logged.
 
-    So a table that sends too many events, thousands a second, cannot fill the disk. The metrics
-    count all events. The clock must be monotonic.
+    So a table that sends thousands of events a second cannot fill the disk. The metrics count all
+    events. The clock must be monotonic.
     """
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:

@@ -15,7 +15,6 @@ _LINE_END: Final = "\n"
 
 
 def escape_lines(text: str) -> str:
-    """Escape the unprintable characters of a text, except its line breaks."""
     return _LINE_END.join(escape_unprintable(line) for line in text.split(_LINE_END))
 
 

@@ -41,7 +41,6 @@ def make_private_file(path: Path) -> None:
 
 
 def write_private_file(path: Path) -> BinaryIO:
-    """Open a private file for writing from its beginning."""
     make_private_file(path)
     return path.open("wb")
 
@@ -50,9 +49,6 @@ def replace_private_file(path: Path, parts: Iterable[bytes], *, syncs: bool = Fa
     """Replace a private file in one step, even if several threads or processes do so at once.
 
     With `syncs`, the content is on the disk before the file has its name.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     make_private_directory(path.parent)
     temporary = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
@@ -104,7 +100,7 @@ def replace_file(path: Path, data: bytes, owner: tuple[int, int] | None = None) 
     """Write a file in one step, so that an interruption leaves the old or the new one.
 
     A new file can be read by everybody: it has no secrets. The mode is that of the file before, and
-    so is the owner, a user id and a group id, unless another one is given.
+    so is the owner (user id, group id), unless another one is given.
 
     Raises:
         UserError: the file cannot be written.
@@ -231,7 +227,6 @@ def give_file(path: Path, owner: tuple[int, int]) -> None:
 
 
 def make_open_directory(path: Path) -> None:
-    """Make a directory that everybody can read, and its missing parents."""
     if not path.is_dir():
         make_open_directory(path.parent)
         path.mkdir()

@@ -1,8 +1,7 @@
 """Signals of a command. SIGTERM ends every command, even if its parent process blocked it.
 
 The program that starts a command decides which signals it blocks or ignores at first: a script, for
-example, makes a command in the background ignore SIGINT. Without this module, a command that starts
-with blocked signals would not end on Ctrl-C or SIGTERM.
+example, makes a command in the background ignore SIGINT.
 """
 
 import multiprocessing

@@ -18,19 +18,20 @@ _ON_ACCOUNTS: Final = frozenset({
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
-"""The age in ms up to which the audit expects in Redis who set a PIN. Redis keeps this for 24
-hours; it is one hour less, because the clocks of two machines can differ by up to one hour."""
+"""The age in ms up to which the audit expects in Redis who set a PIN.
+
+Redis keeps this for 24 hours; the clocks of two machines can differ by up to one hour.
+"""
 
 
 @dataclass
 class ExpectedUser:
     """A user as the operators' log describes them.
 
-    `added_by` is a person or command. `pin_by` set the PIN last, and so knows it. If that is
-    another person, the user must replace the PIN until `choose_by`. `pin` is the digest of the
-    stored PIN hash. An administrator can disable a user, who then cannot sign in. `generation` is 1
-    plus the number of changes that ended the user's sessions, such as a new PIN. `signed_in_at` is
-    empty if the user never signed in.
+    `added_by` is a person or command. `pin_by` set the PIN last, and so knows it; another person's
+    must be replaced until `choose_by`. `pin` is the digest of the stored PIN hash. `generation` is
+    1 plus the number of changes that ended the user's sessions. `signed_in_at` is empty if the user
+    never signed in.
     """
 
     name: str
@@ -47,7 +48,7 @@ class ExpectedUser:
 
 @dataclass
 class ExpectedUsers:
-    """The users that result from the entries of the operators' log that were applied so far.
+    """The users that result from the entries of the log that were applied so far.
 
     `users` are by folded name (lower case), as `accounts`, the numbers of the log entries about
     each user. `setters` has the last time in ms for each user and a person who set their PIN; a
@@ -86,10 +87,10 @@ class ExpectedUsers:
         return impossible
 
     def _impossible(self, what: str, about: str, entry: Fields) -> str | None:
-        """Return the reason why an act in a log entry was impossible, or None if it was possible.
+        """Return the reason why an act in a log entry was impossible, or None.
 
         An attacker could change a user's data in Redis, wait until a service has used it for an
-        act, and then change it back. This check finds such an act.
+        act, and then change it back.
         """
         if what == "sign_in":
             return self._unlike("signs in", about, entry.get("pin"), entry.get("role", ""))
@@ -108,10 +109,7 @@ class ExpectedUsers:
         return None if may else f"is by {by!r}, who was no administrator that could sign in"
 
     def _unlike(self, does: str, name: str, pin: str | None, role: str | None) -> str | None:
-        """Return the reason why a user cannot have acted as a log entry says, or None.
-
-        If `role` is not None, also check that the user had this role.
-        """
+        """Return the reason why a user cannot have acted, in this role if one is given, or None."""
         user, says = self.users.get(fold_name(name)), f"says that {name!r} {does}"
         if user is None:
             return f"{says}, who was never added"
@@ -124,7 +122,7 @@ class ExpectedUsers:
         return None
 
     def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
-        """Compare the log with the stored index of entries by user. Return differences as texts.
+        """Return how the stored index of entries by user differs from the log.
 
         `stored` has for each folded name the numbers of the entries about this user, each with its
         score in the sorted set.
@@ -148,7 +146,7 @@ class ExpectedUsers:
         stored: Mapping[str, Fields],
         administrators: Collection[str],
     ) -> list[str]:
-        """Compare the users in Redis with the users of the log. Return the differences as texts.
+        """Return how the users in Redis differ from those of the log.
 
         Names are folded. `listed` and `administrators` are those that Redis lists, the latter only
         if they are enabled. `stored` has the Redis hashes of the users in the list and of the users
@@ -193,8 +191,7 @@ class ExpectedUsers:
 def _sets_anothers_pin(entry: Fields) -> bool:
     """Check if a log entry sets a PIN whose setter Redis must store.
 
-    That is a person who set another user's PIN. If a `pitlink` command added the user, Redis does
-    not store the setter.
+    That is a person who set another user's PIN, and no `pitlink` command that added the user.
     """
     if entry.get("pin_by") == entry.get("about"):
         return False
@@ -230,5 +227,5 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
 
 
 def pin_digest(stored: str) -> str:
-    """Return the digest of a stored PIN hash, in the form that the log has. The hash is salted."""
+    """Return the digest of a stored PIN hash, as the log has it. The hash is salted."""
     return hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()

@@ -1,9 +1,7 @@
 """Audit of the operators' log and the users (duty D17).
 
-- Every log entry is unchanged, and the log agrees with its mark: the last entry that was seen, kept
-  in a file outside Redis.
-- The users in Redis are exactly those that result from the log entries, which record that users
-  were added, enabled or disabled, and that PINs were set.
+Every log entry is unchanged, and the log agrees with its mark: the last entry that was seen, kept
+in a file outside Redis. The users in Redis are exactly those that result from the log entries.
 """
 
 import time
@@ -29,13 +27,12 @@ from meters.users.operators_log import LogSeal
 from meters.wire.messages import UNREADABLE
 
 PROBLEMS_MAX: Final = 20
-"""Largest number of problems in one report. A log with so many problems was clearly altered, and a
-longer list would not help to find the cause."""
+"""Largest number of problems in one report: a log with so many was clearly altered."""
 
 _PAGE: Final = 1_000
 _CHAIN: Final = b"chain"
 _READ_MOST: Final = 20
-"""Largest number of times that the log and the users are read, until no entry comes in between."""
+"""How often the log and the users are read at most, until no entry comes in between."""
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 """An entry of the operators' log: its id in the Redis stream, and its fields."""
@@ -47,7 +44,7 @@ class LogFinding:
 
     `first` and `entries` are the numbers of the first entry that the audit read, and of the last.
     People can compare `chain`, the chain digest of the last entry, with a copy that they kept, and
-    `seal`, SHA-256 over all entries (empty if there are none), with the published seal.
+    `seal`, SHA-256 over all entries, with the published seal.
     """
 
     entries: int
@@ -58,11 +55,7 @@ class LogFinding:
 
 
 class LogMark(LedgerMark):
-    """The mark of the log: the last entry that was seen, in a file outside Redis.
-
-    Raises:
-        UserError: the mark file exists, but cannot be read.
-    """
+    """The mark of the log: the last entry that was seen, in a file outside Redis."""
 
     def __init__(self, data: Path) -> None:
         # No link can have this text as its id.
@@ -70,7 +63,6 @@ class LogMark(LedgerMark):
 
     @property
     def log_seal(self) -> LogSeal:
-        """The seal that the last audit of the operators' log made."""
         return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
@@ -88,8 +80,8 @@ class LogCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of the operators' log after an audit that found no problem.
 
     `chain` is the digest of the last audited entry, `seal` that over all entries up to it. `mac_by`
-    is the secret of the last MAC, `mac_checked` that of the last MAC that was checked, or empty.
-    An audit that continues from here changes `due`, the users that result from the entries.
+    is the secret of the last MAC, `mac_checked` that of the last MAC that was checked, or empty. An
+    audit that continues from here changes `due`, the users that result from the entries.
     """
 
     entries: int
@@ -106,10 +98,9 @@ _CHECKPOINT: Final = msgspec.json.Decoder(LogCheckpoint)
 class LogCheckpointFile:
     """The file from which a later audit of the log continues, next to the mark of the log.
 
-    Nothing is ever deleted from the operators' log. So without this file, each start of a service
-    and each nightly audit would read more entries than the one before. A service reads the older
-    entries again in small parts while it runs, and `pitlink audit` without `--since` reads all of
-    them.
+    Nothing is ever deleted from the operators' log, so without this file, each audit would read
+    more entries than the one before. A service reads the older entries again in small parts while
+    it runs, and `pitlink audit` without `--since` reads all of them.
     """
 
     def __init__(self, mark_path: Path) -> None:
@@ -118,8 +109,8 @@ class LogCheckpointFile:
     def read(self, seen: Mark) -> LogCheckpoint | None:
         """Return the checkpoint, or None if there is none that can be used.
 
-        Without it, an audit only takes longer, so a file that is missing or damaged is no error. A
-        checkpoint after the sealed entry is not used, because the seal does not confirm it.
+        Without it, an audit only takes longer. A checkpoint after the sealed entry is not used,
+        because the seal does not confirm it.
         """
         try:
             found = _CHECKPOINT.decode(self._path.read_bytes())
@@ -128,7 +119,6 @@ class LogCheckpointFile:
         return found if 0 < found.entries <= seen.sealed else None
 
     def write(self, checkpoint: LogCheckpoint) -> None:
-        """Replace the checkpoint in one step."""
         replace_private_file(self._path, [msgspec.json.encode(checkpoint)])
 
 
@@ -198,8 +188,8 @@ class _Stored:
 class LogAudit:
     """Audit of the operators' log. Each run continues where the run before it ended.
 
-    So a running service can repeat the audit often. The first run continues from `checkpoint`, the
-    state after an earlier audit. If it finds a problem, the whole log is read.
+    The first run continues from `checkpoint`, the state after an earlier audit. If it finds a
+    problem, the whole log is read.
     """
 
     def __init__(
@@ -219,10 +209,9 @@ class LogAudit:
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
         """Check the operators' log to its end, and compare the users in Redis with the log.
 
-        Entries before the first entry with a MAC have none to check. The MACs of entries that an
-        earlier audit has sealed are not checked. `seen` is the mark of the log: its last entry that
-        was seen, kept outside Redis. `again` is the number of old entries, which an earlier run has
-        checked, to read once more.
+        Entries before the first with a MAC have none to check. The MACs of entries that an earlier
+        audit has sealed are not checked. `seen` is the mark of the log. `again` is the number of
+        old entries, which an earlier run has checked, to read once more.
 
         Raises:
             ValueError: an entry's id or its chain is not valid text, or a Redis key has a wrong
@@ -345,11 +334,7 @@ class LogAudit:
 
 @contextmanager
 def as_altered() -> Iterator[None]:
-    """Convert Redis's error about the data type of a Redis key into a ValueError.
-
-    Raises:
-        ValueError: a Redis key has a wrong data type, so somebody has altered the data.
-    """
+    """Convert Redis's error about the data type of a Redis key into a ValueError."""
     try:
         yield
     except ResponseError as error:
@@ -365,7 +350,3 @@ def _number(member: bytes) -> int:
 
 def _text(fields: dict[bytes, bytes]) -> dict[str, str]:
     return {name.decode(): value.decode("utf-8", "replace") for name, value in fields.items()}
-
-
-_NAME: Final = "@people"
-"""The text that the mark file has instead of a link's id. No link can have this text as its id."""

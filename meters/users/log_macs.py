@@ -1,10 +1,10 @@
-"""MACs of the operators' log. A MAC proves that the writer of an entry has a service's key bundle.
+"""MACs of the operators' log (duty D17): the writer of an entry has a service's key bundle.
 
-Duty D17. Anybody who can write into Redis can calculate the digests that chain the entries, so each
-entry also has an HMAC. The service derives its key from a secret and from the head of the log,
-which is the log's last entry. This key is valid only for the next entries after this head. Redis
-receives the key, but never the secret. If another process adds an entry after the service has read
-the head, the Lua script refuses to write.
+Anybody who can write into Redis can calculate the digests that chain the entries, so each entry
+also has an HMAC. The service derives its key from a secret and from the head of the log, which is
+the log's last entry; it is valid only for the next entries after this head. Redis receives the key,
+but never the secret. If another process adds an entry after the service has read the head, the Lua
+script refuses to write.
 """
 
 import contextlib
@@ -56,12 +56,9 @@ class _Secret:
 class LogSecrets:
     """The secrets for the MACs of the operators' log.
 
-    The MACs of new entries are made with the newest secret. All secrets are used to check MACs.
-    `read` returns them, the newest first; none if there is no key bundle. It is called once more if
-    the log has a MAC of an unknown secret, because this secret can be new in the key bundle.
-
-    Raises:
-        UserError: the secrets cannot be read.
+    New entries get MACs of the newest; all are used to check. `read` returns them, the newest
+    first; none if there is no key bundle. It is called once more if the log has a MAC of an unknown
+    secret, which can be new in the key bundle. A UserError: the secrets cannot be read.
     """
 
     def __init__(self, read: Callable[[], Sequence[str]] = tuple) -> None:
@@ -73,7 +70,6 @@ class LogSecrets:
 
     @classmethod
     def of(cls, service: Service) -> Self:
-        """Return the secrets of the key bundle that a floor file names."""
         return cls(partial(log_secrets, service))
 
     @property
@@ -113,8 +109,8 @@ class MacCheck:
 
     Entries that were written before the services had a secret have no MAC. After the first MAC of a
     known secret, every entry must have one, and not with an older secret than the MAC before it.
-    `last` is the name of the secret with which the last accepted MAC was made, `checked` that of
-    the last MAC that was checked; empty if none was.
+    `last` names the secret of the last accepted MAC, `checked` that of the last MAC that was
+    checked.
     """
 
     secrets: LogSecrets
@@ -126,9 +122,9 @@ class MacCheck:
     def resume(self, last: str, checked: str) -> bool:
         """Continue after the entries that an earlier check has read.
 
-        Return False if the secret `checked` is not known here: then the entries must be read again.
-        Also return False if there are secrets here, and no MAC was checked: a person can have
-        removed the name of the secret, so that later entries need no MAC.
+        Return False if the entries must be read again: the secret `checked` is not known here, or
+        there are secrets here and no MAC was checked, as if a person had removed the name of the
+        secret so that later entries need no MAC.
         """
         secret = self.secrets.find(checked) if checked else None
         self.last, self.checked = last, checked

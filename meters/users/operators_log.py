@@ -1,4 +1,4 @@
-"""The operators' log: sign-ins, user changes, printed slips, and starts and stops of the service.
+"""The operators' log: sign-ins, user changes, printed slips, starts and stops of the service.
 
 Duty D17. Each entry is chained to the entry before it.
 """
@@ -65,10 +65,7 @@ class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class OperatorsLog:
-    """The operators' log for people: entries without the fields that only the audit needs.
-
-    Every method raises a `UsersError` with the code ``store_failed`` if Redis fails.
-    """
+    """The operators' log for people; a `UsersError` is ``store_failed`` if Redis fails."""
 
     def __init__(self, store: UserStore) -> None:
         self._store = store
@@ -87,7 +84,7 @@ class OperatorsLog:
         return [_row(*entry) for entry in found]
 
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
-        """Add an entry to the operators' log for an act that changes no other data in Redis.
+        """Add an entry for an act that changes no other data in Redis.
 
         `by` is the user who acted, or ``service``. `about` is the claim of the printed slip, or the
         version of the service.

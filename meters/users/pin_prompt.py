@@ -21,9 +21,7 @@ from meters.users.users import UserDirectory
 
 
 def ask_new_pin() -> str:
-    """Ask for a new PIN.
-
-    On a terminal, ask twice to find a typing error, and start again if the PIN is not valid.
+    """Ask for a new PIN: on a terminal twice, and again if the PIN is not valid.
 
     Raises:
         UserError: there is no input, or it is not from a terminal and the PIN is not valid.
@@ -49,11 +47,7 @@ def _problem(pin: str) -> str | None:
 
 
 def ask_pin(prompt: str = "PIN: ") -> str:
-    """Ask for a PIN on a terminal. Without a terminal, read the PIN from standard input.
-
-    Raises:
-        UserError: there is no input.
-    """
+    """Ask for a PIN on a terminal. Without a terminal, read the PIN from standard input."""
     if sys.stdin is None:
         raise UserError("the PIN is read from standard input, and there is none")
     try:
@@ -71,7 +65,7 @@ async def confirm_person(
 
     The user is signed in and out, so the operators' log records the sign-in, and wrong PINs are
     counted. `act` is what they do, as in "approves it". With `may_have_to_choose`, the act is also
-    open to a user whose PIN another person set, and who has not chosen one of their own yet.
+    open to a user whose PIN another person set.
 
     Raises:
         UserError: the PIN or the name is wrong, sign-in is locked, the user's role does not allow

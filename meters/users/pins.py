@@ -38,11 +38,7 @@ _HASH_BYTES: Final = 32
 
 
 def check_digits(pin: str) -> None:
-    """Refuse a PIN that does not have 6 to 12 digits.
-
-    Raises:
-        UsersError: ``bad_pin``. The message never contains the PIN.
-    """
+    """Refuse a PIN without 6 to 12 digits (``bad_pin``). No message contains the PIN."""
     if not _DIGITS.fullmatch(pin):
         raise UsersError("bad_pin", "a PIN has 6 to 12 digits")
 
@@ -125,7 +121,6 @@ _CHOOSE: Final = "choose digits without a pattern, for example with dice"
 
 
 def generate_pin() -> str:
-    """Return a random PIN that `check_pin` accepts."""
     while True:
         pin = f"{secrets.randbelow(10**_GENERATED_DIGITS):0{_GENERATED_DIGITS}}"
         with suppress(UsersError):
@@ -138,6 +133,8 @@ class PinHashing:
 
     `time_cost` is the number of passes over the memory. Three passes over 64 MiB on one lane take
     about 0.15 s of one core: above the minimum of OWASP, and short enough for a sign-in.
+
+    Methods raise a `UsersError` ``busy`` if too many calculations are waiting.
     """
 
     def __init__(self, *, time_cost: int = 3, memory_kib: int = 65_536) -> None:
@@ -158,12 +155,7 @@ class PinHashing:
         self._waiting = 0
 
     async def hash(self, pin: str) -> str:
-        """Return the hash of a PIN. Redis stores the hash, never the PIN.
-
-        Raises:
-            UsersError: ``bad_pin`` if the PIN has a wrong form, ``busy`` if too many hashes are
-                waiting.
-        """
+        """Return the hash of a PIN; a wrong form is ``bad_pin``. Redis never has the PIN."""
         check_digits(pin)
         async with self._place():
             return await asyncio.to_thread(self._hasher.hash, pin)
@@ -173,9 +165,6 @@ class PinHashing:
 
         If `stored` is None, return False, but take as long as a real check, so that nobody can
         measure whether a user exists.
-
-        Raises:
-            UsersError: ``busy`` if too many calculations are waiting.
         """
         async with self._place():
             return await asyncio.to_thread(self._verify, stored or self._nobodys, pin)
@@ -188,11 +177,7 @@ class PinHashing:
 
     @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
-        """Wait until the caller is allowed to calculate a hash, and yield.
-
-        Raises:
-            UsersError: ``busy`` if too many calculations are waiting.
-        """
+        """Wait until the caller is allowed to calculate a hash, and yield."""
         if self._waiting >= _WAITING_MAX:
             raise UsersError("busy", "too many users sign in now: try again", wait_ms=_BUSY_MS)
         self._waiting += 1

@@ -18,7 +18,7 @@ from meters.wire.clock import now_text
 
 TOUCHED_EVERY_MS: Final = 15_000
 DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
-"""The time in ms for which a device remains known after the last sign-in on this device."""
+"""The time for which a device remains known after the last sign-in on it."""
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
@@ -61,9 +61,9 @@ class Sessions:
 
     A session lapses after `idle_ms` without an act of its user. It is sealed with `secret`, which
     all services have and Redis does not have, and so is not valid if an attacker wrote it into
-    Redis. `count_refused` is called for each refused sign-in attempt, for metrics. Only in a
-    `demonstration` does the public PIN open a session: the users of a demonstration can still be in
-    Redis when real play begins.
+    Redis. `count_refused` is called for each refused sign-in attempt. Only in a `demonstration`
+    does the public PIN open a session: the users of a demonstration can still be in Redis when real
+    play begins.
     """
 
     def __init__(
@@ -177,9 +177,6 @@ class Sessions:
         With `keep_alive`, the request comes from an act of the user, and not from the page itself.
         With `acts`, the user changes something, and the same script call also reads who set PINs in
         the last 24 hours (`two_people.py` explains the reason).
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
         """
         if not token:
             return None
@@ -204,11 +201,6 @@ class Sessions:
         )  # fmt: skip
 
     async def sign_out(self, token: str | None, client: str) -> None:
-        """End a session.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
         if token:
             await self._store.record(
                 "sign_out",

@@ -15,8 +15,7 @@ from meters.wire.clock import now_text
 _MINUTES_MS: Final = 60_000
 
 UNDECIDED_MS: Final = 60_000
-"""The time in ms after which an attempt without a result is no longer counted. A PIN check takes
-far less time."""
+"""The time after which an attempt without a result is no longer counted: a PIN check is fast."""
 
 _BUSY_MS: Final = 2_000
 _SITE_BITS: Final = 64
@@ -33,15 +32,16 @@ class AttemptLimit:
 
 
 PAIR: Final = AttemptLimit(5, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""Limit for one name from one network address. So a stranger can lock the name only for the
-stranger's own address."""
+"""Limit for one name from one address: a stranger can lock the name only for their own."""
 
 ADDRESS: Final = AttemptLimit(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
 """Limit for one network address, over all names."""
 
 NEW_DEVICES: Final = AttemptLimit(20, 24 * 60 * _MINUTES_MS, 4 * 60 * _MINUTES_MS)
-"""Limit for one name over all addresses. It counts only attempts on devices on which this name has
-never signed in, and allows at most 120 attempts a day."""
+"""Limit for one name over all addresses, on devices on which it has never signed in.
+
+It allows at most 120 attempts a day.
+"""
 
 EVERYBODY: Final = AttemptLimit(40, 60 * _MINUTES_MS, 0)
 """Limit for all names and addresses together, on devices that are new to the name.
@@ -56,8 +56,10 @@ CLEAN_GAP_MS: Final = 10_000
 FAILED_GAP_MS: Final = 60_000
 
 DEVICE: Final = AttemptLimit(5, 24 * 60 * _MINUTES_MS, 0)
-"""Limit for one name on a device on which this name has signed in. At the limit, the device is
-forgotten, so a thief of the device has only five guesses without the other limits."""
+"""Limit for one name on a device on which it has signed in. At it, the device is forgotten.
+
+So a thief of the device has only five guesses without the other limits.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,6 @@ class Caller:
 
     @property
     def device_digest(self) -> str:
-        """The digest under which Redis stores the device; empty if there is no token."""
         return hashlib.sha256(self.device.encode()).hexdigest()[:32] if self.device else ""
 
 
@@ -80,7 +81,7 @@ class Caller:
 class SignInAttempt:
     """A sign-in attempt that has reached no limit, so the service is allowed to check its PIN.
 
-    `bounds` are the limits that count the attempt, by label. The first one limits this name, on the
+    `bounds` are the limits that count the attempt, by label; the first limits this name, on the
     device or at the network address. `keys` are their Redis keys, in the order that the Lua scripts
     expect. `folded` is the name in lower case. `device` is a digest; empty if the name has never
     signed in on this device.
@@ -96,7 +97,7 @@ class SignInAttempt:
 
 RefusalReason = Literal["wrong", "locked", "slowed"]
 CountRefused = Callable[[Literal["known", "new"], RefusalReason], None]
-"""Counts a refused attempt, by whether the name has signed in on the device, and by the reason."""
+"""Counts a refused attempt, by whether the name has signed in on the device, and by reason."""
 
 
 def count_nothing(_device: str, _reason: str) -> None:
@@ -111,8 +112,6 @@ class SignInAttempts:
     under the name. An attempt on any other device counts for four limits: of the name at the
     network address, of the network address, of the name on all new devices together, and of
     everybody on new devices.
-
-    `count_refused` is called for each refused attempt, for metrics.
     """
 
     def __init__(self, store: UserStore, count_refused: CountRefused = count_nothing) -> None:
@@ -121,11 +120,10 @@ class SignInAttempts:
 
     @asynccontextmanager
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
-        """Begin a sign-in attempt. In the `with` block, the caller checks the PIN.
+        """Begin a sign-in attempt; in the `with` block, the caller checks the PIN and records it.
 
-        The caller also records the result. At most as many attempts are checked at the same time as
-        a limit still allows failures. More are refused as ``busy``, and are not counted as
-        failures.
+        At most as many attempts are checked at the same time as a limit still allows failures. More
+        are refused as ``busy``, and are not counted as failures.
 
         Raises:
             UsersError: ``locked_out`` if a limit is reached, ``slowed`` if too many people failed
@@ -155,11 +153,7 @@ class SignInAttempts:
             raise
 
     async def drop(self, begun: SignInAttempt) -> None:
-        """Remove from the count a sign-in attempt that neither failed nor opened a session.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
+        """Remove from the count an attempt that neither failed nor opened a session."""
         await self._store.call("drop_attempt", begun.keys, [begun.number])
 
     async def refuse(

@@ -16,8 +16,7 @@ _LENGTHS: Final = (2, 40)
 def clean_name(text: str) -> str:
     """Return a user's name in the one spelling that is stored (Unicode form NFC).
 
-    A name can have the letters of the Western European languages, all of which a payout slip can
-    show.
+    A name has the letters of the Western European languages, which a payout slip can show.
 
     Raises:
         UsersError: ``bad_name``, with the rule.

@@ -21,8 +21,8 @@ class UsersError(Exception):
     ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``, ``same_person``,
     ``busy`` (too many requests at the same time), ``store_failed`` (Redis failed), ``other_schema``
     (the data in Redis has the layout of another release), ``other_keys`` (the key bundle lacks a
-    secret that was used in the operators' log), or ``session_ended`` (the user's session is no
-    longer valid). `wait_ms` is the time before another attempt can succeed, if it is known.
+    secret that was used in the operators' log), or ``session_ended``. `wait_ms` is the time before
+    another attempt can succeed, if it is known.
     """
 
     def __init__(self, code: str, message: str, *, wait_ms: int | None = None) -> None:
@@ -34,11 +34,7 @@ class UsersError(Exception):
 
 @contextmanager
 def as_store_failure() -> Iterator[None]:
-    """Convert an error of Redis, or of the connection to Redis, into a `UsersError`.
-
-    Raises:
-        UsersError: ``store_failed``, with the original error as its cause.
-    """
+    """Convert an error of Redis into a `UsersError` ``store_failed`` with it as its cause."""
     try:
         yield
     except (RedisError, OSError) as error:
@@ -119,8 +115,7 @@ class UserStore:
         """Return the schema version of the users' data; None if there is no operators' log yet.
 
         Raises:
-            UsersError: also ``other_schema`` if the stored value is missing, or not a schema
-                version.
+            UsersError: also ``other_schema`` if the stored value is no schema version.
         """
         with as_store_failure():
             noted, began = await self._redis.hmget(self.keys.log_head, [SCHEMA_FIELD, "entries"])

@@ -90,8 +90,7 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class Actor:
     """A person or a `pitlink` command that changes something.
 
-    A person has a network address, and the token of a session, which must still be valid at the
-    change.
+    A person has a network address, and the token of a session, which must still be valid.
     """
 
     name: str
@@ -118,11 +117,7 @@ class Users:
         self._pins = pins
 
     async def rows(self) -> Sequence[UserRow]:
-        """Return all users, in the order of their names.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
+        """Return all users, in the order of their names."""
         found = []
         for fields in await self._store.every_user():
             try:
@@ -276,8 +271,8 @@ class UserDirectory:
     """Users, sessions and operators' log of a facility, for the web pages and the commands.
 
     A session lapses after `idle_minutes` without an act of its user. With the `secret`, services
-    seal sessions. `count_refused` is called for each refused sign-in attempt, for metrics. The
-    users of a demonstration have a public PIN.
+    seal sessions. `count_refused` is called for each refused sign-in attempt. The users of a
+    demonstration have a public PIN.
     """
 
     def __init__(

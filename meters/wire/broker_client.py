@@ -18,16 +18,14 @@ Answer = TypeVar("Answer")
 FIRST_ANSWER_WITHIN_S: Final = 1.2
 """Longest wait for the broker's first answer, before the client makes a new connection.
 
-It applies to each of two waits: for the TCP connection, and then for the broker's first byte (of
-TLS or MQTT). If the broker behind a proxy is down, the proxy can accept a connection and never send
-a byte.
+It applies to the TCP connection, and then to the broker's first byte (of TLS or MQTT). If the
+broker behind a proxy is down, the proxy can accept a connection and never send a byte.
 """
 CONNECTED_WITHIN_S: Final = 5.0
 """Longest wait for the rest of a TLS handshake, and then for the broker's CONNACK.
 
 If a whole floor connects at the same time, a slow broker works on all handshakes together. Less
-patient clients would all disconnect before any handshake is finished, and all would begin again,
-without end.
+patient clients would all disconnect before any handshake is finished, and begin again.
 """
 ASKED_AFTER_S: Final = 1.5
 """Time without data from the broker after which the client sends a ping."""
@@ -54,11 +52,7 @@ class _BrokerTlsSocket(ssl.SSLSocket):
     """TLS socket with two time limits: one for the broker's first byte, one for the handshake."""
 
     def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002  (the library's own)
-        """Perform the handshake. The socket's own timeout limits the wait for the first byte.
-
-        Raises:
-            OSError: the connection broke, the broker did not answer, or the broker is not trusted.
-        """
+        """Perform the handshake. The socket's own timeout limits the wait for the first byte."""
         first_within_s = self.gettimeout()
         self.settimeout(0.0)
         try:
@@ -116,8 +110,7 @@ class BrokerClient(aiomqtt.Client):
         """Connect to the broker.
 
         Raises:
-            aiomqtt.MqttError: the broker cannot be reached, refuses the connection, or does not
-            answer.
+            aiomqtt.MqttError: it cannot be reached, refuses the connection, or does not answer.
         """
         try:
             await super().__aenter__()

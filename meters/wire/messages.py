@@ -22,10 +22,7 @@ from bonus.wagers import PaidFrom
 
 ROUND_LENGTH_MAX: Final = 64
 EVENT_BYTES_MAX: Final = 16_384
-"""A larger event is refused without decoding.
-
-Even the events of a round with seven positions are far smaller.
-"""
+"""A larger event is refused without decoding; real ones are far smaller."""
 
 HELD: Final = "held"
 """State of a table that must wait for a hand pay, and the code that refuses its events."""
@@ -380,9 +377,6 @@ def holds_table(paid_from: str | None) -> bool:
 
     Only a hand pay holds its table: the law requires that the cards remain on the table until the
     necessary documentation is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
-
-    >>> holds_table("hand_pay"), holds_table("table_inventory"), holds_table("game_account")
-    (True, False, False)
     """
     return paid_from == PaidFrom.HAND_PAY
 
@@ -392,7 +386,7 @@ def held_by(claims: Iterable[str]) -> str:
 
 
 def envy_message_claim(claim: str) -> str:
-    """Return the claim name that a message about the Envy Bonuses of a claim uses.
+    """Return the claim name of a message about the Envy Bonuses of a claim.
 
     >>> envy_message_claim("pit.T-1-42-1")
     'pit.T-1-42-1-envy'
@@ -401,7 +395,7 @@ def envy_message_claim(claim: str) -> str:
 
 
 def envy_owed_under(named: str) -> str | None:
-    """Return the claim whose Envy Bonuses a jackpot message is about; None for a win's message.
+    """Return the claim whose Envy Bonuses a jackpot message is about; None for a win's.
 
     >>> envy_owed_under("pit.T-1-42-1-envy"), envy_owed_under("pit.T-1-42-1")
     ('pit.T-1-42-1', None)
@@ -436,12 +430,10 @@ _STRICT: Final = json.JSONDecoder(object_pairs_hook=_check_pairs, parse_int=str)
 
 
 def has_name_twice(text: bytes) -> bool:
-    r"""Check if an object in a JSON text has a name twice.
+    r"""Check if an object in a JSON text, which was decoded as a message, has a name twice.
 
     Some JSON readers then use the first value, others, as pitlink's decoders, the last. The ledger
     keeps the bytes of a table's event, from which another program could later read the first value.
-
-    Call this only after the text was decoded successfully as a message.
 
     >>> has_name_twice(b'{"seq": 1, "at": "2:00"}'), has_name_twice(rb'{"a": 1, "\u0061": 2}')
     (False, True)

@@ -12,7 +12,6 @@ EVERY_TABLE_OUT: Final = f"{ROOT}/+/table/+/out"
 EVERY_TABLE_STATUS: Final = f"{ROOT}/+/table/+/status"
 
 _OUT: Final = re.compile(rf"{ROOT}/({IDENTIFIER})/table/({IDENTIFIER})/out")
-_STATUS: Final = re.compile(rf"{ROOT}/({IDENTIFIER})/table/({IDENTIFIER})/status")
 
 
 class TableAddress(NamedTuple):
@@ -55,10 +54,7 @@ def ledger(link: str) -> str:
 
 
 OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
-"""The broker retains the seal (digest) of the operators' log here.
-
-No link's topic can have this name.
-"""
+"""The broker retains the seal (digest) of the operators' log here; no link's topic is it."""
 
 
 SIZE_PROOF: Final = f"{ROOT}/@size/table/@size/in"
@@ -75,10 +71,4 @@ def parse_table_out(topic: str) -> TableAddress | None:
     TableAddress(link='tcp-main', table='TCP-01')
     """
     found = _OUT.fullmatch(topic)
-    return TableAddress(*found.groups()) if found else None
-
-
-def parse_table_status(topic: str) -> TableAddress | None:
-    """Return the table whose status is published on a topic; None for any other topic."""
-    found = _STATUS.fullmatch(topic)
     return TableAddress(*found.groups()) if found else None

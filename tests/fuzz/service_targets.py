@@ -28,7 +28,7 @@ from meters.wire.messages import (
     Wagers,
     Withdrawal,
 )
-from meters.wire.topics import TableAddress, parse_table_out, parse_table_status, table_out
+from meters.wire.topics import TableAddress, parse_table_out, table_out
 from tests.fuzz.target import Target, check_refusal, plain, pure
 from tests.model.pit import FLOOR
 from tests.mqtt.events import AT, encode, result, void, wagers
@@ -190,7 +190,6 @@ def check_topic(data: bytes) -> None:
     if found is not None:
         assert table_out(*found) == topic
         assert found.link.isascii()
-    assert found is None or parse_table_status(topic) is None
 
 
 def make_topic(random: Random, seeds: Sequence[bytes]) -> bytes:
