@@ -158,7 +158,7 @@ def _print_result(link: str, outcome: ArchiveResult) -> None:
         day = file.day
         console.print(
             f"{link}: {day.day} archived, entries {day.first} to {day.last}, {file.path}\n"
-            f"  digest {file.head.digest}",
+            f"  digest {file.head.digest}"
         )
     if not outcome.written:
         console.print(f"{link}: no closed gaming day that is not archived")

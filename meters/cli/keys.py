@@ -37,8 +37,7 @@ def keys(
         ),
     ] = None,
     redis_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="The same for Redis."),
+        list[str] | None, typer.Option(metavar="NAME", help="The same for Redis.")
     ] = None,
     broker_home: Annotated[
         Path | None,
@@ -49,8 +48,7 @@ def keys(
         ),
     ] = None,
     redis_home: Annotated[
-        Path | None,
-        typer.Option(metavar="DIRECTORY", help="The same for redis/ and its tls.conf."),
+        Path | None, typer.Option(metavar="DIRECTORY", help="The same for redis/ and its tls.conf.")
     ] = None,
     services: Annotated[
         int,

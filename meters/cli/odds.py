@@ -189,10 +189,7 @@ def odds(
 
 
 def _config_offers(
-    config: Path,
-    games: Path | None,
-    draws: Sequence[int | None],
-    royals: Mapping[str, int | None],
+    config: Path, games: Path | None, draws: Sequence[int | None], royals: Mapping[str, int | None]
 ) -> tuple[Games, list[Offer]]:
     """Return the games and the offers (wagers with a paytable) of a floor file.
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bonus.display import short_money
-from bonus.law.games import Games, chapter_games
+from bonus.law.games import Games
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.odds_words import GameNames
 
@@ -23,7 +23,7 @@ _OTHERS: Final = "#c0561f"
 _LASTING: Final = "#4c7a34"
 
 
-def plot_edges(entries: Sequence[OddsEntry], path: Path, games: Games | None = None) -> None:
+def plot_edges(entries: Sequence[OddsEntry], path: Path, games: Games) -> None:
     """Draw the house edge against the meter, with one panel for each wager that has a meter.
 
     At least one of the wagers must have one. The file is written completely, or not at all with an
@@ -37,7 +37,7 @@ def plot_edges(entries: Sequence[OddsEntry], path: Path, games: Games | None = N
     panels = figure.subplots(down, across, squeeze=False).flatten()
     for panel, entry in zip(panels, metered, strict=False):
         _draw(panel, entry)
-        panel.set_title(_title(entry, games or chapter_games()), fontsize=10)
+        panel.set_title(_title(entry, games), fontsize=10)
     for panel in panels[len(metered) :]:
         panel.set_visible(False)
     figure.suptitle("House edge against the meter")

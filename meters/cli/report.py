@@ -87,8 +87,7 @@ _To = Annotated[
     typer.Option("--to", metavar="DAY", help="The last gaming day; by default the open one."),
 ]
 _Csv = Annotated[
-    Path | None,
-    typer.Option("--csv", metavar="FILE", help="Write a spreadsheet; - prints it."),
+    Path | None, typer.Option("--csv", metavar="FILE", help="Write a spreadsheet; - prints it.")
 ]
 _Pdf = Annotated[
     Path | None, typer.Option("--pdf", metavar="FILE", help="Write pages with signature lines.")
@@ -323,9 +322,7 @@ def _print_section(console: PlainConsole, section: ReportSection) -> None:
         table = Table(box=SIMPLE, pad_edge=True)
         for column in section.columns:
             table.add_column(
-                column.title,
-                justify="right" if column.right else "left",
-                overflow="fold",
+                column.title, justify="right" if column.right else "left", overflow="fold"
             )
         first_sum = len(section.rows) - section.sums
         for number, row in enumerate(section.rows):

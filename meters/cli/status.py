@@ -26,8 +26,7 @@ def status(
     once: Annotated[
         bool,
         typer.Option(
-            "--once",
-            help="Print the state once. The exit status is 1 if something needs a person.",
+            "--once", help="Print the state once. The exit status is 1 if something needs a person."
         ),
     ] = False,
     prometheus: Annotated[

@@ -36,8 +36,8 @@ def failure(what: str, seen: str) -> Check:
     return Check(what, holds=False, seen=seen)
 
 
-def judged(what: str, problem: str | None, good: str) -> Check:
-    return Check(what, not problem, problem or good)
+def judged(what: str, problem: str | None, good: str, *, warns: bool = False) -> Check:
+    return Check(what, not problem, problem or good, warns)
 
 
 def age_text(seconds: float) -> str:

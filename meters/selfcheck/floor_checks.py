@@ -11,7 +11,7 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.floor.branding import read_logo
 from meters.floor.floor_file import Floor, Link, Meter, fewest_positions
 from meters.floor.game_files import date_warnings
-from meters.selfcheck.check_result import Check, failure, passed, warning
+from meters.selfcheck.check_result import Check, failure, judged, passed, warning
 
 
 def facility_checks(floor: Floor) -> list[Check]:
@@ -68,14 +68,12 @@ def _check_returns(floor: Floor) -> Iterator[Check]:
             lucky_every=meter.lucky_every,
             positions=fewest_positions(link, meter),
         )
-        yield Check(
-            f"return of {meter.meter_id} on {link.id}",
-            holds=not back.problem,
-            seen=f"{tenths_text(back.at_seed)} at the seed and {tenths_text(back.long_run)}"
-            " in the long run, with its draws"
-            + (": the house loses, so draw less often" if back.problem else ""),
-            warns=True,
+        good = (
+            f"{tenths_text(back.at_seed)} at the seed and {tenths_text(back.long_run)} in the long"
+            " run, with its draws"
         )
+        problem = f"{good}: the house loses, so draw less often" if back.problem else None
+        yield judged(f"return of {meter.meter_id} on {link.id}", problem, good, warns=True)
 
 
 def _check_validation(floor: Floor) -> list[Check]:
@@ -113,14 +111,13 @@ def _check_bounds(floor: Floor) -> Iterator[Check]:
         terms = meter.terms
         micros = wagers * terms.wager_cents * (terms.primary_bps + terms.reserve_bps)
         cents = -(-micros // MICROS_PER_CENT)
-        holds = cents <= meter.contribution_max
-        yield Check(
+        what, most = (
             f"largest contribution to {meter.meter_id} on {link.id}",
-            holds=holds,
-            seen=f"{cents} cents of a full table; the largest contribution is"
-            f" {meter.contribution_max}" + ("" if holds else ": its lock-out would be refused"),
-            warns=True,
+            meter.contribution_max,
         )
+        good = f"{cents} cents of a full table; the largest contribution is {most}"
+        problem = f"{good}: its lock-out would be refused" if cents > most else None
+        yield judged(what, problem, good, warns=True)
 
 
 def _meters(floor: Floor) -> Sequence[tuple[Link, Meter]]:

@@ -11,7 +11,7 @@ from bonus.law.meter_terms import tenths_text
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.wager_odds import rare_top_award
 from meters.floor.floor_file import Floor, Meter
-from meters.selfcheck.check_result import Check, warning
+from meters.selfcheck.check_result import Check, judged, warning
 from meters.selfcheck.floor_offers import (
     MeterChance,
     chance_ratio,
@@ -119,16 +119,14 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
                 ),
                 default=0,
             )
-            limit = meter.limit or 0
-            yield Check(
-                f"limit of {meter.meter_id} on {link.id}",
-                holds=limit >= least,
-                seen=f"{money(limit)}; the awards can pay all that wagers add"
-                if limit >= least
-                else f"at {money(limit)} its awards pay less than wagers add, so its overflow grows"
-                f" for ever: set {money(ceil(least))} or more",
-                warns=True,
-            )
+            limit, problem = meter.limit or 0, None
+            if limit < least:
+                problem = (
+                    f"at {money(limit)} its awards pay less than wagers add, so its overflow grows"
+                    f" for ever: set {money(ceil(least))} or more"
+                )
+            good = f"{money(limit)}; the awards can pay all that wagers add"
+            yield judged(f"limit of {meter.meter_id} on {link.id}", problem, good, warns=True)
 
 
 def _least_limit_cents(meter: Meter, entry: OddsEntry) -> Fraction:

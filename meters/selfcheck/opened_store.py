@@ -20,11 +20,7 @@ _EMBEDDED = "embedded"
 
 @asynccontextmanager
 async def open_used_store(
-    floor: Floor,
-    *,
-    only_reads: bool = False,
-    archives: bool = False,
-    users_suffice: bool = False,
+    floor: Floor, *, only_reads: bool = False, archives: bool = False, users_suffice: bool = False
 ) -> AsyncIterator[AnyRedis]:
     """Open the Redis of a floor, for a command that needs the data of links.
 

@@ -23,7 +23,7 @@ from meters.audit.audit_files import (
 from meters.audit.ledger_mark import marked_links
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
-from meters.selfcheck.check_result import Check, passed, warning
+from meters.selfcheck.check_result import Check, judged, passed, warning
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
 from meters.wire.clock import now
@@ -83,8 +83,8 @@ async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         _, wrong = await check_archive_files(
             store, ArchiveFiles(archive, link.id), before, lambda _done, _of: None, reads=0
         )
-        seen = "; ".join(wrong) or "every file is there, and is the one that was archived"
-        yield Check(f"archive of {link.id}", holds=not wrong, seen=seen, warns=True)
+        good = "every file is there, and is the one that was archived"
+        yield judged(f"archive of {link.id}", "; ".join(wrong), good, warns=True)
 
 
 def _last_look(floor: Floor) -> ArchiveNote | None:

@@ -41,15 +41,7 @@ from meters.setup.key_installation import (
     make_keys,
     table_keys,
 )
-from meters.setup.places import (
-    BROKER_KEYS,
-    DATA,
-    FLOOR_FILE,
-    MADE_KEYS,
-    REDIS_KEYS,
-    SYSTEM,
-    below,
-)
+from meters.setup.places import BROKER_KEYS, DATA, FLOOR_FILE, MADE_KEYS, REDIS_KEYS, SYSTEM, below
 
 INSTALL_PAGE: Final = "deploy/docs/run/install.md"
 _KEYS: Final = {REDIS: REDIS_KEYS, BROKER: BROKER_KEYS}

@@ -39,10 +39,7 @@ WORKERS: Final = 2
 _TABLES: Final = "tables"
 _WITH_SERVICES: Final = ("check", "display", "archive")
 """Directories that every machine of services needs."""
-_SERVERS: Final = {
-    "broker": (BROKER_KEYS, "mosquitto"),
-    "redis": (REDIS_KEYS, "redis"),
-}
+_SERVERS: Final = {"broker": (BROKER_KEYS, "mosquitto"), "redis": (REDIS_KEYS, "redis")}
 _PARTS: Final = (*_SERVERS, SERVICES)
 _ONE_SERVICE: Final = re.compile(r"service\.(\d+)")
 _SHARED_PLACES: Final = (SERVICES, _TABLES)

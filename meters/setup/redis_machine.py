@@ -162,12 +162,7 @@ class RedisMachine:
 
 
 def _installed(
-    wanted: WantedFile,
-    present: str,
-    mark: str,
-    values: Mapping[str, str | None],
-    *,
-    renews: bool,
+    wanted: WantedFile, present: str, mark: str, values: Mapping[str, str | None], *, renews: bool
 ) -> WantedFile:
     """Return a file with some settings, before the line `mark`, which only an installed file has.
 
