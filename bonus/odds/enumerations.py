@@ -18,7 +18,6 @@ from bonus.odds.hand_counts import (
     Counts,
     count_best_five,
     count_hands,
-    count_with_further_card,
     each_class,
     hand_classes,
     judged,
@@ -122,7 +121,7 @@ def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[H
     return Enumeration(
         f"{wager.ranking} of {size} cards and a {rank}",
         HandDeals,
-        lambda advance: HandDeals(count_with_further_card(wager.ranking, size, rank, advance)),
+        lambda advance: HandDeals(count_hands(wager.ranking, (size,), advance, further=rank)),
         lambda: len(hand_classes(size)),
     )
 

@@ -173,42 +173,34 @@ _BLACK_AND_RED: Final = tuple(
 )
 
 
-def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Counts:
+def count_hands(
+    ranking: str, groups: tuple[int, ...], advance: Advance, *, further: str = ""
+) -> Counts:
     """Return how many deals result in each hand that occurs.
 
     ``groups`` is the number of cards from each source, such as three of the player and three of the
     dealer. For a ranking of colors, a deal is a separate set of cards for each source; for any
-    other, one set of all the cards.
+    other, one set of all the cards. With the rank of a ``further`` card, a deal has one more card
+    of this rank, the player's own or the community's: the number of deals is the same
+    (679a.11(d)(2)(ii), reading P5).
     """
     if ranking in BY_COLOR:
         return _count_colors(ranking, groups, advance)
     judge = RANKINGS[ranking].of
+    wanted = RANKS.find(further) if further else None
     counts: Counter[str] = Counter()
     for one in each_class(hand_classes(sum(groups)), advance):
+        left = 1
+        if wanted is not None:
+            left = len(SUITS) - sum(rank_of(card) == wanted for card in one.cards)
         for hand, number in judged(judge, one):
-            counts[hand] += number
+            counts[hand] += number * left
     return dict(counts)
 
 
 def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
     size = sum(groups)
     return len(_BLACK_AND_RED) ** size if ranking in BY_COLOR else len(hand_classes(size))
-
-
-def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance) -> Counts:
-    """Return how many deals result in each hand and an additional card of ``rank``.
-
-    It can be the player's own card or the community card: the number of deals is the same
-    (679a.11(d)(2)(ii), reading P5). ``size`` is the number of cards in the hand.
-    """
-    judge = RANKINGS[ranking].of
-    counts: Counter[str] = Counter()
-    wanted = RANKS.index(rank)
-    for one in each_class(hand_classes(size), advance):
-        left = 4 - sum(rank_of(card) == wanted for card in one.cards)
-        for hand, number in judged(judge, one):
-            counts[hand] += number * left
-    return dict(counts)
 
 
 @dataclass(frozen=True, slots=True)

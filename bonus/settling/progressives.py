@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Literal
 
+from msgspec.structs import replace
+
 from bonus.law.meter_terms import MeterTerms, Row
 from bonus.rounds import Due, Line, Outcome, PercentWon, RoundPosition, encode_line, written_percent
 from bonus.settling.payouts import JudgedCards, PlainLines, Turns, collected, decided
@@ -63,15 +65,9 @@ class ProgressiveWager:
     def _pay_envy(
         self, turns: Turns, box: RoundPosition, row: Row, terms: MeterTerms, holder: int
     ) -> None:
-        line = Line(
-            position=box.position,
-            item=self.envy,
-            outcome=Outcome.PAID,
-            hand=row.hand,
-            wagered=box.wagers[self.wager],
+        line = replace(
+            _won(self.envy, row.hand, terms, box.position, box.wagers[self.wager]),
             paid=row.envy_cents,
-            returned=0,
-            paid_from=terms.paid_from,
             rule=terms.envy_rule,
             envy_of=holder,
         )
@@ -136,15 +132,22 @@ def _row_line(wager: str, row: Row, terms: MeterTerms, position: int, wagered_ce
         ((_, percent),) = row.percents
         return _percent_line(wager, row, terms, position, wagered_cents, percent)
     paid_cents = row.fixed_cents(wagered_cents)
+    source = terms.paid_from if paid_cents else None
+    line = _won(wager, row.hand, terms, position, wagered_cents)
+    return replace(line, paid=paid_cents, paid_from=source)
+
+
+def _won(item: str, hand: str | None, terms: MeterTerms, position: int, wagered_cents: int) -> Line:
+    """Return the line of an item that is paid, without its amount."""
     return Line(
         position=position,
-        item=wager,
+        item=item,
         outcome=Outcome.PAID,
-        hand=row.hand,
+        hand=hand,
         wagered=wagered_cents,
-        paid=paid_cents,
+        paid=0,
         returned=0,
-        paid_from=terms.paid_from if paid_cents else None,
+        paid_from=terms.paid_from,
         rule=terms.rule,
     )
 
@@ -156,18 +159,8 @@ def _percent_line(  # noqa: PLR0917  (every argument is a part of the line)
 
     The payout is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
     """
-    return Line(
-        position=position,
-        item=item,
-        outcome=Outcome.PAID,
-        hand=row.hand,
-        wagered=wagered_cents,
-        paid=0,
-        returned=0,
-        paid_from=PaidFrom.HAND_PAY,
-        percent=written_percent(percent),
-        rule=terms.rule,
-    )
+    line = _won(item, row.hand, terms, position, wagered_cents)
+    return replace(line, paid_from=PaidFrom.HAND_PAY, percent=written_percent(percent))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -265,15 +258,6 @@ class BonusDraws:
 @lru_cache(maxsize=1_024)
 def _draw_due(terms: MeterTerms, position: int, on: Literal["player", "dealer"], item: str) -> Due:
     for_1 = terms.magic_card_for_1 if item == MAGIC_CARD else terms.lucky_bonus_for_1
-    line = Line(
-        position=position,
-        item=item,
-        outcome=Outcome.PAID,
-        wagered=terms.wager_cents,
-        paid=for_1 * terms.wager_cents,
-        returned=0,
-        paid_from=terms.paid_from,
-        rule=terms.draw_rule,
-        on=on,
-    )
+    line = _won(item, None, terms, position, terms.wager_cents)
+    line = replace(line, paid=for_1 * terms.wager_cents, rule=terms.draw_rule, on=on)
     return Due(line, text=encode_line(line))

@@ -15,7 +15,6 @@ from controllers.agent.agent import Agent
 from controllers.agent.delivery import BrokerPlace
 from controllers.agent.metrics import AgentMetrics, serve_metrics
 from controllers.agent.startup import (
-    ListeningAddress,
     broker_of,
     cancel_all,
     outbox_path,
@@ -25,6 +24,7 @@ from controllers.demo.dealer_bots import ROUND_S, RoundPlayed, end_rounds, run_b
 from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import PlacedWager
 from meters.floor.floor_file import Floor, Link, Table, read_own_floor
+from meters.floor.server_addresses import HostPort
 from meters.http.middleware import ServerSettings
 from meters.process.logs import LogLevel, log_to_stderr
 from meters.process.printing import print_text
@@ -169,7 +169,7 @@ def run_bot_tables(
     config: Path,
     tables: Sequence[str],
     options: BotOptions,
-    metrics_at: ListeningAddress | None,
+    metrics_at: HostPort | None,
 ) -> None:
     """Let bots play, at all tables of the floor file without `tables`; then print the totals.
 
@@ -201,7 +201,7 @@ async def _play(
     floor: Floor,
     chosen: Sequence[tuple[Link, Table]],
     options: BotOptions,
-    metrics_at: ListeningAddress | None,
+    metrics_at: HostPort | None,
     books: TableBooks,
 ) -> None:
     """Play until SIGINT, SIGTERM or the time limit, then wait for the current rounds to end."""
@@ -212,7 +212,7 @@ async def _play(
         await play_tables(agents, stopping, serving, options)
 
 
-async def _serve_metrics(floor: Floor, metrics: AgentMetrics, at: ListeningAddress | None) -> None:
+async def _serve_metrics(floor: Floor, metrics: AgentMetrics, at: HostPort | None) -> None:
     """Serve the metrics of all agents until canceled; without an address, only wait."""
     ready = asyncio.Event()
     if at is None:

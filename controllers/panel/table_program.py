@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -19,7 +20,6 @@ from bonus.printable import escape_in_json
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics, serve_metrics
 from controllers.agent.startup import (
-    ListeningAddress,
     broker_of,
     outbox_path,
     run_agents,
@@ -29,7 +29,7 @@ from controllers.panel.access import panel_key, panel_key_path, replace_panel_ke
 from controllers.panel.panel_pages import serve_panel
 from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode_answer
 from meters.floor.floor_file import ConfigOption, Floor, Link, Table, read_own_floor
-from meters.floor.server_addresses import is_listening_address
+from meters.floor.server_addresses import HostPort, is_listening_address
 from meters.http.middleware import ServerSettings
 from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
 from meters.process.printing import print_text
@@ -119,13 +119,13 @@ def table(
         raise typer.Exit(1)
 
 
-def listening_address(option: str, text: str) -> ListeningAddress:
+def listening_address(option: str, text: str) -> HostPort:
     """Return the address in an option; `typer.BadParameter` unless it is HOST:PORT."""
     if not is_listening_address(text):
         raise typer.BadParameter(
             f'{option} {text}: write an address and a port, such as "127.0.0.1:8090"'
         )
-    return ListeningAddress.of(text)
+    return HostPort.of(text)
 
 
 def _run(serving: Coroutine[None, None, bool], *, events: bool) -> bool:
@@ -148,8 +148,8 @@ async def _serve(
     path: Path,
     *,
     events: bool,
-    panel: ListeningAddress | None,
-    metrics_at: ListeningAddress | None,
+    panel: HostPort | None,
+    metrics_at: HostPort | None,
 ) -> bool:
     task = asyncio.current_task()
     if task is not None:
@@ -187,8 +187,8 @@ async def _serve(
             serve = partial(serve_metrics, metrics, *at, settings=settings)
             serving.append(await stack.enter_async_context(served(serve)))
         if panel is not None:
-            address = panel.panel(key, settings.scheme)
-            _print_address(agent, panel, address, sys.stderr if events else sys.stdout)
+            url = f"{settings.scheme}://{_reached_at(panel)}/?key={key}"
+            _print_address(agent, panel, url, sys.stderr if events else sys.stdout)
         return await _until(serving, _read_lines(agent) if events else asyncio.Event().wait())
 
 
@@ -210,9 +210,14 @@ async def _until(serving: Sequence[asyncio.Task[None]], done: Coroutine[Any, Any
         task.cancel()
 
 
-def _print_address(agent: Agent, panel: ListeningAddress, address: str, stream: TextIO) -> None:
-    stream.write(f"Panel of table {agent.layout.table}: {address}\n")
-    if panel.is_local:
+def _reached_at(panel: HostPort) -> HostPort:
+    everywhere = panel.host in {"0.0.0.0", "[::]"}  # noqa: S104  (what the user asked for)
+    return HostPort(socket.gethostname(), panel.port) if everywhere else panel
+
+
+def _print_address(agent: Agent, panel: HostPort, url: str, stream: TextIO) -> None:
+    stream.write(f"Panel of table {agent.layout.table}: {url}\n")
+    if panel.host in {"127.0.0.1", "[::1]", "localhost"}:
         stream.write(
             "Only a browser on this machine reaches this panel. For a tablet, add --at"
             f" 0.0.0.0:{panel.port}\n"

@@ -4,7 +4,7 @@ import re
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 from urllib.parse import quote, unquote, urlsplit
 
 from bonus.errors import UserError
@@ -157,6 +157,11 @@ def embedded_broker_url(data: Path) -> str:
 class HostPort:
     host: str
     port: int
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        host, _, port = text.rpartition(":")
+        return cls(host, int(port))
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"

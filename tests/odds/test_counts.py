@@ -13,7 +13,6 @@ from bonus.odds.enumerations import Enumerator, fives
 from bonus.odds.hand_counts import (
     count_best_five,
     count_hands,
-    count_with_further_card,
     steps_of_best_five,
     steps_of_hands,
 )
@@ -201,7 +200,7 @@ def test_hands_with_a_two_to_follow() -> None:
     judge = RANKINGS["three_card"].of
     for hand in combinations(DECK, 3):
         found[judge(hand).value] += 4 - sum(card < 4 for card in hand)
-    assert count_with_further_card("three_card", 3, "2", unseen) == found
+    assert count_hands("three_card", (3,), unseen, further="2") == found
     assert found.total() == comb(52, 3) * 49 * 4 // 52
 
 
