@@ -1,6 +1,9 @@
+"""The accounting reports for people: of a day, a month, the jackpots, and the tables."""
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from importlib.metadata import version
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -12,7 +15,14 @@ from meters.reports import accounting_lists as lists
 from meters.reports.flows import Flow
 from meters.reports.gaming_days import LinkDay, TableFigures, TableRounds
 from meters.reports.ledger_scan import LedgerScan, LinkScan
-from meters.reports.report_document import Fact, ReportDocument, ReportPart, ReportSection, columns
+from meters.reports.report_document import (
+    Fact,
+    ReportDocument,
+    ReportPart,
+    ReportSection,
+    Row,
+    columns,
+)
 from meters.reports.win_book import Win
 
 SO_FAR: Final = "SO FAR"
@@ -57,12 +67,18 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
 
 def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
     def sections(of: _LinkView) -> list[ReportSection]:
-        days, month = list(of.scan.days.values()), of.span
         listed = []
         for meter in of.meters:
-            listed += [_daily_money(meter, days, month), _daily_counts(meter, days, month)]
-            listed += lists.meter_sections(meter, month)
-        return [*listed, *_play_sections(of), *lists.act_sections(month, of.zone)]
+            title = f"{meter.title} ({meter.meter_id}): the meter, day by day"
+            listed += [
+                _by_day(title, _MONEY_HEADER, of, partial(_money_cells, meter.meter_id)),
+                _by_day(
+                    "Its accounting meters, day by day", _COUNTS_HEADER, of,
+                    partial(_count_cells, meter.meter_id),
+                ),
+                *lists.meter_sections(meter, of.span),
+            ]  # fmt: skip
+        return [*listed, *_play_sections(of), *lists.act_sections(of.span, of.zone)]
 
     return _document(floor, found, meters, "Month", sections, wide=True)
 
@@ -117,26 +133,36 @@ def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
     return [win for win in wins if win.meter in meters]
 
 
-def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """List a meter's opening balance, flows and closing balance, day by day."""
-    flows = "".join(f" | >{title} 1.5" for title, _ in _DAILY_FLOWS)
-    rows = [(_day_cell(day), *_daily_cells(meter, day)) for day in days]
-    rows.append(("All", *_daily_cells(meter, month)))
-    return ReportSection(
-        f"{meter.title} ({meter.meter_id}): the meter, day by day",
-        columns(f"Day 1.1 | >Opening 1.7{flows} | >Closing 1.7"),
-        rows,
-        1,
-    )
+def _by_day(
+    title: str, header: str, of: _LinkView, cells: Callable[[LinkDay], Row]
+) -> ReportSection:
+    """Make a list with a row for each day, and one for all of them."""
+    rows = [(_day_cell(day), *cells(day)) for day in of.scan.days.values()]
+    return ReportSection(title, columns(header), [*rows, ("All", *cells(of.span))], 1)
 
 
 def _day_cell(day: LinkDay) -> str:
     return f"{day.first_day}, so far" if day.open else str(day.first_day)
 
 
-def _daily_cells(meter: Meter, day: LinkDay) -> tuple[str, ...]:
-    pot, _, _ = day.meter_pots(meter.meter_id)
-    moved = [sum(pot.flows.get(flow, 0) for flow in flows) for _, flows in _DAILY_FLOWS]
+_MONEY_HEADER: Final = (
+    "Day 1.1 | >Opening 1.7 | >Contributed 1.5 | >Off for voids 1.5 | >Seeded 1.5 | >Won 1.5"
+    " | >Rejected less reopened 1.5 | >Adjusted 1.5 | >Closing 1.7"
+)
+_DAILY_FLOWS: Final = (
+    (Flow.CONTRIBUTIONS,),
+    (Flow.VOIDED,),
+    (Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE, Flow.FROM_OVERFLOW),
+    (Flow.PERCENTAGES,),
+    (Flow.REJECTED, Flow.REOPENED),
+    (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER),
+)
+"""The flows in each column; each that a meter can have belongs to exactly one column."""
+
+
+def _money_cells(meter: str, day: LinkDay) -> Row:
+    pot, _, _ = day.meter_pots(meter)
+    moved = [sum(pot.flows.get(flow, 0) for flow in flows) for flows in _DAILY_FLOWS]
     return (
         exact_money(pot.opening_micros),
         *(lists.moved_money(micros) for micros in moved),
@@ -144,50 +170,21 @@ def _daily_cells(meter: Meter, day: LinkDay) -> tuple[str, ...]:
     )
 
 
-_DAILY_FLOWS: Final = (
-    ("Contributed", (Flow.CONTRIBUTIONS,)),
-    ("Off for voids", (Flow.VOIDED,)),
-    ("Seeded", (Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE, Flow.FROM_OVERFLOW)),
-    ("Won", (Flow.PERCENTAGES,)),
-    ("Rejected less reopened", (Flow.REJECTED, Flow.REOPENED)),
-    ("Adjusted", (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER)),
+_COUNTS_HEADER: Final = (
+    "Day 1.1 | >Wagers 0.7 | >Wagered 1.3 | >Voided 0.7 | >Voided 1.3 | >Hits 0.7 | >Wins 0.7"
+    " | >Won 1.3 | >Rejected 1.3 | >Reopened 1.3 | >Paid at table 1.3 | >Paid by hand 1.3"
 )
-"""The columns for the flows of a meter; each that it can have belongs to exactly one column."""
+_DAILY_TALLIES: Final = (
+    "wagers", "wagered_cents", "voided_wagers", "voided_cents", "hits", "wins", "won_cents",
+    "rejected_cents", "reopened_cents", "table_paid_cents", "hand_paid_cents",
+)  # fmt: skip
 
 
-def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    counts = [f">{title} {1.3 if _is_money(tally) else 0.7}" for title, tally in _DAILY_COUNTS]
-    rows = [(_day_cell(day), *_counted_cells(meter.meter_id, day)) for day in days]
-    rows.append(("All", *_counted_cells(meter.meter_id, month)))
-    return ReportSection(
-        "Its accounting meters, day by day", columns(" | ".join(["Day 1.1", *counts])), rows, 1
-    )
-
-
-def _counted_cells(meter: str, day: LinkDay) -> tuple[str, ...]:
+def _count_cells(meter: str, day: LinkDay) -> Row:
     return tuple(
-        (money if _is_money(tally) else lists.count)(day.rose(tally, meter))
-        for _, tally in _DAILY_COUNTS
+        (money if tally.endswith("_cents") else lists.count)(day.rose(tally, meter))
+        for tally in _DAILY_TALLIES
     )
-
-
-def _is_money(tally: str) -> bool:
-    return tally.endswith("_cents")
-
-
-_DAILY_COUNTS: Final = (
-    ("Wagers", "wagers"),
-    ("Wagered", "wagered_cents"),
-    ("Voided", "voided_wagers"),
-    ("Voided", "voided_cents"),
-    ("Hits", "hits"),
-    ("Wins", "wins"),
-    ("Won", "won_cents"),
-    ("Rejected", "rejected_cents"),
-    ("Reopened", "reopened_cents"),
-    ("Paid at table", "table_paid_cents"),
-    ("Paid by hand", "hand_paid_cents"),
-)
 
 
 def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) -> ReportSection:

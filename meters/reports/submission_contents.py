@@ -67,7 +67,7 @@ class RuleCell(_Part, frozen=True, kw_only=True):
     rule: str
 
 
-class WagerRule(_Part, frozen=True, kw_only=True):
+class WagerRule(_Part, frozen=True):
     """A rule of a wager other than its paytable, about a subject such as ``placing``.
 
     ``text`` is the content that pitlink uses; empty if only the subsection is known.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import starmap
 from typing import Final
 
 from bonus.display import money
@@ -37,9 +38,7 @@ def rules_of(offer: Offer, validate_from_cents: int) -> tuple[filed.WagerRule, .
         if tables
         else _main_rules(offer.chapter.main_game)
     )
-    return tuple(
-        filed.WagerRule(subject=subject, text=text, rule=rule) for subject, text, rule in found
-    )
+    return tuple(starmap(filed.WagerRule, found))
 
 
 def validated_wins(validate_from_cents: int, least: str = "") -> str:

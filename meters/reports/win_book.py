@@ -119,7 +119,7 @@ class WinBook:
         self._of: dict[str, list[int]] = defaultdict(list)
         """By claim, the indexes of its win and of its Envy Bonuses in `_wins`."""
         self._states: dict[str, dict[str, str]] = {}
-        """By claim, the states that the claim's Redis hash must have."""
+        """By claim, its Redis hash's fields with states and decisions; `record` is left empty."""
         self._kept: list[int] = []
         self._decided: dict[int, None] = {}
         for claim, held in books.claims.items():
