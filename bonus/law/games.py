@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Final, Self, TypeGuard
+from typing import Final, Self
 
 import msgspec
 
@@ -32,8 +32,9 @@ def load_chapter(name: str) -> Chapter:
         text = path.read_bytes().decode()
         return read_chapter(text)
     except (OSError, ValueError, RecursionError) as error:
-        line = text[: text.find(error.text)].count("\n") + 1 if _has_place(error, text) else None
-        place = path if line is None else f"{path}:{line}"
+        wrong = text.find(error.text) if isinstance(error, ChapterError) and error.text else -1
+        line = text.count("\n", 0, max(wrong, 0)) + 1
+        place = path if wrong < 0 else f"{path}:{line}"
         reason = error.strerror if isinstance(error, OSError) else error
         raise changed(f"{place}: {reason}") from None
 
@@ -44,10 +45,6 @@ def changed(problem: str) -> UserError:
         f"{problem}. The files of the law belong to pitlink and were changed: install pitlink"
         " again. A game of your own is a game file in the directory `games`"
     )
-
-
-def _has_place(error: Exception, text: str) -> TypeGuard[ChapterError]:
-    return isinstance(error, ChapterError) and bool(error.text) and error.text in text
 
 
 @cache

@@ -119,9 +119,8 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
                 f"{of}: {name} hands are not formed of {' or '.join(tables.cards)}, which is"
                 f" {given} cards: {needed} are needed"
             )
-        paytables = _check_tables(
-            of, tables.table, name, tables.lowest, meters=_percent_names(tables)
-        )
+        named = tables.meters or (("meter",) if tables.meter else ())
+        paytables = _check_tables(of, tables.table, name, tables.lowest, meters=named)
         _check_choices(of, _with_fourth(of, tables, name, paytables))
     _check_mini_royal(of, tables.mini_royal, paytables)
     _check_meter(of, tables, paytables)
@@ -158,10 +157,6 @@ def _check_draws(where: str, draws: DrawPays) -> None:
     for cell in (draws.magic_card, draws.lucky_bonus):
         with cell_of(where, cell):
             read_times(cell, "for")
-
-
-def _percent_names(tables: WagerTables) -> tuple[str, ...]:
-    return tables.meters or (("meter",) if tables.meter else ())
 
 
 def _with_fourth(

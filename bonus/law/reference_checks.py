@@ -9,7 +9,6 @@ from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.chapter_file import (
     OF_COMMUNITY,
     OF_DEALER,
-    CardsOf,
     Chapter,
     Deal,
     Limit,
@@ -228,7 +227,8 @@ def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
 
 def _check_deal(chapter: Chapter) -> None:
     deal = chapter.deal
-    largest = max((sum(deal.judged(cards)) for cards in _judged(chapter)), default=0)
+    every = [cards for tables in chapter.wager for cards in tables.cards]
+    largest = max((sum(deal.judged(cards)) for cards in every), default=0)
     if min(deal.positions, deal.hand, deal.dealer + 1, deal.community + 1) < 1:
         raise ChapterError(f"{deal.rule}: it needs a position, and cards for it")
     _check_dealt(chapter)
@@ -246,8 +246,3 @@ def _check_dealt(chapter: Chapter) -> None:
                 raise ChapterError(f"{name}: the game deals no cards to the dealer")
     if chapter.main and not chapter.deal.dealer:
         raise ChapterError(f"{chapter.main.stake}: the game deals no cards to the dealer")
-
-
-def _judged(chapter: Chapter) -> Iterator[CardsOf]:
-    for tables in chapter.wager:
-        yield from tables.cards

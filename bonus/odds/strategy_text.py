@@ -95,7 +95,8 @@ def strategy_in_words(
     decides = "the suits decide" if all_play else "the suits and the cards that do not play decide"
     sentences: list[str] = []
     for wager in sorted(used - {FOLD}, reverse=True):
-        act = verb if len(main.times) == 1 else f"{verb} {_so_often(wager)} the Ante"
+        often = "1 time" if wager == 1 else f"{wager} times"
+        act = verb if len(main.times) == 1 else f"{verb} {often} the Ante"
         share = _Share(chosen, names, wager)
         suits = _suits_that_play(duel, times, wager) if all_play else None
         sentences.append(f"{act} {_with_which(share, decides, suits, rest=bool(sentences))}.")
@@ -213,10 +214,6 @@ def _down_to(share: _Share, strength: int) -> str:
 def _of(share: _Share, strengths: Sequence[int]) -> str:
     played = sum(share.played[at] for at in strengths)
     return f"{played:,} of {sum(share.all[at] for at in strengths):,}"
-
-
-def _so_often(times: int) -> str:
-    return "1 time" if times == 1 else f"{times} times"
 
 
 def _plural(rank: str) -> str:

@@ -241,17 +241,15 @@ def _may_repeat_wagers(line: bytes, texts: Sequence[bytes]) -> bool:
     return b"\\" in line or line.count(b'"wagers"') > named
 
 
-def _wagers(text: bytes) -> KeptWagers:
-    return _short_wagers(text) if len(text) <= _KEPT_BYTES_MAX else _decoded_wagers(text)
-
-
-@lru_cache(maxsize=8_192)
-def _short_wagers(text: bytes) -> KeptWagers:
-    return _decoded_wagers(text)
-
-
 def _decoded_wagers(text: bytes) -> KeptWagers:
     return KeptWagers(_WAGERS.decode(text))
+
+
+_short_wagers: Final = lru_cache(maxsize=8_192)(_decoded_wagers)
+
+
+def _wagers(text: bytes) -> KeptWagers:
+    return _short_wagers(text) if len(text) <= _KEPT_BYTES_MAX else _decoded_wagers(text)
 
 
 def _first_error(line: bytes, error: Exception) -> RoundError:

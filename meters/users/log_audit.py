@@ -24,6 +24,7 @@ from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers
 from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck
 from meters.users.operators_log import LogSeal
+from meters.users.user_store import readable
 from meters.wire.messages import UNREADABLE
 
 PROBLEMS_MAX: Final = 20
@@ -159,7 +160,7 @@ class _Walk:
         self.seal = seal_entry(self.seal, id_, content)
         if seen:
             self.compare_with(seen)
-        if problem := self.due.apply_entry(number, _text(fields)):
+        if problem := self.due.apply_entry(number, readable(fields)):
             self.add(f"entry {number} {problem}")
 
     def compare_with(self, seen: Mark) -> None:
@@ -297,7 +298,7 @@ class LogAudit:
             [name.decode() for name in listed],
             [name.decode() for name in administrators],
             {member.decode(): at_ms for member, at_ms in pins_set},
-            {name: _text(row) for name, row in zip(names, rows, strict=True)},
+            {name: readable(row) for name, row in zip(names, rows, strict=True)},
             {
                 name: [(_number(member), order) for member, order in row]
                 for name, row in zip(names, accounts, strict=True)
@@ -346,7 +347,3 @@ def as_altered() -> Iterator[None]:
 def _number(member: bytes) -> int:
     """Return the entry number in an index member; above all entries if it is no number."""
     return int(member) if member.isdigit() else 2**63
-
-
-def _text(fields: dict[bytes, bytes]) -> dict[str, str]:
-    return {name.decode(): value.decode("utf-8", "replace") for name, value in fields.items()}

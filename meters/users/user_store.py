@@ -160,7 +160,7 @@ class UserStore:
             for name in names:
                 pipe.hgetall(self.keys.user(name.decode()))
             found: list[dict[bytes, bytes]] = await pipe.execute()
-        return [_readable(each) for each in found]
+        return [readable(each) for each in found]
 
     async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
         """Return log entries, the latest first, all before the entry `before`."""
@@ -191,10 +191,10 @@ class UserStore:
 
 def _entry(found: tuple[bytes, dict[bytes, bytes]]) -> tuple[int, dict[str, str]]:
     number, fields = found
-    return int(number.partition(b"-")[0]), _readable(fields)
+    return int(number.partition(b"-")[0]), readable(fields)
 
 
-def _readable(fields: dict[bytes, bytes]) -> dict[str, str]:
+def readable(fields: dict[bytes, bytes]) -> dict[str, str]:
     """Decode the fields of a hash or an entry, also those that somebody damaged."""
     return {
         name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
