@@ -1,1 +1,1 @@
-"""What all of pitlink's programs share: signals, logs, text on a terminal, and private files."""
+"""What all of pitlink's programs share: signals, logs, private files, terminal and PDF pages."""

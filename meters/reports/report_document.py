@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from reportlab.platypus import CondPageBreak, KeepTogether, Spacer  # type: ignore[import-untyped]
 
-from meters.reports import pdf_pages as pdf
-from meters.reports.pdf_pages import HUSH, PageLayout, paragraph
+from meters.process import pdf_pages as pdf
+from meters.process.pdf_pages import HUSH, PageLayout, paragraph
 
 Fact = tuple[str, str]
 Row = tuple[str, ...]

@@ -10,8 +10,8 @@ from reportlab.platypus import PageBreak, Spacer  # type: ignore[import-untyped]
 from bonus.display import money, rate_text, short_money
 from bonus.odds.odds_words import plain_name
 from meters.floor.facility import DEMONSTRATION_MARK
+from meters.process.pdf_pages import HUSH, code_lines, paragraph, pdf_file
 from meters.reports import submission_contents as filed
-from meters.reports.pdf_pages import HUSH, code_lines, paragraph, pdf_file
 from meters.reports.report_document import (
     Fact,
     Format,

@@ -17,7 +17,7 @@ from bonus.display import card_words, hand_words, item_words, money
 from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
-from meters.reports.pdf_pages import (
+from meters.process.pdf_pages import (
     HUSH,
     INK,
     PageLayout,

@@ -11,7 +11,7 @@ import pytest
 
 from bonus.display import money
 from bonus.odds.odds_words import GameNames
-from meters.reports.pdf_pages import LEADING, code_lines, pdf_file
+from meters.process.pdf_pages import LEADING, code_lines, pdf_file
 from meters.reports.report_document import page_layout
 from meters.reports.submission_contents import Submission, submission_json
 from meters.reports.submission_document import submission_pdf

@@ -13,7 +13,7 @@ from pypdf import PdfReader
 from bonus.printable import name_problem
 from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.floor.floor_file import Floor, parse_floor
-from meters.reports.pdf_pages import parts_of
+from meters.process.pdf_pages import parts_of
 from meters.web.payout_slip import amount_words, moment_words, slip_pdf
 from tests.web.floor_hand import ROYAL
 from tests.web.stand import FLOOR, SMALL
