@@ -9,6 +9,7 @@ import msgspec
 
 from bonus.cards import Card
 from bonus.errors import nearest
+from bonus.json_input import UNREADABLE
 from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices, choice_problem
 from bonus.law.games import Games, chapter_games
@@ -124,7 +125,7 @@ def decode_round(line: bytes, games: Games | None = None) -> tuple[RoundText, Se
         wagers = [_wagers(each) for each in texts]
         if _may_repeat_wagers(line, texts):
             _ROUND_AND_WAGERS.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise _first_error(line, error) from None
     games = games or chapter_games()
     if text.game not in games:
@@ -258,7 +259,7 @@ def _first_error(line: bytes, error: Exception) -> RoundError:
         _ROUND_AND_WAGERS.decode(line)
     except msgspec.ValidationError as first:
         return _malformed(first)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as first:
+    except UNREADABLE as first:
         error = first
     return RoundError("not_json", f"not JSON: {error}")
 
@@ -276,7 +277,7 @@ def _rules(games: Games, game: str, paytables: bytes) -> TableRules:
         choices: Choices = _CHOICES.decode(paytables)
     except msgspec.ValidationError as error:
         raise _malformed(error, "paytables") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise RoundError("not_json", f"not JSON: {error}", "paytables") from None
     chapter = games[game]
     for name, choice in choices.items():

@@ -17,19 +17,19 @@ import msgspec
 import structlog
 
 from bonus.errors import UserError
+from bonus.json_input import UNREADABLE
 from controllers.agent.link_reception import SILENCE_S, Heartbeat, MeterValues
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from meters.floor.server_addresses import BrokerAddress, parse_broker_url
+from meters.process.clock import now_text
 from meters.wire import topics
 from meters.wire.broker_client import BrokerClient, ConnectPace, jittered
-from meters.wire.clock import now_text
 from meters.wire.messages import (
     CONTROLLER_BEAT,
     HELLO_REPLY,
     JACKPOT,
     METER_VALUE,
     REPLY,
-    UNREADABLE,
     ControllerBeat,
     ErrorDetail,
     HelloReply,

@@ -13,6 +13,7 @@ import msgspec
 import structlog
 from msgspec.structs import replace
 
+from bonus.json_input import UNREADABLE
 from controllers.agent.delivery import Delivered, encode_money_event
 from controllers.agent.outbox import Outbox, OutboxError, SavedTable
 from controllers.table.device_events import (
@@ -40,10 +41,9 @@ from controllers.table.transitions import (
     play_alone,
 )
 from controllers.table.win_decisions import hear_win
-from meters.wire.clock import now
+from meters.process.clock import now
 from meters.wire.messages import (
     TABLE_EVENT,
-    UNREADABLE,
     ErrorDetail,
     Hello,
     HelloReply,

@@ -9,9 +9,10 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from bonus.json_input import has_name_twice
 from bonus.printable import name_problem, unseen_problem
 from bonus.rounds import Line
-from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason, has_name_twice
+from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
 
 NOT_PASSED_ON: Final = "not_passed_on"
 """The broker does not pass on the table's event to the service."""

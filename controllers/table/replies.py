@@ -25,7 +25,7 @@ from controllers.table.transitions import (
     corrected,
     voided,
 )
-from meters.wire.clock import text_of
+from meters.process.clock import text_of
 from meters.wire.messages import (
     HELD,
     ErrorDetail,

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words, money
+from bonus.json_input import UNREADABLE
 from meters.acts.claim_types import FloorRow
 from meters.acts.claim_views import claim_words
 from meters.ledger.claim_records import record_of
@@ -26,7 +27,7 @@ from meters.ledger.entry_messages import (
 from meters.ledger.floor_approvals import Approval, HalfApproval
 from meters.ledger.money_terms import read_terms
 from meters.ledger.table_corrections import ASK_DECISION, CorrectedWager, entered_in_text
-from meters.wire.messages import UNREADABLE, EnteredCards, Result, Void
+from meters.wire.messages import EnteredCards, Result, Void
 
 ActDetails = tuple[str, str]
 """The subject of an act (such as a claim), and a description of the act."""

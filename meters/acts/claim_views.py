@@ -7,14 +7,15 @@ import msgspec
 import structlog
 
 from bonus.display import hand_words, item_words, money
+from bonus.json_input import UNREADABLE
 from meters.acts.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
 from meters.floor.floor_file import Floor
 from meters.ledger.claim_records import ClaimRecord, OwedEnvy, record_of
 from meters.ledger.entry_messages import DECIDED, DecisionRecord
 from meters.ledger.script_steps import PaidDue
+from meters.process.clock import now_text
 from meters.process.logs import ThrottledLog
-from meters.wire.clock import now_text
-from meters.wire.messages import UNREADABLE, Jackpot, envy_message_claim
+from meters.wire.messages import Jackpot, envy_message_claim
 
 _log = structlog.get_logger()
 

@@ -14,6 +14,7 @@ import msgspec
 import structlog
 
 from bonus.display import money
+from bonus.json_input import UNREADABLE
 from bonus.law import meter_terms
 from bonus.law.meter_terms import hand_bonus_return
 from bonus.wagers import MICROS_PER_CENT
@@ -32,7 +33,6 @@ from meters.floor.floor_file import (
 )
 from meters.ledger.entry_messages import CHANGED, Change
 from meters.ledger.money_terms import Parameter
-from meters.wire.messages import UNREADABLE
 
 ProposalState = Literal["open", "confirmed", "withdrawn"]
 

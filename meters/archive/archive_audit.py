@@ -26,12 +26,11 @@ from meters.archive.archive_days import (
 )
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.audit.audit_files import ARCHIVE_NOTE, CheckedLink
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import Finding, LinkAudit, Onlooker
-from meters.floor.floor_file import Floor
 from meters.ledger.checkpoint import Mark
 from meters.ledger.entry_messages import ARCHIVED, EXPIRED, Archived
 from meters.ledger.ledger_replay import Replay
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 
 READ_A_NIGHT: Final = 7
@@ -107,7 +106,8 @@ async def audit_link(
 
 
 async def audit_marked(
-    floor: Floor,
+    data: Path,
+    archive_directory: Path,
     store: LinkStore,
     advance: Advance,
     onlooker: Onlooker | None = None,
@@ -115,12 +115,12 @@ async def audit_marked(
     since: date | None = None,
     until: date | None = None,
 ) -> tuple[Finding, Mark]:
-    """Audit a link as `audit_link` does, with its archive and ledger mark that a floor names.
+    """Audit a link as `audit_link` does, with its ledger mark in the directory `data`.
 
     Return the finding, which says if the mark has entries that the ledger has not, and the mark.
     """
-    mark = LedgerMark(Path(floor.service.data), store.link.id)
-    seen, archive = mark.seen, ArchiveFiles(Path(floor.archive.directory), store.link.id)
+    mark = LedgerMark(data, store.link.id)
+    seen, archive = mark.seen, ArchiveFiles(archive_directory, store.link.id)
     finding = await audit_link(store, archive, seen, advance, onlooker, since=since, until=until)
     return finding.also(mark.problem(finding.stored, seen.entries)), seen
 

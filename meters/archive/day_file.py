@@ -30,11 +30,11 @@ import zstandard
 from msgspec.structs import astuple
 
 from bonus.errors import UserError
+from bonus.json_input import UNREADABLE
 from meters.ledger.chain import ENTRY_FIELDS, link_and_seal_texts
 from meters.ledger.checkpoint import Checkpoint, CheckpointError, read_checkpoint
+from meters.process.clock import now_text
 from meters.process.private_files import make_private_directory, write_private_file
-from meters.wire.clock import now_text
-from meters.wire.messages import UNREADABLE
 
 ENDING: Final = ".jsonl.zst"
 

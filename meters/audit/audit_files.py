@@ -18,13 +18,13 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from bonus.json_input import UNREADABLE
 from meters.ledger.checkpoint import Checkpoint, Mark
 from meters.ledger.ledger_replay import AuditCheckpoint
 from meters.ledger.table_evidence import LedgerReply, OpenedRound
+from meters.process.clock import now_text
 from meters.process.private_files import replace_private_file
 from meters.store.link_store import LinkStore
-from meters.wire.clock import now_text
-from meters.wire.messages import UNREADABLE
 
 AUDIT_NOTE: Final = "last-audit.json"
 WHOLE_AUDIT_NOTE: Final = "last-whole-audit.json"

@@ -11,12 +11,12 @@ import typer
 
 from bonus.display import money
 from bonus.errors import UserError
-from meters.audit.ledger_mark import LedgerMark
 from meters.floor.floor_file import ConfigOption, Floor, links_named, read_own_floor
 from meters.process.printing import print_text
 from meters.selfcheck.opened_store import check_release, open_used_store
 from meters.store.floor_file_approval import Configuration, Unapproved
 from meters.store.health import redis_problem
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import BooksError, LinkStore
 from meters.users.pin_prompt import confirm_person, plain_errors
 from meters.users.sessions import SignedIn

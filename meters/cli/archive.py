@@ -26,11 +26,11 @@ from meters.audit.audit_files import (
     write_note,
 )
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
+from meters.process.clock import now_text
 from meters.process.console import PlainConsole, begin_bar, progress_bar
 from meters.process.private_files import make_private_directory
 from meters.selfcheck.opened_store import check_place, open_used_store
 from meters.store.link_store import LinkStore
-from meters.wire.clock import now_text
 
 _READ_EVERY_S: Final = 20 * 3600
 """Shortest time between two runs that read archive files completely.

@@ -152,7 +152,8 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 
     The result is printed and, if the data directory exists, also written there.
     """
-    data, through = Path(floor.service.data), dict[str, str]()
+    data, archive = Path(floor.service.data), Path(floor.archive.directory)
+    through = dict[str, str]()
     findings, unmarked = list[Finding](), list[str]()
     try:
         before = read_note(data / AUDIT_NOTE, AuditNote)
@@ -160,13 +161,14 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
             with progress_bar() as progress:
                 for link in floor.link:
                     finding, seen = await audit_marked(
-                        floor,
+                        data,
+                        archive,
                         LinkStore(redis, link),
                         begin_bar(progress, link.id),
                         since=_begin(since, before, link.id),
                     )
                     findings.append(finding)
-                    if day := last_day(ArchiveFiles(Path(floor.archive.directory), link.id)):
+                    if day := last_day(ArchiveFiles(archive, link.id)):
                         through[link.id] = day.isoformat()
                     if finding.entries and not seen.entries:
                         unmarked.append(link.id)

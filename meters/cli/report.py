@@ -20,6 +20,7 @@ from rich.text import Text
 from bonus.errors import UserError
 from bonus.printable import escape_unprintable
 from meters.floor.floor_file import ConfigOption, Floor, Link, read_own_floor
+from meters.process.clock import now
 from meters.process.console import PlainConsole, begin_bar, progress_bar
 from meters.process.printing import print_error, print_json, print_text
 from meters.reports.accounting_documents import (
@@ -64,7 +65,6 @@ from meters.reports.report_document import (
 )
 from meters.selfcheck.opened_store import open_used_store
 from meters.store.link_store import LinkStore
-from meters.wire.clock import now
 
 _STDOUT: Final = "-"
 _FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")

@@ -14,6 +14,7 @@ import typer
 
 from bonus.errors import UserError
 from meters.floor.floor_file import ConfigOption
+from meters.process.clock import now
 from meters.process.printing import print_error
 from meters.reports.report_document import Format
 from meters.reports.submission import build_submission, read_texts
@@ -21,7 +22,6 @@ from meters.reports.submission_contents import SoftwareDigest, submission_json
 from meters.reports.submission_document import submission_pdf
 from meters.selfcheck.odds_counting import count_entries
 from meters.selfcheck.software import Software, read_software
-from meters.wire.clock import now
 
 JSON_NAME: Final = "submission.json"
 PDF_NAME: Final = "submission.pdf"

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words
+from bonus.json_input import has_name_twice
 from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices
 from bonus.rounds import RoundError, SettlementText
@@ -22,7 +23,6 @@ from bonus.settling.table_rules import TableRules, table_rules
 from meters.floor.facility import DEMONSTRATION_MARK, Facility
 from meters.floor.floor_file import Link, Meter, Table, paytables_of_meters
 from meters.http.page_files import SHARED, load_template
-from meters.wire.messages import has_name_twice
 
 _TEMPLATE: Final = load_template(SHARED, "settle_page.html")
 

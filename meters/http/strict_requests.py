@@ -16,8 +16,8 @@ from litestar.datastructures import State
 from litestar.exceptions import ValidationException
 from litestar.handlers import BaseRouteHandler
 
+from bonus.json_input import has_name_twice
 from bonus.printable import escape_unprintable
-from meters.wire.messages import has_name_twice
 
 BODY_BYTES_MAX: Final = 16_384
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from bonus.json_input import UNREADABLE, has_name_twice
 from bonus.printable import name_problem, unseen_problem
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import AddedWagers
@@ -15,7 +16,6 @@ from meters.wire.messages import (
     EVENT_BYTES_MAX,
     TABLE_EVENT,
     UNDECODED_WAGERS,
-    UNREADABLE,
     DealtPosition,
     EnteredCards,
     Hello,
@@ -26,7 +26,6 @@ from meters.wire.messages import (
     WageredPosition,
     Wagers,
     Withdrawal,
-    has_name_twice,
     seq_of,
 )
 

@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
+from bonus.json_input import UNREADABLE
 from meters.ledger.entry_messages import ARCHIVED
 from meters.ledger.expected_transfers import ExpectedBooks
 from meters.ledger.floor_approvals import HalfApproval, NotedApproval
 from meters.ledger.link_evidence import LinkEvidence
 from meters.ledger.table_evidence import TableEvidence
-from meters.wire.messages import UNREADABLE
 
 
 class CheckpointError(ValueError):

@@ -7,6 +7,7 @@ from typing import Final, Self
 
 import msgspec
 
+from bonus.json_input import UNREADABLE
 from meters.ledger.accounts import (
     ENVY,
     Totals,
@@ -55,7 +56,6 @@ from meters.ledger.link_evidence import LinkEvidence
 from meters.ledger.money_terms import read_terms
 from meters.ledger.table_corrections import ASK_ACTS
 from meters.ledger.table_evidence import TableEvidence
-from meters.wire.messages import UNREADABLE
 
 PROBLEMS_MAX: Final = 100
 """The greatest number of problems that are collected. More would not help to find the cause."""

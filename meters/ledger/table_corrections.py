@@ -27,10 +27,10 @@ from typing import Final, Literal, Self
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from bonus.json_input import UNREADABLE
 from meters.ledger.script_steps import AskStep
-from meters.wire.clock import now_text
+from meters.process.clock import now_text
 from meters.wire.messages import (
-    UNREADABLE,
     DealtPosition,
     EnteredCards,
     MoneyEvent,

@@ -7,13 +7,18 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 import aiomqtt
 import structlog
 
+from meters.embedded.broker import embedded_address, embedded_broker
+from meters.floor.facility import Service
+from meters.floor.key_bundle import Identity
+from meters.floor.own_credentials import broker_address
 from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt.connection import (
     ANSWER_WITHIN_S,
@@ -159,6 +164,24 @@ async def _translated(call: Awaitable[object]) -> None:
         await call
     except aiomqtt.MqttError as error:
         raise BrokerError(str(error)) from None
+
+
+@asynccontextmanager
+async def floor_broker(
+    service: Service, identity: AbstractContextManager[Identity]
+) -> AsyncIterator[Callable[[], BrokerAddress]]:
+    """Yield what returns the address of the floor's broker; start the embedded one if needed.
+
+    Raises:
+        UserError: the broker cannot be started, or the credentials of `identity` cannot be read.
+    """
+    if service.broker == "embedded":
+        async with embedded_broker(Path(service.data)) as url:
+            yield lambda: embedded_address(url)
+        return
+    with identity as party:
+        broker_address(service, party)
+        yield lambda: broker_address(service, party)
 
 
 @asynccontextmanager

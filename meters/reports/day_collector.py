@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from bonus.json_input import UNREADABLE
 from meters.acts.act_rows import ActRow, act_row
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import transfers_in
@@ -29,7 +30,7 @@ from meters.reports.gaming_days import (
     WaitingWins,
 )
 from meters.reports.win_book import Win, WinBook
-from meters.wire.messages import UNREADABLE, Result
+from meters.wire.messages import Result
 
 _DAY: Final = timedelta(days=1)
 _RESULT: Final = msgspec.json.Decoder(Result)

@@ -7,6 +7,7 @@ from calendar import monthrange
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError, nearest
@@ -125,7 +126,8 @@ async def _look(
     link = store.link
     watch = DayCollector(link, span.has)
     finding, _ = await audit_marked(
-        floor,
+        Path(floor.service.data),
+        Path(floor.archive.directory),
         store,
         lambda done, of: advance(link.id, done, of),
         watch,

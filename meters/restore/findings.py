@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Final
 
+from bonus.json_input import UNREADABLE
 from meters.ledger.checkpoint import Mark
 from meters.ledger.entry_messages import RESTORING
 from meters.ledger.link_rows import event_digest
 from meters.ledger.redis_layout import LinkKeys
 from meters.restore.outboxes import OutboxCopy, RestoreError
 from meters.store.link_store import LinkStore
-from meters.wire.messages import UNREADABLE
 
 
 class StoreCondition(StrEnum):

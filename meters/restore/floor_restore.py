@@ -12,14 +12,11 @@ from rich.progress import TaskID
 
 from bonus.errors import UserError
 from meters.archive.archive_days import archived_links
-from meters.audit.ledger_mark import LedgerMark, marked_links
-from meters.embedded.broker import embedded_address, embedded_broker
 from meters.floor.floor_file import Floor, Link
 from meters.floor.key_bundle import DISPLAY
-from meters.floor.own_credentials import broker_address
 from meters.floor.server_addresses import BrokerAddress
 from meters.ledger.entry_messages import DECIDED, RESTORING
-from meters.mqtt.broker_connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker, floor_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.process.console import PlainConsole, progress_bar
 from meters.restore.author import AuthorConfirmation
@@ -36,6 +33,7 @@ from meters.restore.output import (
 )
 from meters.selfcheck.opened_store import check_opened, check_place
 from meters.store.health import redis_problem
+from meters.store.ledger_mark import LedgerMark, marked_links
 from meters.store.link_store import LinkStore, TermsError
 from meters.store.redis_clients import AnyRedis, every_redis
 from meters.store.redis_connect import open_redis
@@ -228,7 +226,10 @@ async def probe_services(floor: Floor) -> set[str]:
     found: set[str] = set()
     by_topic = {topics.controller(link.id): link.id for link in floor.link}
     try:
-        async with _broker(floor) as address, _connected(address) as broker:
+        async with (
+            floor_broker(floor.service, contextlib.nullcontext(DISPLAY)) as address,
+            _connected(address()) as broker,
+        ):
             for topic in by_topic:
                 await broker.subscribe(topic)
             with contextlib.suppress(TimeoutError):
@@ -245,16 +246,6 @@ async def probe_services(floor: Floor) -> set[str]:
             f" service is stopped, add {_STOPPED}."
         ) from None
     return found
-
-
-@asynccontextmanager
-async def _broker(floor: Floor) -> AsyncIterator[BrokerAddress]:
-    service = floor.service
-    if service.broker == "embedded":
-        async with embedded_broker(Path(service.data)) as url:
-            yield embedded_address(url)
-    else:
-        yield broker_address(service, DISPLAY)
 
 
 @asynccontextmanager

@@ -13,14 +13,15 @@ from typing import Final, cast
 
 import msgspec
 
+from bonus.json_input import UNREADABLE
 from meters.archive.day_file import ArchiveError
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import Finding, LinkAudit
 from meters.floor.floor_file import Floor
 from meters.ledger.approved_configuration import APPROVED_FLOOR, ApprovedTable, LinkConfiguration
 from meters.ledger.entry_messages import RestoreEntry, SwitchRecord
 from meters.ledger.link_rows import LinkRows
 from meters.ledger.redis_layout import StoredTable, reply_fields
+from meters.process.clock import now_text
 from meters.restore.copy_reading import Advance, ArchivedLedger, CopyReader, LinkCopy
 from meters.restore.findings import (
     StoreCondition,
@@ -37,10 +38,10 @@ from meters.restore.outboxes import Answered, OutboxCopy, RestoreError
 from meters.restore.rebuild import RebuildError
 from meters.restore.store_writing import StoreWriter
 from meters.store.approval_book import ApprovalBook, ForgedError
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_acts import note_restore, switch_link
 from meters.store.link_store import LinkStore
-from meters.wire.clock import now_text
-from meters.wire.messages import UNREADABLE, WagerCorrection, Wagers
+from meters.wire.messages import WagerCorrection, Wagers
 
 _APPROVE: Final = "approve it with `pitlink approve`, then run this command again"
 _WITH_OLD: Final = (

@@ -16,15 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from bonus.errors import UserError
+from bonus.json_input import UNREADABLE
 from meters.ledger.script_steps import Status
-from meters.wire.messages import (
-    REPLY,
-    TABLE_EVENT,
-    UNREADABLE,
-    Hello,
-    MoneyEvent,
-    Reply,
-)
+from meters.wire.messages import REPLY, TABLE_EVENT, Hello, MoneyEvent, Reply
 
 _VERSION: Final = 1
 """The version of the file format of an outbox."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
+from bonus.json_input import UNREADABLE
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
 from meters.ledger.checkpoint import Checkpoint
@@ -11,7 +12,6 @@ from meters.ledger.entry_messages import ARCHIVED, Archived
 from meters.ledger.ledger_replay import Replay
 from meters.ledger.link_rows import EntryRows, LinkRows, link_rows
 from meters.ledger.redis_layout import LinkKeys
-from meters.wire.messages import UNREADABLE
 
 
 class RebuildError(Exception):

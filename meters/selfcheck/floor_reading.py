@@ -21,6 +21,7 @@ from meters.floor.own_credentials import keys_directory
 from meters.floor.server_addresses import is_listening_address
 from meters.ledger.accounts import meter_account
 from meters.ledger.link_state import Snapshot
+from meters.process.clock import now
 from meters.selfcheck.check_result import Check, failure
 from meters.selfcheck.key_checks import check_keys, is_here
 from meters.selfcheck.record_checks import check_archived_days, disk_checks, note_checks, unreadable
@@ -39,7 +40,6 @@ from meters.store.primary_discovery import NoPrimaryError
 from meters.store.redis_clients import AnyRedis, ReplicatedRedis, every_redis
 from meters.store.redis_connect import open_redis
 from meters.store.slip_register import SLIPS_TAG
-from meters.wire.clock import now
 
 _WITHIN_S: Final = 6.0
 """Longest time for one source; then the rest is shown without it."""

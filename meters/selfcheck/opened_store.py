@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bonus.errors import UserError
-from meters.audit.ledger_mark import LedgerMark
 from meters.floor.floor_file import Floor
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
 from meters.store.redis_connect import open_redis

@@ -20,13 +20,13 @@ from meters.audit.audit_files import (
     backup_note,
     read_note,
 )
-from meters.audit.ledger_mark import marked_links
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
+from meters.process.clock import now
 from meters.selfcheck.check_result import Check, judged, passed, warning
+from meters.store.ledger_mark import marked_links
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
-from meters.wire.clock import now
 
 AUDIT_DUE: Final = timedelta(hours=36)
 WHOLE_AUDIT_DUE: Final = timedelta(days=35)

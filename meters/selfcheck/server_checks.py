@@ -10,7 +10,6 @@ from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from bonus.errors import UserError
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import CHECK
@@ -23,6 +22,7 @@ from meters.selfcheck.check_result import Check, failure, judged, passed, warnin
 from meters.store.client_name import refusals
 from meters.store.floor_file_approval import LOST, Configuration
 from meters.store.health import read_replication, redis_problem, redis_warnings
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis, every_redis, redis_of
 from meters.store.slip_register import SLIPS_TAG

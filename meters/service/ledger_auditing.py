@@ -10,7 +10,6 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.audit.audit_files import AuditCheckpointFile
-from meters.audit.ledger_mark import LedgerMark, MarkError
 from meters.audit.link_audit import Finding, LinkAudit
 from meters.ledger.checkpoint import Mark
 from meters.ledger.ledger_replay import Replay
@@ -19,6 +18,7 @@ from meters.service.metric_declarations import Audited
 from meters.service.metrics import Metrics
 from meters.service.pace import BatchesInWork, Pace
 from meters.store.health import NotSyncedError, refused_write
+from meters.store.ledger_mark import LedgerMark, MarkError
 from meters.store.link_store import LinkStore, TermsError
 
 log = structlog.get_logger()

@@ -10,12 +10,12 @@ from meters.acts.claim_views import current_jackpot, is_reopened
 from meters.acts.claims import LISTED_MAX
 from meters.floor.floor_file import Link
 from meters.ledger.link_state import LinkState
+from meters.process.clock import now_text
 from meters.service.metrics import Metrics
 from meters.service.publishing_turn import MeterTurns, OtherServices, same
 from meters.store.link_store import LinkStore
 from meters.web.display_state import HIT_NEWS_S, DisplayState, MeterRow
 from meters.wire import topics
-from meters.wire.clock import now_text
 from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 
 

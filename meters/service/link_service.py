@@ -10,7 +10,6 @@ import structlog
 from redis.exceptions import RedisError, ResponseError
 
 from meters.acts.meter_changes import LinkParameters
-from meters.audit.ledger_mark import LedgerMark, MarkError
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
@@ -24,6 +23,7 @@ from meters.service.outages import Outages
 from meters.service.pace import BatchesInWork, Pace
 from meters.store.floor_file_approval import Configuration
 from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem
+from meters.store.ledger_mark import LedgerMark, MarkError
 from meters.store.link_acts import CloseReadings, note_outage
 from meters.store.link_stats import LinkStatsReader
 from meters.store.link_store import LinkStore, TermsError

@@ -14,6 +14,7 @@ import msgspec
 import structlog
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
+from meters.process.clock import now_text
 from meters.process.logs import ThrottledLog
 from meters.service.link_publisher import Post
 from meters.service.link_service import SERVICE
@@ -32,7 +33,6 @@ from meters.users.log_macs import LogSecrets
 from meters.users.operators_log import OperatorsLog
 from meters.users.user_store import UsersError
 from meters.wire import topics
-from meters.wire.clock import now_text
 from meters.wire.messages import LedgerSeal
 
 log = structlog.get_logger()

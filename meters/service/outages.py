@@ -15,10 +15,10 @@ from typing import Final
 import msgspec
 import structlog
 
+from bonus.json_input import UNREADABLE
 from meters.ledger.entry_messages import OUTAGE, Outage
+from meters.process.clock import now_text
 from meters.process.private_files import replace_private_file
-from meters.wire.clock import now_text
-from meters.wire.messages import UNREADABLE
 
 log = structlog.get_logger()
 

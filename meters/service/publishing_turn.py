@@ -19,7 +19,8 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import Final
 
-from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, UNREADABLE, MeterValue
+from bonus.json_input import UNREADABLE
+from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, MeterValue
 
 _jitter: Final = secrets.SystemRandom()
 SPEAKS_FOR_S: Final = 0.5

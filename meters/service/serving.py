@@ -1,19 +1,17 @@
 import asyncio
 import gc
-from collections.abc import Callable, Set
+from collections.abc import Set
 from contextlib import AsyncExitStack
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Final
 
 import structlog
 
 from bonus.errors import UserError
-from meters.embedded.broker import embedded_address, embedded_broker
 from meters.floor.floor_file import Floor
-from meters.floor.own_credentials import broker_address, own_identity
-from meters.floor.server_addresses import BrokerAddress
+from meters.floor.own_credentials import own_identity
 from meters.http.middleware import ServerSettings
+from meters.mqtt.broker_connect import floor_broker
 from meters.process.signals import on_stop
 from meters.service.log_auditing import note_stop
 from meters.service.worker import MeterService, ServeOptions
@@ -35,7 +33,8 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
     on_stop(stop.set)
     async with AsyncExitStack() as stack:
         redis = await stack.enter_async_context(open_redis(floor))
-        broker = await _broker_of(floor, stack)
+        identity = own_identity(floor.service)
+        broker = await stack.enter_async_context(floor_broker(floor.service, identity))
         ready = asyncio.Event()
         service = MeterService(floor, redis, options)
         tune_collection()
@@ -60,17 +59,6 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
             await end(serving, spared)
             await note_stop(service.user_directory.log)
     log.info("service stopped")
-
-
-async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], BrokerAddress]:
-    """Start the embedded broker if needed; return what returns the broker's address."""
-    service = floor.service
-    if service.broker == "embedded":
-        url = await stack.enter_async_context(embedded_broker(Path(service.data)))
-        return lambda: embedded_address(url)
-    party = stack.enter_context(own_identity(service))
-    broker_address(service, party)
-    return lambda: broker_address(service, party)
 
 
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:

@@ -21,12 +21,12 @@ import structlog
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
+from bonus.json_input import UNREADABLE
 from meters.acts.claim_views import hit_message
 from meters.acts.claims import Claims
 from meters.acts.correction_decisions import Asks
 from meters.acts.links import Links
 from meters.acts.simulated_floorperson import VALIDATES, validate_what_waits
-from meters.audit.ledger_mark import LedgerMark
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
 from meters.floor.server_addresses import BrokerAddress
@@ -59,6 +59,7 @@ from meters.store.credentials import session_secret
 from meters.store.event_refusals import refused
 from meters.store.facility_notes import stored_event_group
 from meters.store.floor_file_approval import Configuration
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
 from meters.users.log_audit import LogMark
@@ -69,7 +70,7 @@ from meters.web.streams import ChangeSignal
 from meters.web.web_app import create_app
 from meters.wire import topics
 from meters.wire.broker_client import ConnectPace
-from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
+from meters.wire.messages import TABLE_STATUS, Jackpot, seq_of
 from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()

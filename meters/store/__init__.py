@@ -1,1 +1,1 @@
-"""A link's data in Redis: connections, Lua scripts, and the approval of its floor file."""
+"""A link's data in Redis, its mark outside, and the approval of its floor file."""

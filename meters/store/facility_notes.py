@@ -25,10 +25,10 @@ from typing import Final, cast
 from redis.exceptions import ResponseError
 
 from meters.ledger.redis_layout import LinkKeys
+from meters.process.clock import now
 from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
 from meters.store.slip_register import SLIPS_TAG
-from meters.wire.clock import now
 
 FACILITY_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:facility"
 """The Redis key of the note: a hash with the fields `first` and `order`, and one for each link."""

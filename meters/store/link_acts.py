@@ -23,9 +23,9 @@ from meters.ledger.link_state import DecisionResult, OpenDay
 from meters.ledger.slip_numbers import fold_slip
 from meters.ledger.table_corrections import Ask, AskAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
+from meters.process.clock import now, now_text
 from meters.process.logs import ThrottledLog
 from meters.store.link_store import LinkStore
-from meters.wire.clock import now, now_text
 from meters.wire.messages import ClaimOpened
 
 log = structlog.get_logger()

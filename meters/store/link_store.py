@@ -32,6 +32,7 @@ from meters.ledger.script_steps import (
     ScriptStep,
     chained_texts,
 )
+from meters.process.clock import now_text
 from meters.store.facility_notes import FacilityNote
 from meters.store.health import run_synced
 from meters.store.link_reader import LinkReader
@@ -39,7 +40,6 @@ from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
 from meters.store.slip_register import SlipRegister
 from meters.store.stored_entries import StreamEntry, compress_texts, unpack_entry
-from meters.wire.clock import now_text
 
 FIXED_KEYS: Final = 7
 """Count of the Redis keys that every Lua script of a link receives first."""

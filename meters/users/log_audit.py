@@ -15,17 +15,17 @@ import msgspec
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from meters.audit.ledger_mark import LedgerMark
+from bonus.json_input import UNREADABLE
 from meters.ledger.chain import link_entry, seal_entry
 from meters.ledger.checkpoint import Mark
 from meters.process.private_files import replace_private_file
+from meters.store.ledger_mark import LedgerMark
 from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers
 from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck
 from meters.users.operators_log import LogSeal
 from meters.users.user_store import readable
-from meters.wire.messages import UNREADABLE
 
 PROBLEMS_MAX: Final = 20
 """Largest number of problems in one report: a log with so many was clearly altered."""

@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from meters.process.clock import now_text
 from meters.users.user_names import fold_name
 from meters.users.user_store import UserStore
-from meters.wire.clock import now_text
 
 What = Literal[
     "sign_in", "sign_in_refused", "locked_out", "sign_out",

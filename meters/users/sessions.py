@@ -9,12 +9,12 @@ from typing import Final
 from meters.floor.facility import PUBLIC_PIN
 from meters.floor.roles import RIGHTS, Right, Role
 from meters.ledger.two_people import NO_SETTERS, PinSetters
+from meters.process.clock import now_text
 from meters.users.expected_users import pin_digest
 from meters.users.pins import PinHashing, check_pin
 from meters.users.sign_in_attempts import Caller, CountRefused, SignInAttempts, count_nothing
 from meters.users.user_names import fold_name, parse_role
 from meters.users.user_store import UsersError, UserStore
-from meters.wire.clock import now_text
 
 TOUCHED_EVERY_MS: Final = 15_000
 DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000

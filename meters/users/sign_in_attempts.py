@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from meters.process.clock import now_text
 from meters.store.user_keys import UserKeys
 from meters.users.user_store import UsersError, UserStore
-from meters.wire.clock import now_text
 
 _MINUTES_MS: Final = 60_000
 

@@ -18,6 +18,7 @@ from meters.floor.facility import DEMONSTRATION_USERS, PUBLIC_PIN
 from meters.floor.floor_file import Floor
 from meters.floor.roles import Role
 from meters.ledger.two_people import COMMAND
+from meters.process.clock import now_text
 from meters.store.redis_clients import AnyRedis
 from meters.users.log_macs import LogSecrets
 from meters.users.operators_log import OperatorsLog
@@ -26,7 +27,6 @@ from meters.users.sessions import Sessions
 from meters.users.sign_in_attempts import CountRefused, count_nothing, lock_keys
 from meters.users.user_names import clean_name, fold_name, parse_role
 from meters.users.user_store import UsersError, UserStore
-from meters.wire.clock import now_text
 
 _log = structlog.get_logger()
 

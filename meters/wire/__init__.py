@@ -1,1 +1,1 @@
-"""The public contract between tables and service (messages, topics, times), and the MQTT client."""
+"""The public contract between tables and service (messages, topics), and the MQTT client."""

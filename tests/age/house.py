@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import msgspec
 
-import meters.wire.clock
+import meters.process.clock
 from bonus.errors import UserError
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
@@ -28,6 +28,7 @@ from meters.audit.audit_files import ARCHIVE_NOTE, ArchiveNote, read_note, write
 from meters.floor.facility import Facility, GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.floor.roles import Role
+from meters.process.clock import now, text_of
 from meters.process.logs import LogLevel, log_to
 from meters.store.floor_file_approval import Configuration
 from meters.store.redis_clients import redis_of
@@ -35,7 +36,6 @@ from meters.store.redis_connect import open_redis
 from meters.users.pins import PinHashing
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor, UserDirectory
-from meters.wire.clock import now, text_of
 from tests.approving import approve
 from tests.bench.floor import LINKS, FloorParts, bench_floor_text
 from tests.bench.place import Place, a_place
@@ -101,7 +101,7 @@ class _PastTime(datetime):
 def _past_time(age: Age) -> Iterator[type[_PastTime]]:
     """Begin on the first day; set `moment` to let the time pass."""
     _PastTime.moment = datetime.combine(age.first_day, _NOON, UTC)
-    with patch.object(meters.wire.clock, "datetime", _PastTime):
+    with patch.object(meters.process.clock, "datetime", _PastTime):
         yield _PastTime
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from bonus.cards import DECK, Card, card_name, parse_card
 from bonus.hands.three import three_card_strength
-from meters.wire.clock import now_text
+from meters.process.clock import now_text
 from meters.wire.messages import DealtPosition, WageredPosition
 from tests.bench.floor import METERS, POSITIONS, WAGER_CENTS
 

@@ -20,10 +20,10 @@ from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
+from meters.process.clock import now, text_of
 from meters.store.link_acts import CloseReadings, decide_change, propose_change
 from meters.store.link_store import LinkStore
 from meters.store.old_entries import compress_entries
-from meters.wire.clock import now, text_of
 from tests.bench.events import EventWriter
 from tests.bench.floor import METERS, POSITIONS
 

@@ -17,7 +17,7 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.audit.ledger_mark import LedgerMark
+from meters.store.ledger_mark import LedgerMark
 from tests.model.pit import Pit, event_bytes
 from tests.model.running import running
 from tests.model.tampering import play_a_while

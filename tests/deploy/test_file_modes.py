@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from controllers.agent.outbox import Outbox
-from meters.audit.ledger_mark import LedgerMark
 from meters.process.private_files import make_private_directory, write_private_file
+from meters.store.ledger_mark import LedgerMark
 from tests.deploy.tree import DEPLOY, run_script
 from tests.processes import pitlink_command
 from tests.waiting import LONG_S, dies_with_us, free_port

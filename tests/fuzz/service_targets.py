@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, Final
 
+from bonus.json_input import UNREADABLE
 from meters.floor.floor_file import parse_floor
 from meters.intake.event_reading import EventReader, read_event
 from meters.intake.result_judging import judge_result
@@ -19,7 +20,6 @@ from meters.wire.messages import (
     EVENT_BYTES_MAX,
     TABLE_EVENT,
     TABLE_STATUS,
-    UNREADABLE,
     Hello,
     MoneyEvent,
     Result,

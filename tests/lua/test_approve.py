@@ -10,10 +10,10 @@ from meters.floor.floor_file import parse_floor
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.floor_approvals import Approval, HalfApproval
 from meters.ledger.two_people import NO_SETTERS, PinSetters
+from meters.process.clock import now_text
 from meters.store.approval_book import ApprovalBook, Approved, Waiting
 from meters.store.link_store import BooksError
 from meters.store.stored_entries import pack_entries
-from meters.wire.clock import now_text
 from tests.lua.books import FLOOR, Books, wagers
 from tests.waiting import eventually_async
 

@@ -8,9 +8,9 @@ from redis.asyncio import Redis
 
 from meters.floor.floor_file import Link
 from meters.ledger.money_terms import LinkTerms, terms_text
+from meters.process.clock import now_text
 from meters.store.link_store import TermsError
 from meters.store.script_loader import load_script
-from meters.wire.clock import now_text
 from tests.floor_text import meter_text
 from tests.lua.books import (
     BONUS,

@@ -16,7 +16,7 @@ import meters.intake.wager_judging
 import meters.ledger.redis_layout
 import meters.store.link_reader
 import meters.store.link_store
-from meters.wire.clock import now
+from meters.process.clock import now
 from tests.model.days import Days
 from tests.model.model_floor import POKER, REPLIES_KEPT, WORKERS, Chance, ModelFloor
 from tests.model.pit import Pit

@@ -9,7 +9,6 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
-from meters.audit.ledger_mark import LedgerMark
 from meters.floor.facility import GamingDays
 from meters.intake.batches import Arrival
 from meters.selfcheck.software import SelfCheck
@@ -18,6 +17,7 @@ from meters.service.link_service import LinkService
 from meters.service.metrics import Metrics
 from meters.service.pace import BatchesInWork, Pace
 from meters.store.floor_file_approval import Configuration
+from meters.store.ledger_mark import LedgerMark
 from meters.web.display_state import DisplayState
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue

@@ -12,9 +12,9 @@ from redis.asyncio import Redis
 
 from meters.audit import audit_files
 from meters.audit.audit_files import AuditCheckpointFile, decode_checkpoint
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.ledger_replay import AuditCheckpoint, Replay
+from meters.store.ledger_mark import LedgerMark
 from meters.store.old_entries import keep_texts
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, STRICT, Pit

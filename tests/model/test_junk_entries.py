@@ -9,9 +9,9 @@ import pytest
 from bonus.errors import UserError
 from meters.acts.claim_types import WinSearch
 from meters.acts.meter_changes import Adjustment
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.ledger_replay import Replay
+from meters.store.ledger_mark import LedgerMark
 from tests.model.pit import BONUS, PROGRESSIVE, Pit
 
 DEEP = b"[" * 200_000

@@ -5,9 +5,9 @@ from typing import cast
 import pytest
 
 from meters.ledger.redis_layout import entry_of, reply_field
+from meters.process.clock import now_text
 from meters.store.old_entries import compress_entries, keep_texts
 from meters.store.script_loader import load_script
-from meters.wire.clock import now_text
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import AT, Pit

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from meters.audit.ledger_mark import LedgerMark, MarkError
+from meters.store.ledger_mark import LedgerMark, MarkError
 from tests.model.pit import Pit
 from tests.model.running import Running
 from tests.mqtt.events import encode, wagers

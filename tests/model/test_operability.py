@@ -20,11 +20,11 @@ import meters.service.outages
 from meters.acts.act_rows import ActRow
 from meters.acts.links import Links
 from meters.acts.meter_changes import Adjustment
-from meters.audit.ledger_mark import LedgerMark
 from meters.ledger.entry_messages import OUTAGE, Outage
 from meters.ledger.money_terms import terms_text
 from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
 from meters.store.health import FileWatch, NotSyncedError
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_acts import note_outage
 from meters.store.link_store import LinkStore, TermsError
 from tests.lua.books import keyspace

@@ -14,9 +14,9 @@ import pytest
 
 from bonus.errors import UserError
 from meters.acts.meter_changes import Adjustment
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.checkpoint import Mark
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 from tests.model.pit import PROGRESSIVE, Pit, to
 from tests.model.tampering import (

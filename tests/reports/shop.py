@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis.asyncio import Redis
 
-import meters.wire.clock
+import meters.process.clock
 from meters.acts.meter_changes import Adjustment
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
@@ -50,7 +50,7 @@ class Clock:
 def clock_by_hand(at: datetime) -> Iterator[Clock]:
     clock = Clock(at)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(meters.wire.clock, "datetime", clock)
+        patch.setattr(meters.process.clock, "datetime", clock)
         yield clock
 
 

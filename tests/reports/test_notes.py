@@ -20,12 +20,12 @@ from meters.audit.audit_files import (
     backup_note,
     read_note,
 )
-from meters.audit.ledger_mark import LedgerMark
 from meters.floor.floor_file import parse_floor
+from meters.process.clock import now_text
 from meters.selfcheck import record_checks
 from meters.selfcheck.record_checks import note_checks
 from meters.service.metrics import Metrics
-from meters.wire.clock import now_text
+from meters.store.ledger_mark import LedgerMark
 from tests.archive.day_content import edit
 from tests.floor_text import floor_text, link_text, section_text
 from tests.processes import run_pitlink

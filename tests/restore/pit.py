@@ -10,12 +10,12 @@ from controllers.agent.outbox import Outbox
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.archive.day_file import DayFile
-from meters.audit.ledger_mark import LedgerMark
 from meters.restore.copy_reading import ArchivedLedger
 from meters.restore.findings import StoreCondition
 from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
 from meters.restore.outboxes import OutboxCopy, read_outboxes
 from meters.store.floor_file_approval import Configuration
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Reply, seq_of
 from tests.approving import approve

@@ -8,17 +8,17 @@ from typing import Any, Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import read_floor
 from meters.floor.roles import Role
+from meters.process.clock import now
 from meters.restore.store_writing import StoreWriter
 from meters.store.floor_file_approval import Configuration
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 from meters.users.pins import PinHashing
 from meters.users.users import Actor, UserDirectory
-from meters.wire.clock import now
 from tests.approving import approve
 from tests.floor_text import link_text, meter_text, section_text, table_text
 from tests.model.pit import FLOOR

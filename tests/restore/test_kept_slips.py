@@ -6,10 +6,10 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.ledger_replay import Replay
 from meters.restore.output import print_found, print_restored
+from meters.store.ledger_mark import LedgerMark
 from meters.store.slip_register import SLIPS_KEY, SlipRegister
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.model.test_slips import CLAIM, OTHER

@@ -11,7 +11,6 @@ from redis.asyncio import Redis
 
 from controllers.agent.outbox import Outbox, SavedTable
 from meters.archive.archive_audit import audit_link
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import RESTORING, LinkAudit
 from meters.ledger.script_steps import Status
 from meters.restore import store_writing
@@ -21,6 +20,7 @@ from meters.restore.outbox_replay import OutboxReplay
 from meters.restore.outboxes import RestoreError, read_outboxes
 from meters.store.event_refusals import refused_by_script
 from meters.store.floor_file_approval import Configuration
+from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Reply
 from tests.floor_text import table_text

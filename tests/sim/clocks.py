@@ -14,12 +14,12 @@ import pytest
 
 import meters.acts.links
 import meters.intake.wager_judging
+import meters.process.clock
 import meters.selfcheck.software
 import meters.service.link_publisher
 import meters.service.outages
 import meters.service.publishing_turn
 import meters.wire.broker_client
-import meters.wire.clock
 from controllers.agent.link_reception import MeterValues
 from meters.process.logs import ThrottledLog
 from meters.selfcheck.software import read_software
@@ -64,7 +64,7 @@ def under_control(world: World) -> Iterator[None]:
     clock: Any = _WallClock(world)
     loop = world.loop
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(meters.wire.clock, "datetime", clock)
+        patch.setattr(meters.process.clock, "datetime", clock)
         patch.setattr(meters.service.link_publisher, "time", clock)
         patch.setattr(meters.intake.wager_judging, "secrets", Chance(world.seed))
         patch.setattr(meters.acts.links, "secrets", _Tokens(world.chance("names")))

@@ -17,9 +17,9 @@ from typing import Final
 import msgspec
 
 from bonus.errors import UserError
+from bonus.json_input import UNREADABLE
 from meters.ledger.checkpoint import Mark
 from meters.process.private_files import make_private_directory, replace_private_file
-from meters.wire.messages import UNREADABLE
 
 _FILE: Final = "ledger-mark.json"
 _SIZE_BYTES: Final = 512
