@@ -48,6 +48,7 @@ from meters.ledger.table_corrections import (
     entered_in,
     known_cards,
 )
+from meters.process.clock import now_text
 from meters.process.logs import ThrottledLog
 from meters.store.event_refusals import EventRefusal, out_of_order, refused, refused_by_script
 from meters.store.link_store import APPLY_KEYS, LinkStore
@@ -345,7 +346,7 @@ class LinkIntake:
         always = known.facility.confirm_corrections or isinstance(event, WagerCorrection) or cards
         if always or (isinstance(event, Void | Result) and event.confirm):
             ask = f"{known.address.link}.{table}-{event.seq}"
-            step = replace(step, ask=ask_step(ask, table, correction, cards))
+            step = replace(step, ask=ask_step(ask, table, now_text(), correction, cards))
         return step, correction.entered
 
     def _basis(self, known: CatalogTable) -> int:

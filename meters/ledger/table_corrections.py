@@ -29,7 +29,6 @@ from msgspec import UNSET, UnsetType
 
 from bonus.json_input import UNREADABLE
 from meters.ledger.script_steps import AskStep
-from meters.process.clock import now_text
 from meters.wire.messages import (
     DealtPosition,
     EnteredCards,
@@ -238,15 +237,15 @@ class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def ask_step(
-    ask: str, table: str, correction: Correction, known: Sequence[EnteredCards]
-) -> AskStep:  # fmt: skip
-    """Return a table's correction request for the script `apply_events`.
+    ask: str, table: str, at: str, correction: Correction, known: Sequence[EnteredCards]
+) -> AskStep:
+    """Return a table's correction request of the time `at` for the script `apply_events`.
 
     `known` are the cards that earlier requests of the round named, to which those of this request
     are added, up to a limit. The limit makes no difference for the table: every void of the round
     already needs a confirmation, and so does every result without all known cards.
     """
-    text = msgspec.json.encode(Ask(ask, table, now_text(), correction)).decode()
+    text = msgspec.json.encode(Ask(ask, table, at, correction)).decode()
     now_known = merged(known, correction.entered)[: max(len(known), KNOWN_MAX)]
     return AskStep(correction.digest, ask, text, known_text(now_known))
 

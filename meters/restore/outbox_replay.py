@@ -24,6 +24,7 @@ from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.ledger.link_rows import event_digest
 from meters.ledger.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
 from meters.ledger.table_corrections import Correction, ask_step, known_cards
+from meters.process.clock import now_text
 from meters.restore.outboxes import Answered, RestoreError
 from meters.store.link_store import LinkStore
 from meters.wire.messages import DrawMade, Wagers
@@ -122,7 +123,9 @@ class OutboxReplay:
         (state,) = await self._store.table_states([answered.table])
         known = known_cards(state.known)
         correction = Correction.of(answered.event, known)
-        return ask_step("", answered.table, correction, known) if correction else None
+        if correction is None:
+            return None
+        return ask_step("", answered.table, now_text(), correction, known)
 
 
 def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
