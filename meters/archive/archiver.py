@@ -112,7 +112,7 @@ class Archiver:
         return written
 
     async def _begins_after(self, known: Sequence[DayFile]) -> Checkpoint:
-        """Return the balances and claims with which the next archive file begins."""
+        """Return the state with which the next archive file begins."""
         checkpoint = await self._store.checkpoint()
         if not known:
             return checkpoint

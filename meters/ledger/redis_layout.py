@@ -147,7 +147,7 @@ class LinkKeys:
     again."""
 
     checkpoint = _Key()
-    """Hash: balances and claims at the end of the ledger's archived part, and who archived it.
+    """Hash: the link's state at the end of the ledger's archived part, and the entry about it.
 
     The ledger entries up to that point are only in the archive."""
 
