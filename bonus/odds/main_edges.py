@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,9 @@ from bonus.odds.odds_entries import ByRank, HandLine, MixedHand, OddsEntry, Outc
 from bonus.odds.offers import Offer, choose, main_choice, main_choices
 from bonus.odds.strategy_text import FOLD, mixed_hands, strategy_in_words
 from bonus.settling.table_rules import table_rules
-from bonus.settling.wagers_at_odds import Decisions, MainWagers
+from bonus.settling.wagers_at_odds import Comparison, Decisions, MainWagers
 
-Outcome = Literal["not_qualified", "higher", "equal", "lower"]
-"""Result of the player's hand, or ``not_qualified`` if the dealer's hand does not qualify."""
-
-OUTCOMES: Final[tuple[Outcome, ...]] = ("not_qualified", "higher", "equal", "lower")
+OUTCOMES: Final[tuple[Comparison, ...]] = ("not_qualified", "higher", "equal", "lower")
 _SUM_BELOW: Final = 1 << 63
 
 
@@ -112,16 +109,10 @@ def _worths(game: MainWagers, ways: Sequence[int], duel: Duel) -> dict[int, Inte
     """
     against = _outcomes(duel)
     worths = {FOLD: np.full(len(duel.hands), -duel.deals, np.int64)}
-    decisions: dict[Outcome, Decisions] = {
-        "not_qualified": game.not_qualified,
-        "higher": game.higher,
-        "equal": game.higher if game.tie_pays else game.equal,
-        "lower": game.lower,
-    }
     for wager in ways:
         nets = {
             outcome: _nets(game.stake, by_hand, wager, duel.hand)
-            for outcome, by_hand in decisions.items()
+            for outcome, by_hand in game.decisions.items()
         }
         highest = max(int(np.abs(net).max()) for net in nets.values())
         if highest * duel.deals * sum(duel.hands) >= _SUM_BELOW:
@@ -168,7 +159,7 @@ def _played(duel: Duel, worths: Mapping[int, Integers], times: npt.NDArray[np.in
     )
 
 
-def _outcomes(duel: Duel) -> dict[Outcome, Integers]:
+def _outcomes(duel: Duel) -> dict[Comparison, Integers]:
     not_qualified, equal, dealer_higher = (
         np.array(column, np.int64) for column in (duel.not_qualified, duel.equal, duel.higher)
     )

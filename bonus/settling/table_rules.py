@@ -234,13 +234,14 @@ class _Builder:
             judged=judged_cards(RANKINGS[main.ranking].of, "hand"),
             compare=COMPARES[main.ranking],
             qualifies=QUEEN_HIGH if main.not_qualified else 0,
-            tie_pays=main.tie.pays,
             folded=collected(main.stake, main.asking),
             lost=tuple(collected(wager, main.lower) for wager in (main.stake, main.follow)),
-            not_qualified={hand: terms.not_qualified(hand) for hand in hands},
-            higher={hand: terms.higher(hand) for hand in hands},
-            equal={hand: terms.equal(hand) for hand in hands},
-            lower={hand: terms.lower_than_dealers(hand) for hand in hands},
+            decisions={
+                "not_qualified": {hand: terms.not_qualified(hand) for hand in hands},
+                "higher": {hand: terms.higher(hand) for hand in hands},
+                "equal": {hand: terms.equal(hand) for hand in hands},
+                "lower": {hand: terms.lower_than_dealers(hand) for hand in hands},
+            },
         )
 
     def _bonus(self, bonus: Bonus) -> dict[str, Decision]:

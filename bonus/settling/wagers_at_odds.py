@@ -9,6 +9,7 @@ Six Card Bonus, Prime and Pair Bonus, have posted paytables: 649a.11(c)(4) and (
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Literal
 
 from bonus.cards import rank_of
 from bonus.hands.rankings import Compare
@@ -73,6 +74,8 @@ class MainTerms:
 
     def equal(self, hand: str) -> tuple[Decision, ...]:
         main, name = self.main, self.names[hand]
+        if main.tie.pays:
+            return self.higher(hand)
         wagers = (returned(wager, main.tie.rule, name) for wager in (main.stake, main.follow))
         return (*wagers, *self._paid("played", hand))
 
@@ -99,6 +102,9 @@ class MainTerms:
         )
 
 
+Comparison = Literal["not_qualified", "higher", "equal", "lower"]
+"""Result of the player's hand, or ``not_qualified`` if the dealer's hand does not qualify."""
+
 Decisions = Mapping[str, tuple[Decision, ...]]
 """The decisions about a position's main wagers, by the player's hand."""
 
@@ -108,7 +114,7 @@ class MainWagers:
     """The step of settlement for the two main wagers.
 
     ``qualifies`` is the lowest strength of a dealer's hand that qualifies. ``lost`` is about a hand
-    that was declared to win nothing, ``equal`` about equal hands if they are not paid.
+    that was declared to win nothing.
     """
 
     stake: str
@@ -116,13 +122,9 @@ class MainWagers:
     judged: JudgedCards
     compare: Compare
     qualifies: int
-    tie_pays: bool
     folded: Decision
     lost: tuple[Decision, ...]
-    not_qualified: Decisions
-    higher: Decisions
-    equal: Decisions
-    lower: Decisions
+    decisions: Mapping[Comparison, Decisions]
 
     @property
     def wager(self) -> str:
@@ -147,13 +149,12 @@ class MainWagers:
 
     def _compare(self, turns: Turns) -> tuple[Decision, ...]:
         hand, strength, dealers = turns.compared(self.judged, self.compare)
+        result: Comparison = "higher"
         if dealers < self.qualifies:
-            return self.not_qualified[hand]
-        if strength < dealers:
-            return self.lower[hand]
-        if strength == dealers and not self.tie_pays:
-            return self.equal[hand]
-        return self.higher[hand]
+            result = "not_qualified"
+        elif strength <= dealers:
+            result = "equal" if strength == dealers else "lower"
+        return self.decisions[result][hand]
 
 
 # Players often repeat their wagers, so the same lines occur again. They take about 5 MB.
