@@ -30,7 +30,7 @@ from bonus.law.paytables import (
 )
 from bonus.rounds import Outcome
 from bonus.settling.payouts import Decision, PayoutLimit, SettlingStep, collected, judged_cards
-from bonus.settling.progressives import BonusDraws, DealerBonus, ProgressiveWager
+from bonus.settling.progressives_and_envy import BonusDraws, DealerBonus, ProgressiveWager
 from bonus.settling.wagers_at_odds import MainTerms, MainWagers, OptionalWager
 from bonus.wagers import PaidFrom, envy_item
 

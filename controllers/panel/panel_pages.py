@@ -21,9 +21,10 @@ from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
 from meters.http.middleware import ServerSettings
 from meters.http.page_files import SHARED, Assets, asset_route, load_template
+from meters.http.request_limits import BODY_BYTES_MAX
 from meters.http.server import serve_web
 from meters.http.settle_page import SettlePage, problems_of, settle_body
-from meters.http.strict_requests import BODY_BYTES_MAX, WebRequest
+from meters.http.strict_requests import WebRequest
 
 _BAD: Final = frozenset(
     {"bad_event", "not_json", "line_too_long", "unprintable_text", "reason_missing"}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from bonus.rounds import Line, Outcome, written_percent
-from bonus.settling.progressives import percent_of_item
+from bonus.settling.progressives_and_envy import percent_of_item
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom
 from controllers.table.open_settlements import change_settlements, claim_under
 from controllers.table.state import (

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.floor.server_addresses import is_listening_address
 from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
+from meters.service.meter_service import ServeOptions
 from meters.service.serving import serve as run
-from meters.service.worker import ServeOptions
 
 
 def serve(

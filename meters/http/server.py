@@ -13,13 +13,13 @@ import uvicorn
 from litestar import Litestar
 
 from bonus.errors import UserError
-from meters.http.connection_limits import (
+from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
+from meters.http.request_limits import (
     TAKEN_WITHIN_S,
     Connection,
     ConnectionLimits,
     room_for_connections,
 )
-from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 
 GRACE_S: Final = 2
 """Time in which an unfinished answer must end when the server stops."""

@@ -19,8 +19,6 @@ from litestar.handlers import BaseRouteHandler
 from bonus.json_input import has_name_twice
 from bonus.printable import escape_unprintable
 
-BODY_BYTES_MAX: Final = 16_384
-
 WebConnection = ASGIConnection[BaseRouteHandler, object, object, State]
 WebRequest = Request[object, object, State]
 

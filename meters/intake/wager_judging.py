@@ -1,11 +1,9 @@
 """Validation of wagers and of their corrections, and the draws of a round."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from bonus.cards import DECK, card_name
 from bonus.wagers import MICROS_PER_CENT
 from meters.intake.table_catalog import CatalogTable
 from meters.ledger.script_steps import Contribution, CorrectionWork, contributions_text
@@ -126,34 +124,6 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
     return EventRefusal(
         "wrong_amount", f"{wager} is offered at {offer[0].wager_cents} cents, not {cents}", field
     )
-
-
-def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
-    """Make the bonus draws of a round: Magic Card and Lucky position (649a.12(i)(3)).
-
-    The floor file sets the average number of rounds per draw. Return None if the table offers no
-    draws, or if nobody made a wager with draws (readings T19 and T20).
-    """
-    meters = known.meters.values()
-    meter = next((each for each in meters if each.magic_card_every or each.lucky_every), None)
-    if meter is None:
-        return None
-    placings = known.rules.placings
-    drawn = {wager for wager in known.offers if placings[wager].draws}
-    if not any(drawn & position.wagers.keys() for position in event.positions):
-        return None
-    return DrawMade(
-        magic_card=card_name(secrets.choice(DECK)) if _falls(meter.magic_card_every) else None,
-        lucky_position=(
-            secrets.choice((*range(1, known.table.positions + 1), "dealer"))
-            if _falls(meter.lucky_every)
-            else None
-        ),
-    )
-
-
-def _falls(every: int) -> bool:
-    return every > 0 and secrets.randbelow(every) == 0
 
 
 def judge_correction(

@@ -12,8 +12,8 @@ from bonus.display import exact_money, money
 from meters.floor.facility import DEMONSTRATION_MARK, GamingDays
 from meters.floor.floor_file import Floor, Meter
 from meters.reports import accounting_lists as lists
+from meters.reports.day_figures import LinkDay, TableFigures, TableRounds
 from meters.reports.flows import Flow
-from meters.reports.gaming_days import LinkDay, TableFigures, TableRounds
 from meters.reports.ledger_scan import LedgerScan, LinkScan
 from meters.reports.report_document import (
     Fact,

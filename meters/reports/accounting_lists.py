@@ -11,8 +11,8 @@ from meters.acts.act_rows import ActRow
 from meters.floor.floor_file import Link, Meter
 from meters.ledger.accounts import HOUSE, PAID
 from meters.ledger.table_corrections import confirmed_by
+from meters.reports.day_figures import LinkDay, Sums, TableFigures, TableRounds, places_of
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow
-from meters.reports.gaming_days import LinkDay, Sums, TableFigures, TableRounds, places_of
 from meters.reports.report_document import Column, ReportSection, Row, columns
 from meters.reports.win_book import Win, wins_by_hand
 

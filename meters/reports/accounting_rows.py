@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.ledger.accounts import HOUSE, PAID
+from meters.reports.day_figures import LinkDay, places_of
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows
-from meters.reports.gaming_days import LinkDay, places_of
 from meters.reports.ledger_scan import LinkScan
 from meters.reports.win_book import Win, wins_by_hand
 

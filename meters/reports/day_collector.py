@@ -20,8 +20,7 @@ from meters.ledger.expected_transfers import Added, EnvyBonus, ExpectedBooks, He
 from meters.ledger.floor_approvals import approved_floor
 from meters.ledger.ledger_replay import Replay
 from meters.ledger.table_corrections import count_hands, entered_in_text
-from meters.reports.flows import CLAIMS, ENVY, TABLES, AccountFlows, Flow, Flows, pots_of
-from meters.reports.gaming_days import (
+from meters.reports.day_figures import (
     LinkDay,
     OutageNoted,
     TableFigures,
@@ -29,6 +28,7 @@ from meters.reports.gaming_days import (
     Variance,
     WaitingWins,
 )
+from meters.reports.flows import CLAIMS, ENVY, TABLES, AccountFlows, Flow, Flows, pots_of
 from meters.reports.win_book import Win, WinBook
 from meters.wire.messages import Result
 

@@ -16,7 +16,7 @@ from meters.audit.link_audit import Finding
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
 from meters.reports.day_collector import DayCollector
-from meters.reports.gaming_days import LinkDay, joined
+from meters.reports.day_figures import LinkDay, joined
 from meters.reports.win_book import Win
 from meters.store.link_store import LinkStore
 

@@ -17,9 +17,9 @@ from meters.ledger.checkpoint import Mark
 from meters.ledger.link_state import LedgerHead, LinkState
 from meters.selfcheck.software import UNDER_WAY, SelfCheck
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing, failure_text
+from meters.service.link_outages import Outages
 from meters.service.link_publisher import COALESCE_S, LinkPublisher
 from meters.service.metrics import Metrics
-from meters.service.outages import Outages
 from meters.service.pace import BatchesInWork, Pace
 from meters.store.floor_file_approval import Configuration
 from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem

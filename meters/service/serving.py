@@ -14,7 +14,7 @@ from meters.http.middleware import ServerSettings
 from meters.mqtt.broker_connect import floor_broker
 from meters.process.signals import on_stop
 from meters.service.log_auditing import note_stop
-from meters.service.worker import MeterService, ServeOptions
+from meters.service.meter_service import MeterService, ServeOptions
 from meters.store.redis_connect import open_redis
 
 log = structlog.get_logger()

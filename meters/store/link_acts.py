@@ -282,7 +282,7 @@ class CloseReadings:
             return
         store = self._store
         match await store.call(
-            "read_meters", store.terms.digest, self._by, day.open, due, int(time.time())
+            "close_gaming_day", store.terms.digest, self._by, day.open, due, int(time.time())
         ):
             case ["clock", off_s] if (more := self._off.due("")) is not None:
                 off = int(off_s)

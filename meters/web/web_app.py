@@ -17,7 +17,8 @@ from meters.acts.correction_decisions import Asks
 from meters.acts.links import Links
 from meters.floor.floor_file import Floor
 from meters.http.page_files import asset_route
-from meters.http.strict_requests import BODY_BYTES_MAX, WebRequest, check_body, check_query
+from meters.http.request_limits import BODY_BYTES_MAX
+from meters.http.strict_requests import WebRequest, check_body, check_query
 from meters.users.operators_log import LogSeal
 from meters.users.users import UserDirectory
 from meters.web.claim_routes import ask_routes, claim_routes

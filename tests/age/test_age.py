@@ -15,9 +15,9 @@ from typing import Final, cast
 import pytest
 
 from meters.embedded.broker import embedded_address
+from meters.service.meter_service import MeterService, ServeOptions
 from meters.service.pace import Pace
 from meters.service.serving import end
-from meters.service.worker import MeterService, ServeOptions
 from meters.store.redis_connect import open_redis
 from meters.users.log_audit import LogMark
 from meters.users.user_store import UserStore

@@ -17,7 +17,7 @@ from meters.mqtt import connection
 from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.mqtt5_connection import Mqtt5Connection
-from meters.service.worker import stays_true
+from meters.service.meter_service import stays_true
 from tests.keys.clients import WITHIN_S, Ears, believing, observing, with_session
 from tests.keys.raw import HUGE, connect_packet, connected, takes_huge_packet
 from tests.keys.servers import SecuredMosquitto

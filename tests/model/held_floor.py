@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 from redis.asyncio import Redis
 
 import meters.audit.table_audit
-import meters.intake.wager_judging
+import meters.intake.bonus_draws
 import meters.ledger.redis_layout
 import meters.store.link_reader
 import meters.store.link_store
@@ -65,7 +65,7 @@ class HeldFloor(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
-        self.patch.setattr(meters.intake.wager_judging, "secrets", Chance(seed))
+        self.patch.setattr(meters.intake.bonus_draws, "secrets", Chance(seed))
         for module in (
             meters.store.link_store,
             meters.store.link_reader,

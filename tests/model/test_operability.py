@@ -15,14 +15,14 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.service.ledger_auditing
+import meters.service.link_outages
 import meters.service.link_service
-import meters.service.outages
 from meters.acts.act_rows import ActRow
 from meters.acts.links import Links
 from meters.acts.meter_changes import Adjustment
 from meters.ledger.entry_messages import OUTAGE, Outage
 from meters.ledger.money_terms import terms_text
-from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
+from meters.service.link_outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
 from meters.store.health import FileWatch, NotSyncedError
 from meters.store.ledger_mark import LedgerMark
 from meters.store.link_acts import note_outage
@@ -527,7 +527,7 @@ async def test_a_link_that_comes_and_goes_makes_an_entry_a_minute(
         assert [f": +{micros}" in latest.told for micros in (2, 3, 4, 5)] == [
             True, True, True, False,
         ], f"no more than {REASONS_MAX} reasons"  # fmt: skip
-    monkeypatch.setattr(meters.service.outages, "NOTED_EVERY_S", 0.0)
+    monkeypatch.setattr(meters.service.link_outages, "NOTED_EVERY_S", 0.0)
     async with operating(Pit(keeping_redis), tmp_path) as link:
         for count, micros in enumerate((1, 2), start=3):
             await fails_and_comes_back(link, micros)

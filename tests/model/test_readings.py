@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-import meters.intake.wager_judging
+import meters.intake.bonus_draws
 from meters.acts.act_refusals import ActError
 from meters.floor.floor_file import FloorError, parse_floor
-from meters.intake.wager_judging import draw_for
+from meters.intake.bonus_draws import draw_for
 from meters.wire.messages import DrawMade, Wagers
 from tests.floor_text import table_text
 from tests.model.pit import (
@@ -256,7 +256,7 @@ def test_reading_draws_fall_in_one_round_of_so_many(
     """Of all the numbers that the source may return, exactly one makes a draw."""
     pit = Pit(Redis(), _floor(every, 0))
     chance = Fixed(numbers=range(every))
-    monkeypatch.setattr(meters.intake.wager_judging, "secrets", chance)
+    monkeypatch.setattr(meters.intake.bonus_draws, "secrets", chance)
     made = [draw_for(pit.known["T-1"], _wagers(pit, BONUS)) for _ in range(every)]
     assert sum(draw is not None and draw.magic_card is not None for draw in made) == 1
     assert set(chance.asked) == {every}
@@ -272,7 +272,7 @@ def test_reading_t20_every_card_and_every_place_is_as_likely_as_another(
     seen: set[tuple[str | None, int | str | None]] = set()
     for place in range(52 * 8):
         chance = Fixed(place=place)
-        monkeypatch.setattr(meters.intake.wager_judging, "secrets", chance)
+        monkeypatch.setattr(meters.intake.bonus_draws, "secrets", chance)
         draw = draw_for(pit.known["T-1"], _wagers(pit, BONUS))
         assert draw is not None
         seen.add((draw.magic_card, draw.lucky_position))
@@ -282,7 +282,7 @@ def test_reading_t20_every_card_and_every_place_is_as_likely_as_another(
 
 
 def test_draws_come_from_the_source_that_nobody_can_foresee() -> None:
-    assert vars(meters.intake.wager_judging)["secrets"] is secrets
+    assert vars(meters.intake.bonus_draws)["secrets"] is secrets
 
 
 @pytest.mark.reading("draws")
@@ -292,13 +292,13 @@ async def test_reading_draws_are_recorded_in_the_ledger_and_settle_the_round_aft
     """The announced draw pays, even if the worker that drew it has forgotten everything."""
     pit = await _pit(redis, 1, 1)
     monkeypatch.setattr(
-        meters.intake.wager_judging, "secrets", Fixed(place=7)
+        meters.intake.bonus_draws, "secrets", Fixed(place=7)
     )  # the 3 of spades; the dealer
     reply = await pit.wagers({3: f"{BONUS} {DEALER_BONUS}", 2: BONUS})
     assert reply.draw == DrawMade(magic_card="3s", lucky_position="dealer")
     entry = (await pit.entries())[-1]
     assert json.loads(entry["reply"])["draw"] == {"magic_card": "3s", "lucky_position": "dealer"}
-    monkeypatch.setattr(meters.intake.wager_judging, "secrets", Fixed(place=0))
+    monkeypatch.setattr(meters.intake.bonus_draws, "secrets", Fixed(place=0))
     pit.restart()
     reply = await pit.result({3: RAGS, 2: "2h 5d Kc"}, community="4c 3s")
     assert paid_of(reply, "magic_card") == [(3, 2_000), (3, 2_000), (2, 2_000)]

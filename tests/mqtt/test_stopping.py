@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 import meters.service.serving
+from meters.service.meter_service import stays_true
 from meters.service.serving import end
-from meters.service.worker import stays_true
 
 
 async def deaf(times: int) -> None:

@@ -17,7 +17,7 @@ from meters.archive.archiver import Archiver
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.ledger.entry_messages import Outage
-from meters.reports.gaming_days import LinkDay
+from meters.reports.day_figures import LinkDay
 from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, from_to, one_day, scan_ledgers
 from meters.store.link_acts import CloseReadings, note_outage
 from tests.floor_text import section_text

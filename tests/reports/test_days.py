@@ -7,8 +7,8 @@ import pytest
 from bonus.errors import UserError
 from meters.floor.facility import DEMONSTRATION_MARK, GamingDays
 from meters.reports.accounting_documents import day_document
+from meters.reports.day_figures import LinkDay, joined
 from meters.reports.flows import CLAIMS, TABLES, Flow
-from meters.reports.gaming_days import LinkDay, joined
 from meters.reports.ledger_scan import DayRange, from_to, one_day, one_month
 from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import LinkStore

@@ -6,7 +6,7 @@ import pytest
 
 from meters.reports.accounting_documents import day_document
 from meters.reports.accounting_rows import day_figures
-from meters.reports.gaming_days import TableRounds, joined
+from meters.reports.day_figures import TableRounds, joined
 from meters.reports.ledger_scan import from_to, one_day
 from tests.reports.shop import PROGRESSIVE, Shop
 

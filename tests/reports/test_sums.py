@@ -11,8 +11,8 @@ from meters.acts.act_refusals import ActError
 from meters.ledger.accounts import table_account
 from meters.reports.accounting_documents import month_document
 from meters.reports.accounting_lists import NOTHING
+from meters.reports.day_figures import LinkDay, joined
 from meters.reports.flows import CLAIMS, pot_of
-from meters.reports.gaming_days import LinkDay, joined
 from meters.reports.ledger_scan import LedgerScan, from_to
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop

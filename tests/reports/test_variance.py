@@ -9,8 +9,8 @@ import pytest
 from meters.reports.accounting_documents import DOES_NOT_TIE, SO_FAR, day_document
 from meters.reports.accounting_rows import day_figures, figure_row
 from meters.reports.day_collector import faults_of
+from meters.reports.day_figures import LinkDay, Variance
 from meters.reports.flows import Flow
-from meters.reports.gaming_days import LinkDay, Variance
 from meters.reports.ledger_scan import LinkScan, one_day
 from meters.reports.report_document import report_pdf
 from tests.model.pit import CENT

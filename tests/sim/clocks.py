@@ -13,11 +13,11 @@ from typing import Any, Final
 import pytest
 
 import meters.acts.links
-import meters.intake.wager_judging
+import meters.intake.bonus_draws
 import meters.process.clock
 import meters.selfcheck.software
+import meters.service.link_outages
 import meters.service.link_publisher
-import meters.service.outages
 import meters.service.publishing_turn
 import meters.wire.broker_client
 from controllers.agent.link_reception import MeterValues
@@ -66,9 +66,9 @@ def under_control(world: World) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meters.process.clock, "datetime", clock)
         patch.setattr(meters.service.link_publisher, "time", clock)
-        patch.setattr(meters.intake.wager_judging, "secrets", Chance(world.seed))
+        patch.setattr(meters.intake.bonus_draws, "secrets", Chance(world.seed))
         patch.setattr(meters.acts.links, "secrets", _Tokens(world.chance("names")))
-        patch.setattr(meters.service.outages, "secrets", _Tokens(world.chance("outages")))
+        patch.setattr(meters.service.link_outages, "secrets", _Tokens(world.chance("outages")))
         patch.setattr(meters.service.link_publisher, "datetime", clock)
         patch.setattr(meters.selfcheck.software, "read_software", read_program_files)
         patch.setattr(meters.service.publishing_turn, "_jitter", world.chance("meter topics"))

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from meters.floor.floor_file import Floor
 from meters.floor.server_addresses import parse_broker_url
+from meters.service.meter_service import Connect, MeterService, ServeOptions
 from meters.service.pace import Pace
-from meters.service.worker import Connect, MeterService, ServeOptions
 from tests.sim.disk import ServiceDisk
 from tests.sim.loop import Process
 from tests.sim.redis_wire import troubled_redis

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from meters.ledger.redis_layout import REPLIES_KEPT
-from meters.service.worker import MeterService
+from meters.service.meter_service import MeterService
 from meters.web.display_state import MeterRow
 from meters.wire.messages import seq_of
 from tests.sim.checker import Checker

@@ -12,7 +12,7 @@ import aiomqtt
 
 from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt.connection import BrokerConnection, BrokerError, Message, MessageQueue, Receive
-from meters.service.worker import Connect
+from meters.service.meter_service import Connect
 from tests.sim.loop import Process, current_process
 from tests.sim.world import World
 

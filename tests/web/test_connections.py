@@ -16,9 +16,9 @@ import pytest
 import pytest_asyncio
 
 from bonus.errors import UserError
-from meters.http import connection_limits
+from meters.http import request_limits
 from meters.http import server as server_module
-from meters.http.connection_limits import (
+from meters.http.request_limits import (
     CONNECTIONS_BY_CLIENT,
     CONNECTIONS_MAX,
     FILES_FOR_THE_REST,
@@ -45,7 +45,7 @@ POST = (
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def hasty(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stand]:
-    monkeypatch.setattr(connection_limits, "REQUEST_WITHIN_S", 0.3)
+    monkeypatch.setattr(request_limits, "REQUEST_WITHIN_S", 0.3)
     async with Stand().running(beating=True) as stand:
         yield stand
 
@@ -86,7 +86,7 @@ async def test_bytes_that_come_one_by_one_win_no_time(hasty: Stand) -> None:
 async def test_a_stream_continues_far_beyond_the_time_for_a_request(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "REQUEST_WITHIN_S", 1.0)
+    monkeypatch.setattr(request_limits, "REQUEST_WITHIN_S", 1.0)
     async with listening(stand.url) as events:
         ends = asyncio.get_running_loop().time() + 2.0
         while asyncio.get_running_loop().time() < ends:
@@ -118,7 +118,7 @@ async def test_a_reader_that_takes_nothing_costs_no_memory_is_cut_and_delays_no_
 
     async with Stand().running() as stand:
         for within_s in (60.0, 0.3):
-            monkeypatch.setattr(connection_limits, "TAKEN_WITHIN_S", within_s)
+            monkeypatch.setattr(request_limits, "TAKEN_WITHIN_S", within_s)
             stuck = await Raw.to(stand.port)
             stuck.stop_reading()
             stuck.send(get(STREAM))

@@ -10,6 +10,8 @@ from uvicorn.server import ServerState
 
 from meters.http.middleware import NOT_KEPT, SECURITY_HEADERS, is_loopback
 
+BODY_BYTES_MAX: Final = 16_384
+
 REQUEST_WITHIN_S: Final = 15.0
 """For a whole request, from the start of the connection or the last answer."""
 
