@@ -113,10 +113,7 @@ def _limit_problem(limit: Limit, choice: object) -> str | None:
 
 
 def _mini_royal_problem(
-    chapter: Chapter,
-    royals: Mapping[str, MiniRoyal],
-    choice: object,
-    chosen: Mapping[str, object],
+    chapter: Chapter, royals: Mapping[str, MiniRoyal], choice: object, chosen: Mapping[str, object]
 ) -> str | None:
     if not isinstance(choice, Mapping):
         return f"{MINI_ROYAL} has odds for {' or '.join(royals)}"

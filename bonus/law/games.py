@@ -184,8 +184,7 @@ class Games(Mapping[str, Chapter]):
         for game, digest in house:
             if game.game in games:
                 raise ChapterError(
-                    f"the game {game.game} exists already, in {games[game.game].chapter}",
-                    ("game",),
+                    f"the game {game.game} exists already, in {games[game.game].chapter}", ("game",)
                 )
             games[game.game] = game
             digests[game.game] = digest

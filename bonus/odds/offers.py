@@ -75,9 +75,13 @@ def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) 
         for name in tables.names:
             for choice in choices_of(tables):
                 offer = Offer(
-                    chapter, name, choice, tables, tables.ranking,
+                    chapter,
+                    name,
+                    choice,
+                    tables,
+                    tables.ranking,
                     draws=draws if tables.draws else DrawOdds(),
-                )  # fmt: skip
+                )
                 if tables.readings:
                     for reading, ranking in tables.readings.rankings.items():
                         yield replace(offer, reading=reading, ranking=ranking)

@@ -26,9 +26,7 @@ def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
         entry = _optional_entry(offer, offer.tables, counted)
     notes = (entry.note, rare_top_award(entry.hands) if offer.tables else "")
     return replace(
-        entry,
-        hit_frequency=_hit_frequency(offer, entry),
-        note=" ".join(filter(None, notes)),
+        entry, hit_frequency=_hit_frequency(offer, entry), note=" ".join(filter(None, notes))
     )
 
 

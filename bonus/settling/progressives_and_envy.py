@@ -245,11 +245,7 @@ class BonusDraws:
             self._pay_draw(turns, box, "dealer", LUCKY_BONUS)
 
     def _pay_draw(
-        self,
-        turns: Turns,
-        box: RoundPosition,
-        on: Literal["player", "dealer"],
-        item: str,
+        self, turns: Turns, box: RoundPosition, on: Literal["player", "dealer"], item: str
     ) -> None:
         turns.dues.append(_draw_due(turns.terms[self.meter], box.position, on, item))
 

@@ -412,11 +412,7 @@ def _check_magic_card(
 
 
 def _can_lose(
-    played: Round,
-    rules: TableRules,
-    terms: Terms,
-    box: RoundPosition,
-    seen: Collection[Card],
+    played: Round, rules: TableRules, terms: Terms, box: RoundPosition, seen: Collection[Card]
 ) -> bool:
     """Return whether a possible hand loses all wagers that depend on more than its cards."""
     wagers = {

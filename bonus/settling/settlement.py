@@ -90,9 +90,7 @@ def at_limit(holding: MeterHolding, held_micros: int, *, reserve_micros: int) ->
 
 
 def resolve(
-    settlement: Settlement,
-    holdings: Mapping[str, MeterHolding],
-    terms: Mapping[str, MeterTerms],
+    settlement: Settlement, holdings: Mapping[str, MeterHolding], terms: Mapping[str, MeterTerms]
 ) -> tuple[Sequence[Due], dict[str, MeterHolding]]:
     """Return the lines with their final amounts, and the balances after the round.
 

@@ -53,9 +53,7 @@ although the event was not.
 """
 
 
-REPLY_SECONDS: Final = (
-    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0
-)  # fmt: skip
+REPLY_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 """Upper bounds (inclusive) of the buckets of reply times."""
 
 BrokerPlace = str | Callable[[], BrokerAddress]

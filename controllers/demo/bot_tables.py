@@ -14,12 +14,7 @@ from bonus.errors import UserError, nearest
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import BrokerPlace
 from controllers.agent.metrics import AgentMetrics, serve_metrics
-from controllers.agent.startup import (
-    broker_of,
-    cancel_all,
-    outbox_path,
-    run_agents,
-)
+from controllers.agent.startup import broker_of, cancel_all, outbox_path, run_agents
 from controllers.demo.dealer_bots import ROUND_S, RoundPlayed, end_rounds, run_bot
 from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import PlacedWager
@@ -166,10 +161,7 @@ async def play_tables(
 
 
 def run_bot_tables(
-    config: Path,
-    tables: Sequence[str],
-    options: BotOptions,
-    metrics_at: HostPort | None,
+    config: Path, tables: Sequence[str], options: BotOptions, metrics_at: HostPort | None
 ) -> None:
     """Let bots play, at all tables of the floor file without `tables`; then print the totals.
 

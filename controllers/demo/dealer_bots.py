@@ -394,9 +394,7 @@ async def run_bot(
 
 
 async def end_rounds(
-    agents: Sequence[Agent],
-    bots: Sequence["asyncio.Task[None]"],
-    ended: "asyncio.Task[None]",
+    agents: Sequence[Agent], bots: Sequence["asyncio.Task[None]"], ended: "asyncio.Task[None]"
 ) -> None:
     """Wait until the bots have ended their current rounds, for a limited time.
 

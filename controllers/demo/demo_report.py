@@ -28,7 +28,7 @@ def show_addresses(
         console.print(f"{what}\n  ", Text(url, "bold"), sep="", soft_wrap=True)
     console.print(
         f"\nA simulated floor: {counted(tables, 'table')} with bot dealers and bot players, no"
-        f" money. One deck in {stack_every} is stacked, so jackpots occur.",
+        f" money. One deck in {stack_every} is stacked, so jackpots occur."
     )
 
 
@@ -89,8 +89,7 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
     console.print(table)
     if report.balanced:
         console.print(
-            f"The ledger balances to the micro: {report.entries:,} entries replayed.",
-            style="green",
+            f"The ledger balances to the micro: {report.entries:,} entries replayed.", style="green"
         )
         return
     console.print("The ledger DOES NOT BALANCE:", style="bold red")

@@ -74,10 +74,7 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> Settled
         held = held_before(terms, record.lines, limit_cents) or MeterHolding(
             shown_cents.get(kind, terms.seed_cents) * MICROS_PER_CENT
         )
-        meters[kind] = {
-            "wager": terms.wager_cents,
-            "amount": held.amount_micros // MICROS_PER_CENT,
-        }
+        meters[kind] = {"wager": terms.wager_cents, "amount": held.amount_micros // MICROS_PER_CENT}
         if terms.reserve_bps:
             meters[kind]["reserve"] = held.reserve_micros // MICROS_PER_CENT
         if held.limit_micros:

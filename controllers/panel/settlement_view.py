@@ -7,22 +7,14 @@ from bonus.display import hand_words
 from bonus.rounds import Line, Outcome
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, is_envy
 from controllers.panel import views
-from controllers.table.open_settlements import (
-    LineState,
-    due_lines,
-    line_state,
-    open_lines,
-)
+from controllers.table.open_settlements import LineState, due_lines, line_state, open_lines
 from controllers.table.state import Layout, SettledRound, TableState
 
 _DRAWS: Final[Mapping[str, views.LineKind]] = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky"}
 _SOURCES: Final[Mapping[PaidFrom | None, tuple[str, str]]] = {
     PaidFrom.TABLE_INVENTORY: ("from the table inventory", "you pay it from the table inventory"),
     PaidFrom.GAME_ACCOUNT: ("to the player's game account", "you credit it to the game account"),
-    PaidFrom.HAND_PAY: (
-        "hand pay: not from the table inventory",
-        "a floorperson pays it by hand",
-    ),
+    PaidFrom.HAND_PAY: ("hand pay: not from the table inventory", "a floorperson pays it by hand"),
     None: ("", ""),
 }
 """The source of a payout, and who pays it."""

@@ -19,12 +19,7 @@ from bonus.errors import UserError
 from bonus.printable import escape_in_json
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics, serve_metrics
-from controllers.agent.startup import (
-    broker_of,
-    outbox_path,
-    run_agents,
-    served,
-)
+from controllers.agent.startup import broker_of, outbox_path, run_agents, served
 from controllers.panel.access import panel_key, panel_key_path, replace_panel_key
 from controllers.panel.panel_pages import serve_panel
 from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode_answer
@@ -55,15 +50,13 @@ def table(
         ),
     ] = False,
     panel: Annotated[
-        bool,
-        typer.Option("--panel", help="Serve the dealer's panel until Ctrl-C or SIGTERM."),
+        bool, typer.Option("--panel", help="Serve the dealer's panel until Ctrl-C or SIGTERM.")
     ] = False,
     at: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Address of the panel.")
     ] = "127.0.0.1:8090",
     metrics: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT", help="Address of /metrics for Prometheus."),
+        str | None, typer.Option(metavar="HOST:PORT", help="Address of /metrics for Prometheus.")
     ] = None,
     outbox: Annotated[
         Path | None,

@@ -276,10 +276,7 @@ def _envy_unread(layout: Layout, state: TableState) -> bool:
 
 
 def _can(
-    layout: Layout,
-    state: TableState,
-    fault: DeviceRefusal | None,
-    unread: Sequence[str | int],
+    layout: Layout, state: TableState, fault: DeviceRefusal | None, unread: Sequence[str | int]
 ) -> list[str]:
     if state.asking is not None:
         return ["withdraw"]

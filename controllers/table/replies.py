@@ -173,8 +173,7 @@ def has_lost_events(hello: HelloReply, *, last_seq: int, pending: bool) -> bool:
 
 def events_lost() -> DeviceRefusal:
     return DeviceRefusal(
-        EVENTS_LOST,
-        "the service has lost events that it answered: call a floorperson",
+        EVENTS_LOST, "the service has lost events that it answered: call a floorperson"
     )
 
 

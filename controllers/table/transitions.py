@@ -40,14 +40,7 @@ from controllers.table.device_events import (
     name_of,
 )
 from controllers.table.open_settlements import acknowledge, begin, end, go_on
-from controllers.table.state import (
-    Layout,
-    Phase,
-    PlacedWager,
-    Returned,
-    TableState,
-    WagerToCorrect,
-)
+from controllers.table.state import Layout, Phase, PlacedWager, Returned, TableState, WagerToCorrect
 from meters.floor.game_files import GAME_NOT_IN_EFFECT
 from meters.wire.messages import (
     DealtPosition,
@@ -132,11 +125,7 @@ def play(
 
 
 def _play(
-    layout: Layout,
-    state: TableState,
-    event: DeviceEvent,
-    stamp: Stamp,
-    fault: DeviceRefusal | None,
+    layout: Layout, state: TableState, event: DeviceEvent, stamp: Stamp, fault: DeviceRefusal | None
 ) -> AnsweredStep | SentStep:
     if state.asking is not None and not isinstance(event, CorrectionWithdrawn | RoundDone):
         raise DeviceRefusal(UNCONFIRMED, ASKED)

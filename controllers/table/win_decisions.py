@@ -17,13 +17,7 @@ from controllers.table.state import (
     SettledRound,
     TableState,
 )
-from meters.wire.messages import (
-    ClaimOpened,
-    Jackpot,
-    envy_claim_name,
-    envy_owed_under,
-    holds_table,
-)
+from meters.wire.messages import ClaimOpened, Jackpot, envy_claim_name, envy_owed_under, holds_table
 
 
 def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:

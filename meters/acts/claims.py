@@ -162,13 +162,17 @@ class Claims:
             slip = slip_of(slip)
             envy_cents = sum(owed.amount for owed in record.envy)
             decision = DecisionRecord(
-                claim, act, actor, reason, slip,
+                claim,
+                act,
+                actor,
+                reason,
+                slip,
                 envy_back=envy_cents if act == "reject" and envy_not_due else 0,
                 pin_set_by=setters.own,
                 envy_paid=envy_cents if act == "pay" and envy_paid else 0,
                 request=confirms.entry if confirms else 0,
                 requested_by=confirms.by if confirms else None,
-            )  # fmt: skip
+            )
             digest = self._floor_digests.get(store.link.id, "")
             async with self._slips.reserved(store, claim, slip):
                 with refusals(record, decision):
@@ -234,9 +238,14 @@ class Claims:
             raise refusal("no_request")
         if request.act == "reject":
             return await self.decide(
-                claim, "reject", actor, reason=request.reason, envy_not_due=request.envy_not_due,
-                setters=setters, confirms=request,
-            )  # fmt: skip
+                claim,
+                "reject",
+                actor,
+                reason=request.reason,
+                envy_not_due=request.envy_not_due,
+                setters=setters,
+                confirms=request,
+            )
         return await self._reopen(claim, actor, request, setters)
 
     async def correct_slip(
@@ -291,13 +300,20 @@ class Claims:
             link, fields = await self._operable(claim)
             record = _win_of(fields)
             decision = DecisionRecord(
-                claim, "reopen", actor, request.reason, pin_set_by=setters.own,
-                request=request.entry, requested_by=request.by,
-            )  # fmt: skip
+                claim,
+                "reopen",
+                actor,
+                request.reason,
+                pin_set_by=setters.own,
+                request=request.entry,
+                requested_by=request.by,
+            )
             opened = ClaimOpened(
-                claim=claim, position=record.position, item=record.item,
+                claim=claim,
+                position=record.position,
+                item=record.item,
                 amount=int(fields["amount"]),
-            )  # fmt: skip
+            )
             holds = opened if holds_table(record.paid_from) else None
             with refusals(record, decision):
                 entry = await link_acts.reopen_claim(link.store, record, decision, holds, setters)
@@ -337,9 +353,14 @@ class Claims:
         await link.keep_mark()
         (after,) = await link.store.claims([record.claim])
         decided = log.bind(
-            link=record.link, table=record.table, round=record.round, claim=record.claim,
-            act=decision.act, by=decision.by, entry=entry,
-        )  # fmt: skip
+            link=record.link,
+            table=record.table,
+            round=record.round,
+            claim=record.claim,
+            act=decision.act,
+            by=decision.by,
+            entry=entry,
+        )
         if decision.act in {"pay_envy", "reject_envy"}:
             decided.info("envy decided", amount_cents=sum(owed.amount for owed in record.envy))
         else:

@@ -69,9 +69,16 @@ class Asks:
             correction, confirms = found.correction, act == "confirm_correction"
             refusal = "" if confirms else correction_refusal(actor, reason)
             decision = AskDecision(
-                ask, act, actor, correction.what, correction.round, correction.digest, reason,
-                correction.entered, correction.wager,
-            )  # fmt: skip
+                ask,
+                act,
+                actor,
+                correction.what,
+                correction.round,
+                correction.digest,
+                reason,
+                correction.entered,
+                correction.wager,
+            )
             try:
                 event = msgspec.json.encode(decision)
                 entry = await decide_ask(running.store, found, act, actor, event, refusal=refusal)

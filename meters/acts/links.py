@@ -168,11 +168,16 @@ class Links:
                 after = parameters.changed(change.meter, change.parameter, change.value)
                 warning = return_warning(after, fewest_positions(store.link, meter))
                 proposed = Change(
-                    proposal, "parameter", meter.meter_id, actor,
+                    proposal,
+                    "parameter",
+                    meter.meter_id,
+                    actor,
                     words_of(meter, change.parameter),
                     f"{words_of(after, change.parameter)}{warning}",
-                    change.reason, parameter=change.parameter, value=change.value,
-                )  # fmt: skip
+                    change.reason,
+                    parameter=change.parameter,
+                    value=change.value,
+                )
             proposed = msgspec.structs.replace(proposed, pin_set_by=setters.own)
             event = msgspec.json.encode(proposed)
             act = propose_change(store, proposal, proposed.kind, actor, event)
@@ -203,10 +208,18 @@ class Links:
             if terms:
                 change = msgspec.structs.replace(change, terms=terms.after)
             act = decide_change(
-                running.store, proposal, "confirm", actor, msgspec.json.encode(change),
-                meter=change.meter, terms=terms, amount_cents=change.amount, cycle=change.cycle,
-                limit_cents=after.limit or 0, setters=setters,
-            )  # fmt: skip
+                running.store,
+                proposal,
+                "confirm",
+                actor,
+                msgspec.json.encode(change),
+                meter=change.meter,
+                terms=terms,
+                amount_cents=change.amount,
+                cycle=change.cycle,
+                limit_cents=after.limit or 0,
+                setters=setters,
+            )
             await _carry(running.store, actor, act)
         log.info("change confirmed", link=link, proposal=proposal, by=actor, change=change.after)
         return await self._after(running, proposal)

@@ -278,9 +278,16 @@ def adjustment(
         raise ActError("above_limit", f"the meter's limit is {money(meter.limit)}")
     moved = f"{'+' if request.amount > 0 else '−'}{money(abs(request.amount))}"  # noqa: RUF001
     return Change(
-        proposal, "adjustment", request.meter, by, money(held_cents), moved, request.reason,
-        amount=request.amount, cycle=cycle,
-    )  # fmt: skip
+        proposal,
+        "adjustment",
+        request.meter,
+        by,
+        money(held_cents),
+        moved,
+        request.reason,
+        amount=request.amount,
+        cycle=cycle,
+    )
 
 
 def change_of(fields: Mapping[str, str]) -> Change:

@@ -44,18 +44,23 @@ async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> Non
                     await asks.decide(correction.ask, "confirm_correction", VALIDATES)
                 except ActError as error:
                     log.info(
-                        "correction not confirmed", table=correction.table,
-                        round=correction.round, code=error.code, reason=error.message,
-                    )  # fmt: skip
+                        "correction not confirmed",
+                        table=correction.table,
+                        round=correction.round,
+                        code=error.code,
+                        reason=error.message,
+                    )
         for claim in waiting:
             if _waited_s(claim.at) >= after_s:
                 try:
                     await settle(claims, claim)
                 except ActError as error:
                     log.info(
-                        "claim not settled", claim=claim.claim, code=error.code,
+                        "claim not settled",
+                        claim=claim.claim,
+                        code=error.code,
                         reason=error.message,
-                    )  # fmt: skip
+                    )
         await asyncio.sleep(_LOOK_EVERY_S)
 
 

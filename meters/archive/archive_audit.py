@@ -18,12 +18,7 @@ from typing import Final
 
 import msgspec
 
-from meters.archive.archive_days import (
-    Advance,
-    ArchiveFiles,
-    archived_and_read,
-    day_of,
-)
+from meters.archive.archive_days import Advance, ArchiveFiles, archived_and_read, day_of
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.audit.audit_files import ARCHIVE_NOTE, CheckedLink
 from meters.audit.link_audit import Finding, LinkAudit, Onlooker
@@ -168,9 +163,16 @@ def _of_archived_days(
     # The ledger can record later that earlier files were deleted. So a missing file is no problem.
     problems = (*replay.problems, *_other_digests(archive, files, replay))
     return Finding(
-        store.link.id, replay.entries, replay.seal, {}, problems, replay.totals,
-        tuple(replay.variances), first=files[0].head.first, stored=last,
-    )  # fmt: skip
+        store.link.id,
+        replay.entries,
+        replay.seal,
+        {},
+        problems,
+        replay.totals,
+        tuple(replay.variances),
+        first=files[0].head.first,
+        stored=last,
+    )
 
 
 def _replayed(

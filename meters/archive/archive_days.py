@@ -101,8 +101,7 @@ class ArchiveFiles:
 async def archived_and_read(store: LinkStore) -> tuple[int, int]:
     """Return the numbers of the last archived ledger entry, and of the last reading, in Redis."""
     archived, reading = cast(
-        "list[bytes | None]",
-        await store.redis.hmget(store.keys.meters, ["archived", "reading"]),
+        "list[bytes | None]", await store.redis.hmget(store.keys.meters, ["archived", "reading"])
     )
     return int(archived or 0), int(reading or 0)
 

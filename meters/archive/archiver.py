@@ -77,9 +77,7 @@ class Archiver:
         compressed = await compress_entries(self._store)
         return ArchiveResult(written, trimmed_to, trimmed_to - before, compressed)
 
-    async def _write(
-        self, files: list[DayFile], advance: Advance, *, lost: bool
-    ) -> list[DayFile]:  # fmt: skip
+    async def _write(self, files: list[DayFile], advance: Advance, *, lost: bool) -> list[DayFile]:
         archived, last = await archived_and_read(self._store)
         known = [file for file in files if file.head.last <= archived]
         if archived and not lost and (not known or known[-1].head.last != archived):
@@ -150,9 +148,14 @@ class Archiver:
             closing = replay.checkpoint
             previous = await self._digest_at(opening.entries, files)
             day = Day(
-                self._store.link.id, date.fromisoformat(closing.closed_day),
-                opening.entries + 1, closing.entries, previous, opening, closing,
-            )  # fmt: skip
+                self._store.link.id,
+                date.fromisoformat(closing.closed_day),
+                opening.entries + 1,
+                closing.entries,
+                previous,
+                opening,
+                closing,
+            )
             await self._compare_claims(replay, decided)
             return self._put(writer, day, files)
 
@@ -174,12 +177,7 @@ class Archiver:
                     f" was archived or trimmed: {found[0]}"
                 )
 
-    def _put(
-        self,
-        writer: DayWriter,
-        day: Day,
-        files: list[DayFile],
-    ) -> tuple[DayFile, bool]:
+    def _put(self, writer: DayWriter, day: Day, files: list[DayFile]) -> tuple[DayFile, bool]:
         path = self._archive.path(day.day.isoformat())
         existing = next((file for file in files if file.path == path), None)
         if existing is None:
@@ -251,9 +249,12 @@ class Archiver:
     async def _carry_over(self, checkpoint: Checkpoint, by: int) -> None:
         store = self._store
         answer = await store.call(
-            "trim_ledger", checkpoint.entries, by, checkpoint.text,
+            "trim_ledger",
+            checkpoint.entries,
+            by,
+            checkpoint.text,
             keys=[store.keys.checkpoint, store.keys.ledger_blocks],
-        )  # fmt: skip
+        )
         if answer[0] == "not_archived":
             raise ArchiveError(f"the ledger was archived only up to entry {answer[1]}")
 

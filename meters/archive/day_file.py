@@ -373,10 +373,19 @@ class DayWriter:
                 checkpoints = stack.enter_context(BytesIO())
                 checkpoints_bytes = _write(checkpoints, [day.opening.text, day.closing.text])
                 head = HeadLine(
-                    day.link, day.day, day.first, day.last, day.previous, day.digest,
-                    day.opening.digest, day.closing.digest, version("pitlink"), now_text(),
-                    checkpoints_bytes, entries_bytes,
-                )  # fmt: skip
+                    day.link,
+                    day.day,
+                    day.first,
+                    day.last,
+                    day.previous,
+                    day.digest,
+                    day.opening.digest,
+                    day.closing.digest,
+                    version("pitlink"),
+                    now_text(),
+                    checkpoints_bytes,
+                    entries_bytes,
+                )
                 file = stack.enter_context(write_private_file(self._temporary))
                 _write(file, [_ENCODE(head)])
                 file.write(checkpoints.getvalue())

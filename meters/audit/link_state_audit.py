@@ -53,9 +53,11 @@ def _other_fields(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[s
         of, _, meter = name.partition(":")
         one, other = held.get(name), due.get(name)
         if of not in {"file", "version"} and one != other and {one, other} != {None, "0"}:
-            what = f"meter {meter}: its {_OF_METER.get(of, of)}" if meter else (
-                f"the link's {_OF_LINK.get(of, of)}"
-            )  # fmt: skip
+            what = (
+                f"meter {meter}: its {_OF_METER.get(of, of)}"
+                if meter
+                else (f"the link's {_OF_LINK.get(of, of)}")
+            )
             yield f"{what} is {shown(one)}, the ledger says {shown(other)}"
 
 

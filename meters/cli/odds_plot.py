@@ -63,9 +63,14 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
     panel.axhline(0, color="black", linewidth=0.8)
     panel.axvline(seed / 100, color="gray", linewidth=0.8, linestyle=":")
     panel.annotate(
-        f"seed {short_money(seed)}", (seed / 100, 0.02), xycoords=("data", "axes fraction"),
-        xytext=(4, 0), textcoords="offset points", fontsize=8, color="gray",
-    )  # fmt: skip
+        f"seed {short_money(seed)}",
+        (seed / 100, 0.02),
+        xycoords=("data", "axes fraction"),
+        xytext=(4, 0),
+        textcoords="offset points",
+        fontsize=8,
+        color="gray",
+    )
     _line(panel, _edges(at_empty, falls, wager_cents, end), end, _ALONE, _alone(entry))
     _mark(panel, alone, _ALONE, above=True)
     if entry.break_even_meter_with_envy:
@@ -112,10 +117,14 @@ def _line(
 def _mark(panel: Axes, meter_cents: int, color: str, *, above: bool) -> None:
     panel.plot([meter_cents / 100], [0], "o", color=color)
     panel.annotate(
-        f"{short_money(meter_cents)}", (meter_cents / 100, 0), color=color, fontsize=8,
-        xytext=(6, 7) if above else (-6, -13), textcoords="offset points",
+        f"{short_money(meter_cents)}",
+        (meter_cents / 100, 0),
+        color=color,
+        fontsize=8,
+        xytext=(6, 7) if above else (-6, -13),
+        textcoords="offset points",
         ha="left" if above else "right",
-    )  # fmt: skip
+    )
 
 
 def _alone(entry: OddsEntry) -> str:

@@ -175,8 +175,12 @@ def setup(
     check_servers(begun, source)
     answers = _answers(
         usual_answers(begun, root=root, example=source == _EXAMPLE),
-        yes=yes, name=name, timezone=timezone, hosts=host, machines=machines,
-    )  # fmt: skip
+        yes=yes,
+        name=name,
+        timezone=timezone,
+        hosts=host,
+        machines=machines,
+    )
     run = Setup(root, answers, floor_text(text, answers, source), may_write)
     who, pin = _administrator(administrator, run.files.record.administrator, yes=yes, starts=starts)
     installed = run.write_files()

@@ -149,9 +149,13 @@ def _print(rows: Sequence[UserRow]) -> None:
         table.add_column(heading)
     for row in rows:
         table.add_row(
-            row.name, row.role.value, "" if row.enabled else "disabled", _minute(row.added_at),
-            row.added_by, _minute(row.signed_in_at or ""),
-        )  # fmt: skip
+            row.name,
+            row.role.value,
+            "" if row.enabled else "disabled",
+            _minute(row.added_at),
+            row.added_by,
+            _minute(row.signed_in_at or ""),
+        )
     PlainConsole(width=_PLAIN_WIDTH).print(table)
 
 

@@ -21,12 +21,7 @@ from meters.intake.bonus_draws import draw_for
 from meters.intake.event_reading import EventReader, check_texts
 from meters.intake.result_judging import OpenedClaim, check_declared, judge_result
 from meters.intake.table_catalog import CatalogTable
-from meters.intake.wager_judging import (
-    AddedWagers,
-    OpenRound,
-    judge_correction,
-    judge_wagers,
-)
+from meters.intake.wager_judging import AddedWagers, OpenRound, judge_correction, judge_wagers
 from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.script_steps import (
     Kind,
@@ -155,13 +150,7 @@ class LinkIntake:
     the present floor file requires, and of corrections that need a confirmation.
     """
 
-    def __init__(
-        self,
-        store: LinkStore,
-        draw: Draw = draw_for,
-        *,
-        replays: bool = False,
-    ) -> None:
+    def __init__(self, store: LinkStore, draw: Draw = draw_for, *, replays: bool = False) -> None:
         self._store = store
         self._replays = replays
         self._draw = draw

@@ -268,9 +268,7 @@ def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
     """Return the fields of a claim's Redis hash that follow from its win and its Envy Bonuses."""
     found: dict[str, str] = {}
     if held:
-        found = {
-            "amount": str(held.cents), "after": str(held.after_cents), "state": held.state,
-        }  # fmt: skip
+        found = {"amount": str(held.cents), "after": str(held.after_cents), "state": held.state}
         if held.by:
             found["by"] = held.by
     return found | ({"envy": envy.state} if envy else {})

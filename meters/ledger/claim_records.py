@@ -142,7 +142,7 @@ class Records:
         ]
         return self._made(
             self.claim_of(turn), line, line.position, envy, turn=turn, turns=len(self._waiting)
-        )  # fmt: skip
+        )
 
     def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
         """Make the record for a hand of which no win waits, but for which Envy Bonuses are owed."""

@@ -138,7 +138,7 @@ class _EnvyPayees:
 
 def claim_moved(
     books: ExpectedBooks, kind: str, by: str, decided: DecisionRecord, entry: int
-) -> Draft:  # fmt: skip
+) -> Draft:
     """Return the transfers of an act on a claim, which is in the ledger entry `entry`.
 
     Raises:
@@ -341,7 +341,7 @@ def _take_of(line: Line) -> str:
 
 def _take_off(
     books: ExpectedBooks, draft: Draft, meter: str, percent: Percent, payees: Sequence[str]
-) -> int:  # fmt: skip
+) -> int:
     """Add the transfers of a percentage of a meter to `draft`, and return the cents of one share.
 
     If the percentage is 100, reseed the meter. Then refill it from its overflow. `payees` are the
@@ -364,7 +364,7 @@ def _take_off(
 
 def _count_win(
     tallies: dict[str, int], meter: str, line: Line, *, claimed: bool, owed: bool
-) -> None:  # fmt: skip
+) -> None:
     tallies["wins"] += 1
     tallies["won_cents"] += line.paid
     tallies[f"wins:{meter}"] += 1

@@ -13,12 +13,7 @@ import msgspec
 from bonus.law.games import chapter_games
 from bonus.rounds import Line
 from bonus.wagers import MICROS_PER_CENT
-from meters.ledger.accounts import (
-    HOUSE,
-    Transfer,
-    meter_account,
-    overflow_account,
-)
+from meters.ledger.accounts import HOUSE, Transfer, meter_account, overflow_account
 from meters.ledger.approved_configuration import NOTHING_APPROVED, ApprovedFloor
 from meters.ledger.money_terms import TermsText
 

@@ -53,9 +53,13 @@ class ExpectedWagers:
         self._last: dict[str, tuple[bytes, bytes, KnownTransfers]] = {}
 
     def moved(
-        self, books: ExpectedBooks, table: str, placed: PlacedWagers, text: bytes,
+        self,
+        books: ExpectedBooks,
+        table: str,
+        placed: PlacedWagers,
+        text: bytes,
         transfers: Sequence[Transfer],
-    ) -> Draft:  # fmt: skip
+    ) -> Draft:
         """Return the transfers of accepted wagers, according to the incrementation rates.
 
         The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3). `books` are those before
@@ -209,11 +213,7 @@ def _add(  # noqa: PLR0917
         )
     ]
     return KnownTransfers(
-        books.approved,
-        tuple(meters),
-        tuple(draft.transfers),
-        tuple(round_added),
-        tuple(tallies),
+        books.approved, tuple(meters), tuple(draft.transfers), tuple(round_added), tuple(tallies)
     )
 
 

@@ -34,16 +34,8 @@ from meters.ledger.entry_messages import (
     placed_in,
     settled_in,
 )
-from meters.ledger.expected_claims import (
-    claim_moved,
-    result_moved,
-)
-from meters.ledger.expected_transfers import (
-    Draft,
-    ExpectedBooks,
-    adjustment_moved,
-    seed_moved,
-)
+from meters.ledger.expected_claims import claim_moved, result_moved
+from meters.ledger.expected_transfers import Draft, ExpectedBooks, adjustment_moved, seed_moved
 from meters.ledger.expected_wagers import ExpectedWagers, correction_moved, void_moved
 from meters.ledger.floor_approvals import (
     HALF,
@@ -66,9 +58,7 @@ _UNCONFIRMED: Final = (
 )
 _FIELDS: Final = ENTRY_FIELDS[:-1]
 _FIELD_NAMES: Final = frozenset(_FIELDS)
-_MOVES_NOTHING: Final = frozenset({
-    b"propose", b"withdraw", b"inoperable", b"restore", *ASK_ACTS,
-})  # fmt: skip
+_MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable", b"restore", *ASK_ACTS})
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, "paid")
 _GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
 _TABLES: Final = table_account("")
@@ -337,9 +327,7 @@ class Replay:
                     self.notes.append(_UNCONFIRMED.format(entry=self.entries, by=by))
                 return self._act_due(kind, by, event, transfers)
 
-    def _act_due(
-        self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]
-    ) -> Draft:  # fmt: skip
+    def _act_due(self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]) -> Draft:
         books = self.books
         match kind:
             case b"seed":

@@ -109,10 +109,14 @@ class EntryRows:
         rows.put(keys.dealt, self._dealt)
         for table, kept in self._replies.items():
             last = kept[-1][0]
-            rows.put(keys.replies, {
-                reply_field(table, seq): kept_text(seq, event_digest(event) + reply)
-                for seq, event, reply in kept if seq > last - REPLIES_KEPT
-            })  # fmt: skip
+            rows.put(
+                keys.replies,
+                {
+                    reply_field(table, seq): kept_text(seq, event_digest(event) + reply)
+                    for seq, event, reply in kept
+                    if seq > last - REPLIES_KEPT
+                },
+            )
 
 
 def event_digest(event: bytes) -> bytes:
@@ -131,9 +135,15 @@ def link_rows(keys: LinkKeys, replay: Replay, single: EntryRows, open_day: str) 
     rows.put(keys.meters, meters_row(replay))
     rows.put(keys.meters, {f"file:{meter}": one for meter, one in link.filed.items()})
     rows.put(keys.meters, {f"version:{meter}": version for meter in books.terms})
-    rows.put(keys.meters, {
-        "entries": replay.entries, "changes": replay.entries, "day": open_day, SCHEMA_FIELD: SCHEMA,
-    })  # fmt: skip
+    rows.put(
+        keys.meters,
+        {
+            "entries": replay.entries,
+            "changes": replay.entries,
+            "day": open_day,
+            SCHEMA_FIELD: SCHEMA,
+        },
+    )
     rows.put(keys.accounts, books.balances)
     rows.put(keys.tallies, books.tallies)
     rows.put(keys.approved, link.approved)

@@ -199,7 +199,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def merged(
     entered: Sequence[EnteredCards], more: Sequence[EnteredCards]
-) -> tuple[EnteredCards, ...]:  # fmt: skip
+) -> tuple[EnteredCards, ...]:
     """Return entered cards and those of `more` that are not yet among them."""
     there = {_which(each) for each in entered}
     return (*entered, *(each for each in more if _which(each) not in there))

@@ -231,9 +231,7 @@ class TableEvidence:
             return []
         return _other_lines(opened, settled.reply.lines or (), books.wagers)
 
-    def _keep_reply(
-        self, table: str, number: int, seq: int, fields: Mapping[str, bytes]
-    ) -> None:  # fmt: skip
+    def _keep_reply(self, table: str, number: int, seq: int, fields: Mapping[str, bytes]) -> None:
         replies = self.replies.setdefault(table, {})
         replies[seq] = LedgerReply(number, _digest(fields["event"]), _digest(fields["reply"]))
         while (first := next(iter(replies))) <= seq - REPLIES_KEPT:

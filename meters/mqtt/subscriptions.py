@@ -27,11 +27,7 @@ class EventSubscriptions:
     """
 
     def __init__(
-        self,
-        links: Collection[str],
-        operable: Callable[[], Collection[str]],
-        *,
-        shared: bool,
+        self, links: Collection[str], operable: Callable[[], Collection[str]], *, shared: bool
     ) -> None:
         self._links = frozenset(links)
         self._operable = operable

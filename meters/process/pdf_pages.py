@@ -51,9 +51,14 @@ _ALIGNMENTS: Final = {"left": TA_LEFT, "center": TA_CENTER, "right": TA_RIGHT}
 
 
 def paragraph(
-    words: str, size: float, *, bold: bool = False, gray: float = INK, align: Align = "left",
+    words: str,
+    size: float,
+    *,
+    bold: bool = False,
+    gray: float = INK,
+    align: Align = "left",
     before: float = 0.0,
-) -> object:  # fmt: skip
+) -> object:
     """Return text on as many lines as it needs. A word that is wider than a line is split.
 
     Runs of blanks and line ends become one blank. Sizes are in points, and ``gray`` is 0 for black
@@ -77,9 +82,14 @@ def fitted(words: str, size: float, width: float, *, bold: bool = False) -> obje
 
 
 def table(
-    rows: Sequence[Sequence[object]], widths: Sequence[float], *, gap: float = 0.0,
-    clear: float = 0.0, titles: int = 0, rules: Sequence[tuple[object, ...]] = (),
-) -> object:  # fmt: skip
+    rows: Sequence[Sequence[object]],
+    widths: Sequence[float],
+    *,
+    gap: float = 0.0,
+    clear: float = 0.0,
+    titles: int = 0,
+    rules: Sequence[tuple[object, ...]] = (),
+) -> object:
     """Return a table on as many pages as its rows need; lengths are in points.
 
     The widths of the columns include the gaps between them. ``clear`` is the space above and below
@@ -214,9 +224,14 @@ def _matplotlib_fonts() -> Path:
 @functools.lru_cache(maxsize=256)
 def _style(face: str, size: float, gray: float, align: Align, before: float) -> object:
     return ParagraphStyle(
-        "", fontName=face, fontSize=size, leading=size * LEADING, textColor=(gray, gray, gray),
-        alignment=_ALIGNMENTS[align], spaceBefore=before,
-    )  # fmt: skip
+        "",
+        fontName=face,
+        fontSize=size,
+        leading=size * LEADING,
+        textColor=(gray, gray, gray),
+        alignment=_ALIGNMENTS[align],
+        spaceBefore=before,
+    )
 
 
 _FOOT: Final = 7.0
@@ -257,9 +272,12 @@ def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
     """
     file = io.BytesIO()
     document = BaseDocTemplate(
-        file, pagesize=(layout.width, layout.height), title=layout.title, author=layout.author,
+        file,
+        pagesize=(layout.width, layout.height),
+        title=layout.title,
+        author=layout.author,
         invariant=1,
-    )  # fmt: skip
+    )
     frames = [
         Frame(*box, leftPadding=0, bottomPadding=0, rightPadding=0, topPadding=0)
         for box in layout.frames

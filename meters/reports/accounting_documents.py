@@ -73,11 +73,13 @@ def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None
             listed += [
                 _by_day(title, _MONEY_HEADER, of, partial(_money_cells, meter.meter_id)),
                 _by_day(
-                    "Its accounting meters, day by day", _COUNTS_HEADER, of,
+                    "Its accounting meters, day by day",
+                    _COUNTS_HEADER,
+                    of,
                     partial(_count_cells, meter.meter_id),
                 ),
                 *lists.meter_sections(meter, of.span),
-            ]  # fmt: skip
+            ]
         return [*listed, *_play_sections(of), *lists.act_sections(of.span, of.zone)]
 
     return _document(floor, found, meters, "Month", sections, wide=True)
@@ -231,9 +233,7 @@ def _part(
         audited += f", from {finding.first:,} on"
     whole = "Whole ledger" if finding.first == 1 and not ended else "Ledger"
     facts.append((whole, f"{audited}, seal {finding.seal}"))
-    return ReportPart(
-        each.link.id, each.link.name, facts, sections, each.problems, each.variances
-    )  # fmt: skip
+    return ReportPart(each.link.id, each.link.name, facts, sections, each.problems, each.variances)
 
 
 def _why_without(each: LinkScan, found: LedgerScan) -> str:
@@ -243,9 +243,14 @@ def _why_without(each: LinkScan, found: LedgerScan) -> str:
 
 
 def _document(
-    floor: Floor, found: LedgerScan, meters: Sequence[str] | None, title: str,
-    sections: Callable[[_LinkView], Sequence[ReportSection]], *, wide: bool = False,
-) -> ReportDocument:  # fmt: skip
+    floor: Floor,
+    found: LedgerScan,
+    meters: Sequence[str] | None,
+    title: str,
+    sections: Callable[[_LinkView], Sequence[ReportSection]],
+    *,
+    wide: bool = False,
+) -> ReportDocument:
     """Make a report of all links that have data for the reported days."""
     zone = ZoneInfo(floor.facility.timezone)
     spans, parts = [], []

@@ -193,9 +193,12 @@ def _note_of_tiers(link: Link) -> str:
 
 
 def summed_section(
-    title: str, header: Sequence[Column], listed: Sequence[tuple[Row, Figures]], total: Figures,
+    title: str,
+    header: Sequence[Column],
+    listed: Sequence[tuple[Row, Figures]],
+    total: Figures,
     cells: Callable[[Figures], Row],
-) -> ReportSection:  # fmt: skip
+) -> ReportSection:
     rows = [(*names, *cells(figures)) for names, figures in listed]
     if not listed:
         return ReportSection(title, header, rows)

@@ -102,9 +102,13 @@ def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
 
 
 def _figure(
-    name: str, *, meter: str = "", table: str = "", number: int | None = None,
+    name: str,
+    *,
+    meter: str = "",
+    table: str = "",
+    number: int | None = None,
     micros: int | None = None,
-) -> Figure:  # fmt: skip
+) -> Figure:
     cents, fraction = ("", "") if micros is None else divmod(micros, MICROS_PER_CENT)
     return {
         "meter": meter,

@@ -34,9 +34,9 @@ from meters.wire.messages import Result
 
 _DAY: Final = timedelta(days=1)
 _RESULT: Final = msgspec.json.Decoder(Result)
-_DECIDING: Final = frozenset({
-    "validate", "reject", "pay", "pay_envy", "reject_envy", "reopen", "correct_slip",
-})  # fmt: skip
+_DECIDING: Final = frozenset(
+    {"validate", "reject", "pay", "pay_envy", "reject_envy", "reopen", "correct_slip"}
+)
 _ACT_KINDS: Final = frozenset({
     "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve_first",
     "approve", "confirm_correction", "refuse_correction", "request_reject", "request_reopen",
@@ -238,7 +238,7 @@ class DayCollector:
 
     def _result(
         self, number: int, fields: Mapping[str, bytes], table: str, books: ExpectedBooks
-    ) -> None:  # fmt: skip
+    ) -> None:
         rounds = self._rounds_of(table)
         rounds.rounds += 1
         if b'"no_win"' in fields["event"]:

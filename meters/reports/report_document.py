@@ -119,9 +119,7 @@ _FACT_MAX: Final = 2_000
 """Characters in one row of facts; a longer fact has several rows."""
 _GAP: Final = 5.0
 _LABEL: Final = 96.0
-_SIGNERS: Final = (
-    "Prepared by: name, signature, date", "Reviewed by: name, signature, date",
-)  # fmt: skip
+_SIGNERS: Final = ("Prepared by: name, signature, date", "Reviewed by: name, signature, date")
 _UNSIGNED: Final = {
     "SO FAR": "The gaming day is not closed: these are the figures so far. Do not sign it.",
     "DOES NOT TIE": "This report has problems, which are listed above. Do not sign it.",
@@ -135,9 +133,7 @@ def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
     """
     days = next((value for name, value in document.facts if name.startswith("Gaming day")), "")
     title = f"{document.title} · {days}"
-    layout = page_layout(
-        document.facility, title, size, wide=document.wide, mark=document.unsigned
-    )  # fmt: skip
+    layout = page_layout(document.facility, title, size, wide=document.wide, mark=document.unsigned)
     contents = [
         *head_elements(document, layout.inner),
         *(element for part in document.parts for element in part_elements(part, layout.inner)),
@@ -251,7 +247,7 @@ def _parts(row: Row) -> Iterator[Row]:
 
 def _cells(
     columns: Sequence[Column], widths: Sequence[float], row: Row, *, bold: bool = False
-) -> list[object]:  # fmt: skip
+) -> list[object]:
     return [
         pdf.fitted(words, _CELL, width, bold=bold)
         if column.right

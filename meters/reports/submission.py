@@ -192,9 +192,7 @@ def _choices(link: Link, table: Table) -> Iterator[filed.TableChoice]:
         if isinstance(option, Mapping):
             for item, times in option.items():
                 yield filed.TableChoice(
-                    name=f"{name}: {item}",
-                    option=f"{times:,} to 1",
-                    rule=royals[item].rule,
+                    name=f"{name}: {item}", option=f"{times:,} to 1", rule=royals[item].rule
                 )
         elif chapter.limit and name == chapter.limit.choice:
             yield filed.TableChoice(

@@ -78,11 +78,15 @@ def _overview(submission: filed.Submission) -> ReportPart:
         "Games",
         columns("Game 2 | Rules 2 | >Tables 1 | >Wagers 1"),
         [
-            (game.title, f"{game.source} {game.chapter}", str(len(game.tables)),
-             str(len(game.wagers)))
+            (
+                game.title,
+                f"{game.source} {game.chapter}",
+                str(len(game.tables)),
+                str(len(game.wagers)),
+            )
             for game in submission.games
         ],
-    )  # fmt: skip
+    )
     links = ReportSection(
         "Links",
         columns("Link 2 | Name 2 | >Meters 1 | >Tables 1"),
@@ -161,11 +165,16 @@ def _link_part(
         "Tables",
         columns("Table 1 | Asset 1 | Game 2 | Positions 1 | Meters 4"),
         [
-            (table.table, table.asset, titles[table.game], str(table.positions),
-             _all([meters[meter] for meter in table.meters]))
+            (
+                table.table,
+                table.asset,
+                titles[table.game],
+                str(table.positions),
+                _all([meters[meter] for meter in table.meters]),
+            )
             for table in link.tables
         ],
-    )  # fmt: skip
+    )
     sections = [*_meter_sections(link.meters), *_feed_sections(link.meters, titles, names)]
     listed = [each.only_used for each in (*(sections if link.meters else ()), tables)]
     return ReportPart(link.link, f"Link: {link.name}", facts, listed)
@@ -180,13 +189,17 @@ def _meter_sections(meters: Sequence[filed.MeterFiling]) -> Iterator[ReportSecti
         ),
         [
             (
-                meter.title, meter.meter, short_money(meter.wager_cents), money(meter.seed_cents),
-                money(meter.reseed_cents), rate_text(meter.primary_bps),
+                meter.title,
+                meter.meter,
+                short_money(meter.wager_cents),
+                money(meter.seed_cents),
+                money(meter.reseed_cents),
+                rate_text(meter.primary_bps),
                 rate_text(meter.reserve_bps),
             )
             for meter in meters
         ],
-    )  # fmt: skip
+    )
     yield ReportSection(
         "Meters: further parameters",
         columns(
@@ -195,13 +208,17 @@ def _meter_sections(meters: Sequence[filed.MeterFiling]) -> Iterator[ReportSecti
         ),
         [
             (
-                meter.title, meter.kind, meter.paytable or _NONE, _optional(meter.limit_cents),
-                _optional(meter.contribution_max_cents), _every(meter.magic_card_every),
+                meter.title,
+                meter.kind,
+                meter.paytable or _NONE,
+                _optional(meter.limit_cents),
+                _optional(meter.contribution_max_cents),
+                _every(meter.magic_card_every),
                 _every(meter.lucky_every),
             )
             for meter in meters
         ],
-    )  # fmt: skip
+    )
 
 
 def _feed_sections(
@@ -243,15 +260,18 @@ def _feed_sections(
         ),
         [
             (
-                meter.title, titles.get(each.game, each.game), names[each.wager],
-                each.chance.one_in, each.chance.exact,
+                meter.title,
+                titles.get(each.game, each.game),
+                names[each.wager],
+                each.chance.one_in,
+                each.chance.exact,
                 *((_times(meter), f"{meter.chance_ratio_max:,}") if at == 0 else ("", "")),
             )
             for meter in meters
             for at, each in enumerate(meter.dollar_chances)
         ],
         note="A hand that wins a part of a meter counts as that part of a chance.",
-    )  # fmt: skip
+    )
 
 
 def _times(meter: filed.MeterFiling) -> str:

@@ -129,11 +129,17 @@ def _odds_sections(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection]
                 "Hand 2 | Rule 1.2 | Meter 2 | >Percentage 1 | >Exact probability 2 | >Chance 1.5"
             ),
             [
-                (plain_name(each.hand), each.rule, names.meter(each.meter), f"{each.percent}%",
-                 each.chance.exact, each.chance.one_in)
+                (
+                    plain_name(each.hand),
+                    each.rule,
+                    names.meter(each.meter),
+                    f"{each.percent}%",
+                    each.chance.exact,
+                    each.chance.one_in,
+                )
                 for each in odds.awards
             ],
-        )  # fmt: skip
+        )
     if odds.meters:
         yield from _meter_sections(names, odds)
     if odds.envy:
@@ -141,21 +147,31 @@ def _odds_sections(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection]
             "Envy Bonuses, for each other player with the wager",
             columns("Hand 2 | Rule 1.2 | >Pays 1 | >Exact probability 2 | >Chance 1.5"),
             [
-                (plain_name(each.hand), each.rule, money(each.envy_cents), each.chance.exact,
-                 each.chance.one_in)
+                (
+                    plain_name(each.hand),
+                    each.rule,
+                    money(each.envy_cents),
+                    each.chance.exact,
+                    each.chance.one_in,
+                )
                 for each in odds.envy
             ],
-        )  # fmt: skip
+        )
     if odds.when_shared:
         yield ReportSection(
             "Players who divide a jackpot on the dealer's hand",
             columns(">Players 1 | >House edge 1.5 | >Exactly 4 | >Long run 1.5 | >Break-even 2"),
             [
-                (str(each.players), percent(each.house_edge), exact(each.house_edge),
-                 percent(each.house_edge_long_run), money(each.break_even_cents))
+                (
+                    str(each.players),
+                    percent(each.house_edge),
+                    exact(each.house_edge),
+                    percent(each.house_edge_long_run),
+                    money(each.break_even_cents),
+                )
                 for each in odds.when_shared
             ],
-        )  # fmt: skip
+        )
 
 
 def _meter_sections(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection]:
@@ -163,23 +179,29 @@ def _meter_sections(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection
         "Return of each meter",
         columns("Meter 2 | >Seed 1.5 | >Returns at the seed 1.5 | >Exactly 3"),
         [
-            (names.meter(each.meter), money(each.seed_cents), percent(each.return_at_seed),
-             exact(each.return_at_seed))
+            (
+                names.meter(each.meter),
+                money(each.seed_cents),
+                percent(each.return_at_seed),
+                exact(each.return_at_seed),
+            )
             for each in odds.meters
         ],
-    )  # fmt: skip
+    )
     yield ReportSection(
         "Probability to win each meter",
         columns("Meter 2 | >In part or whole 1.5 | >Exactly 2 | >Whole 1.5 | >Exactly 2"),
         [
             (
-                names.meter(each.meter), each.hit_chance.one_in, each.hit_chance.exact,
+                names.meter(each.meter),
+                each.hit_chance.one_in,
+                each.hit_chance.exact,
                 each.whole_chance.one_in if each.whole_chance else "never",
                 each.whole_chance.exact if each.whole_chance else "",
             )
             for each in odds.meters
         ],
-    )  # fmt: skip
+    )
     alone = "Without Envy Bonuses" if odds.envy else "Break-even"
     yield ReportSection(
         "Break-even of each meter",
@@ -191,8 +213,9 @@ def _meter_sections(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection
             (
                 names.meter(each.meter),
                 ", ".join(map(money, each.break_even_with_envy_cents)),
-                money(each.break_even_cents), each.meter_return,
+                money(each.break_even_cents),
+                each.meter_return,
             )
             for each in odds.meters
         ],
-    ).only_used  # fmt: skip
+    ).only_used

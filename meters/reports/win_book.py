@@ -281,12 +281,22 @@ def _decided(win: Win, state: str, decision: DecisionRecord, by: str, at: str) -
         case "rejected":
             back = decision.envy_back if win.envy_of is None else 0
             return replace(
-                win, state=state, rejected_by=by, rejected_at=at, reason=decision.reason or "",
-                rejection_requested_by=decision.requested_by or "", envy_taken_back_cents=back,
-            )  # fmt: skip
+                win,
+                state=state,
+                rejected_by=by,
+                rejected_at=at,
+                reason=decision.reason or "",
+                rejection_requested_by=decision.requested_by or "",
+                envy_taken_back_cents=back,
+            )
     if win.envy_of is not None:
         win = replace(win, validated_by="", validated_at="")
     return replace(
-        win, state=state, rejected_by="", rejected_at="", reason="", rejection_requested_by="",
+        win,
+        state=state,
+        rejected_by="",
+        rejected_at="",
+        reason="",
+        rejection_requested_by="",
         envy_taken_back_cents=0,
-    )  # fmt: skip
+    )

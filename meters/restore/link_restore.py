@@ -326,8 +326,7 @@ class LinkRestore:
         events = in_order(self._outboxes[one.table].after(one.last) for one in again)
         await self._open_link(again, by)
         return await OutboxReplay(self._floor, self._store).replay(
-            events,
-            lambda done: advance("taking events of outboxes again", done, found.again),
+            events, lambda done: advance("taking events of outboxes again", done, found.again)
         )
 
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:

@@ -61,9 +61,7 @@ class OutboxReplay:
         self._draws: dict[str, DrawMade | None] = {}
         self._intake = LinkIntake(store, self._drawn, replays=True)
 
-    async def replay(
-        self, events: Iterable[Answered], advance: Callable[[int], None]
-    ) -> Replayed:  # fmt: skip
+    async def replay(self, events: Iterable[Answered], advance: Callable[[int], None]) -> Replayed:
         """Apply events one after the other. `advance` receives the number of applied events.
 
         Raises:

@@ -85,9 +85,10 @@ def _check_validation(floor: Floor) -> list[Check]:
         for table in link.table
         for meter in link.meters_of(table).values()
         for wager in table.chapter.wager
-        if meter.kind in wager.fed and wager.validation
+        if meter.kind in wager.fed
+        and wager.validation
         and least_cents > _lowest_validated(wager.validation, meter.wager)
-    }  # fmt: skip
+    }
     if not rules:
         return []
     seen = (

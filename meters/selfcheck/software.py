@@ -31,9 +31,7 @@ SOFTWARE_EVERY_S: Final = 3_600.0
 UNDER_WAY: Final = "the self-check is under way"
 
 _ROOMS: Final = ("bonus", "meters", "controllers")
-_PROGRAM: Final = frozenset(
-    {".py", ".pyc", ".so", ".lua", ".js", ".html", ".css", ".toml", ".svg"}
-)  # fmt: skip
+_PROGRAM: Final = frozenset({".py", ".pyc", ".so", ".lua", ".js", ".html", ".css", ".toml", ".svg"})
 """Suffixes of files that run, are shown, or contain the rules. Each installed file with such a
 suffix must be in RECORD."""
 

@@ -155,9 +155,7 @@ class LinkService:
             # A defect in pitlink's code that one event causes must not stop the other tables. The
             # service sends no reply to this event.
             self._log.exception(
-                "event not taken",
-                table=arrivals[0].known.table.id,
-                seq=seq_of(arrivals[0].payload),
+                "event not taken", table=arrivals[0].known.table.id, seq=seq_of(arrivals[0].payload)
             )
             self._metrics.count("events_not_taken", self.store.link.id)
             return BatchResult()

@@ -246,10 +246,19 @@ def _run(*arguments: str, pin: str | None = None) -> subprocess.CompletedProcess
     try:
         return subprocess.run(
             [str(Path(sys.executable).with_name("pitlink")), *arguments],
-            input=f"{pin or ''}\n", capture_output=True, text=True, errors="replace", check=False,
-            timeout=_WITHIN_S, user=SERVICE_USER, group=SERVICE_USER, extra_groups=[], cwd=DATA,
-            env={**os.environ, "HOME": str(DATA)}, start_new_session=True,
-        )  # fmt: skip
+            input=f"{pin or ''}\n",
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_WITHIN_S,
+            user=SERVICE_USER,
+            group=SERVICE_USER,
+            extra_groups=[],
+            cwd=DATA,
+            env={**os.environ, "HOME": str(DATA)},
+            start_new_session=True,
+        )
     except subprocess.TimeoutExpired:
         raise UserError(
             f"{typed(arguments[0])} did not end within {_WITHIN_S} s: look at the services' log"

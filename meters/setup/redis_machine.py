@@ -54,9 +54,7 @@ _PART: Final = "redis"
 _DATA: Final = Path("/var/lib/redis")
 _APPEND_ONLY: Final = ("appendonlydir", "appendonly.aof")
 """Append-only file of Redis 7, and of earlier versions."""
-_NEEDED: Final = (
-    "ca.crt", "redis.key", "tls.conf", "users.acl", REPLICA_ACCESS, SENTINEL_ACCESS,
-)  # fmt: skip
+_NEEDED: Final = ("ca.crt", "redis.key", "tls.conf", "users.acl", REPLICA_ACCESS, SENTINEL_ACCESS)
 _ANSWERS_WITHIN_S: Final = 3
 _PASSWORD: Final = "requirepass "  # noqa: S105  (the name of a setting)
 
@@ -364,11 +362,16 @@ def _answers(machine: RedisMachine, keys: Path) -> Mapping[HostPort, str]:
     for place in machine.other_sentinels:
         try:
             with Redis(
-                host=place.host, port=place.port, password="".join(given),
-                socket_timeout=_ANSWERS_WITHIN_S, socket_connect_timeout=_ANSWERS_WITHIN_S,
-                ssl=True, ssl_ca_certs=str(keys / "ca.crt"),
-                ssl_certfile=str(keys / "redis.crt"), ssl_keyfile=str(keys / "redis.key"),
-            ) as sentinel:  # fmt: skip
+                host=place.host,
+                port=place.port,
+                password="".join(given),
+                socket_timeout=_ANSWERS_WITHIN_S,
+                socket_connect_timeout=_ANSWERS_WITHIN_S,
+                ssl=True,
+                ssl_ca_certs=str(keys / "ca.crt"),
+                ssl_certfile=str(keys / "redis.crt"),
+                ssl_keyfile=str(keys / "redis.key"),
+            ) as sentinel:
                 row = cast(
                     "list[bytes] | None",
                     sentinel.execute_command(

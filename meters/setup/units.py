@@ -176,6 +176,9 @@ def _act(verb: str, *units: str) -> None:
 def _systemctl(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["systemctl", *arguments],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
         timeout=_STARTED_WITHIN_S,
-    )  # fmt: skip
+    )

@@ -213,11 +213,21 @@ class ApprovalBook:
     ) -> list[str]:
         store, half = self._store, waiting.half
         return await store.call(
-            "approve_link", approval.digest, approval.by, approval.text,
-            msgspec.json.encode(event or approval), replaces, mode, waiting.entry,
-            half.by if half else "", msgspec.json.encode(half) if half else "{}", setters.text,
-            terms, continues, keys=[store.keys.approved],
-        )  # fmt: skip
+            "approve_link",
+            approval.digest,
+            approval.by,
+            approval.text,
+            msgspec.json.encode(event or approval),
+            replaces,
+            mode,
+            waiting.entry,
+            half.by if half else "",
+            msgspec.json.encode(half) if half else "{}",
+            setters.text,
+            terms,
+            continues,
+            keys=[store.keys.approved],
+        )
 
     async def _noted(self, entry: int) -> NotedApproval:
         """Return the approval that a ledger entry records.

@@ -75,7 +75,7 @@ class LedgerReader:
         """Add to a script's answers the replies to repeated events that only the ledger has."""
         numbers = {
             one.entry for one in answers if one.status is Status.AGAIN and one.entry is not None
-        }  # fmt: skip
+        }
         if not numbers:
             return answers
         replies = {
@@ -84,12 +84,14 @@ class LedgerReader:
             if "reply" in fields  # a damaged entry has no reply
         }
         return [
-            one if one.status is not Status.AGAIN or one.entry is None
-            else replace(one, text=replies[one.entry], entry=None) if one.entry in replies
+            one
+            if one.status is not Status.AGAIN or one.entry is None
+            else replace(one, text=replies[one.entry], entry=None)
+            if one.entry in replies
             # Without its entry, an event gets no reply. The table repeats the event.
             else replace(one, status=Status.MOVED)
             for one in answers
-        ]  # fmt: skip
+        ]
 
     async def first_number(self) -> int:
         """Return the number of the first ledger entry in Redis; 0 without an entry."""

@@ -55,15 +55,31 @@ async def decide_claim(
     keys, meter = store.keys, _meter_of(store, record)
     limit_cents = meter.limit or 0 if meter else 0
     state, amount, after, entry = await store.act(
-        "decide_claim", record.claim, decision.act, decision.by, record.table, record.round,
-        record.meter, _flag(record.percent is not None), _flag(record.is_hand_pay),
-        msgspec.json.encode(decision), decision.envy_back or decision.envy_paid,
-        fold_slip(decision.slip or ""), limit_cents * MICROS_PER_CENT, setters.text,
-        msgspec.msgpack.encode(record.envy_by_meter()), decision.request or "", floor_digest,
+        "decide_claim",
+        record.claim,
+        decision.act,
+        decision.by,
+        record.table,
+        record.round,
+        record.meter,
+        _flag(record.percent is not None),
+        _flag(record.is_hand_pay),
+        msgspec.json.encode(decision),
+        decision.envy_back or decision.envy_paid,
+        fold_slip(decision.slip or ""),
+        limit_cents * MICROS_PER_CENT,
+        setters.text,
+        msgspec.msgpack.encode(record.envy_by_meter()),
+        decision.request or "",
+        floor_digest,
         keys=[
-            keys.claim(record.claim), keys.slips, keys.tables, keys.repeated_claims, keys.approved,
+            keys.claim(record.claim),
+            keys.slips,
+            keys.tables,
+            keys.repeated_claims,
+            keys.approved,
         ],
-    )  # fmt: skip
+    )
     return DecisionResult(state, int(amount), int(after), int(entry))
 
 
@@ -77,11 +93,18 @@ async def decide_envy(store: LinkStore, record: ClaimRecord, decision: DecisionR
         BooksError: ``books_differ`` or ``books_full``.
     """
     _, _, entry = await store.act(
-        "decide_envy", record.claim, decision.act, decision.by, record.table, record.round,
-        _flag(record.only_envy), _flag(record.is_hand_pay),
-        msgspec.msgpack.encode(record.envy_by_meter()), msgspec.json.encode(decision),
+        "decide_envy",
+        record.claim,
+        decision.act,
+        decision.by,
+        record.table,
+        record.round,
+        _flag(record.only_envy),
+        _flag(record.is_hand_pay),
+        msgspec.msgpack.encode(record.envy_by_meter()),
+        msgspec.json.encode(decision),
         keys=[store.keys.claim(record.claim)],
-    )  # fmt: skip
+    )
     return int(entry)
 
 
@@ -95,9 +118,14 @@ async def request_claim(store: LinkStore, record: ClaimRecord, request: Decision
         BooksError: ``day_closed``: the gaming day of the rejection is closed.
     """
     (entry,) = await store.act(
-        "request_claim", request.act, request.by, record.table, record.round,
-        msgspec.json.encode(request), keys=[store.keys.claim(record.claim)],
-    )  # fmt: skip
+        "request_claim",
+        request.act,
+        request.by,
+        record.table,
+        record.round,
+        msgspec.json.encode(request),
+        keys=[store.keys.claim(record.claim)],
+    )
     return int(entry)
 
 
@@ -123,12 +151,21 @@ async def reopen_claim(
     keys, meter = store.keys, _meter_of(store, record)
     reseed_cents = meter.terms.reseed_cents if meter else 0
     *_, entry = await store.act(
-        "reopen_claim", record.claim, decision.by, record.table, record.round, record.meter,
-        _flag(record.percent is not None), msgspec.json.encode(decision), decision.request,
-        setters.text, msgspec.msgpack.encode(record.envy_by_meter()),
-        reseed_cents * MICROS_PER_CENT, "" if holds is None else msgspec.json.encode(holds),
+        "reopen_claim",
+        record.claim,
+        decision.by,
+        record.table,
+        record.round,
+        record.meter,
+        _flag(record.percent is not None),
+        msgspec.json.encode(decision),
+        decision.request,
+        setters.text,
+        msgspec.msgpack.encode(record.envy_by_meter()),
+        reseed_cents * MICROS_PER_CENT,
+        "" if holds is None else msgspec.json.encode(holds),
         keys=[keys.claim(record.claim), keys.tables, keys.repeated_claims],
-    )  # fmt: skip
+    )
     return int(entry)
 
 
@@ -142,11 +179,16 @@ async def correct_slip(store: LinkStore, record: ClaimRecord, correction: Decisi
         BooksError: ``slip_changed`` (with the present number) or ``slip_used`` (with the claim).
     """
     (entry,) = await store.act(
-        "correct_slip", record.claim, correction.by, record.table, record.round,
-        correction.old_slip or "", fold_slip(correction.slip or ""),
+        "correct_slip",
+        record.claim,
+        correction.by,
+        record.table,
+        record.round,
+        correction.old_slip or "",
+        fold_slip(correction.slip or ""),
         msgspec.json.encode(correction),
         keys=[store.keys.claim(record.claim), store.keys.slips],
-    )  # fmt: skip
+    )
     return int(entry)
 
 
@@ -171,9 +213,17 @@ async def decide_ask(
         WrongStateError: the table no longer has this request, or somebody decided it.
     """
     (entry,) = await store.act(
-        "decide_ask", ask.ask, act, by, ask.table, ask.correction.round, ask.correction.digest,
-        refusal, event, keys=[store.keys.asks],
-    )  # fmt: skip
+        "decide_ask",
+        ask.ask,
+        act,
+        by,
+        ask.table,
+        ask.correction.round,
+        ask.correction.digest,
+        refusal,
+        event,
+        keys=[store.keys.asks],
+    )
     return int(entry)
 
 
@@ -189,7 +239,7 @@ async def switch_link(store: LinkStore, act: Switch, by: str, reason: str, event
 
 async def propose_change(
     store: LinkStore, proposal: str, kind: str, by: str, record: bytes
-) -> None:  # fmt: skip
+) -> None:
     """Store a proposal to change a meter, so another person can confirm it.
 
     Raises:
@@ -244,10 +294,23 @@ async def decide_change(
     """
     new = terms or NewTerms()
     await store.act(
-        "decide_change", proposal, verdict, by, event, meter, new.before, new.after, new.digest,
-        amount_cents, cycle, new.seed_micros, new.reseed_micros, limit_cents * MICROS_PER_CENT,
-        setters.text, keys=[store.keys.proposals, store.keys.proposal(proposal)],
-    )  # fmt: skip
+        "decide_change",
+        proposal,
+        verdict,
+        by,
+        event,
+        meter,
+        new.before,
+        new.after,
+        new.digest,
+        amount_cents,
+        cycle,
+        new.seed_micros,
+        new.reseed_micros,
+        limit_cents * MICROS_PER_CENT,
+        setters.text,
+        keys=[store.keys.proposals, store.keys.proposal(proposal)],
+    )
 
 
 async def open_proposals(store: LinkStore) -> list[dict[str, str]]:

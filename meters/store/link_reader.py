@@ -47,7 +47,7 @@ class LinkReader(LedgerReader):
 
     async def table_states(
         self, tables: Sequence[str], *, wagers: bool = True
-    ) -> list[TableRecord]:  # fmt: skip
+    ) -> list[TableRecord]:
         """Return the state of some tables; with `wagers`, also those of their open rounds.
 
         Raises:

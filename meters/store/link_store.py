@@ -10,13 +10,7 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import meter_account
 from meters.ledger.chain import CHAIN
-from meters.ledger.link_state import (
-    Closure,
-    LedgerHead,
-    LinkState,
-    MeterState,
-    OpenDay,
-)
+from meters.ledger.link_state import Closure, LedgerHead, LinkState, MeterState, OpenDay
 from meters.ledger.money_terms import LinkTerms, adopted, terms_text
 from meters.ledger.redis_layout import (
     DEALT_KEPT,

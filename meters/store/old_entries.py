@@ -40,9 +40,8 @@ async def compress_entries(store: LinkStore) -> int:
         number, last = entries[0][0], entries[-1][0]
         packed = make_block(entries)[b"entries"]
         status, *_ = await store.call(
-            "compress_ledger", number, block.first_id, last, packed,
-            keys=[store.keys.ledger_blocks],
-        )  # fmt: skip
+            "compress_ledger", number, block.first_id, last, packed, keys=[store.keys.ledger_blocks]
+        )
         if status != "done":
             break
         compressed += len(entries)
@@ -128,9 +127,11 @@ async def keep_texts(store: LinkStore, last: int) -> None:
         ]
         if kept or rounds:
             await store.call(
-                "keep_texts", len(kept), *chain.from_iterable([*kept, *rounds]),
+                "keep_texts",
+                len(kept),
+                *chain.from_iterable([*kept, *rounds]),
                 keys=[keys.tables, keys.rounds, keys.replies],
-            )  # fmt: skip
+            )
 
 
 def _text_of(entries: Mapping[int, Mapping[str, bytes]], number: int, name: str) -> bytes:

@@ -101,8 +101,7 @@ class SentinelDiscovery:
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
                 rows = cast(
-                    "Sequence[Mapping[str, object]]",
-                    await sentinel.sentinel_slaves(self._service),
+                    "Sequence[Mapping[str, object]]", await sentinel.sentinel_slaves(self._service)
                 )
                 primary = await self._named(sentinel)
             replicas = {f"{row['ip']}:{row['port']}": row for row in rows}

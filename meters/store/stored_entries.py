@@ -100,9 +100,7 @@ def unpack_entry(row: StreamEntry) -> list[Entry]:
     return [(last, {name.decode("utf-8", "replace"): value for name, value in fields.items()})]
 
 
-def _unpacked(
-    values: Sequence[_Values], texts: Mapping[bytes, bytes], last: int
-) -> list[Entry]:  # fmt: skip
+def _unpacked(values: Sequence[_Values], texts: Mapping[bytes, bytes], last: int) -> list[Entry]:
     found: list[Entry] = []
     for place, (*short, chain) in enumerate(values, start=1):
         event, reply = texts[b"event%d" % place], texts[b"reply%d" % place]

@@ -12,9 +12,9 @@ Fields = Mapping[str, str]
 
 ADMINISTRATOR: Final = "administrator"
 
-_ON_ACCOUNTS: Final = frozenset({
-    "user_added", "user_enabled", "user_disabled", "pin_set", "pin_chosen", "user_unlocked",
-})  # fmt: skip
+_ON_ACCOUNTS: Final = frozenset(
+    {"user_added", "user_enabled", "user_disabled", "pin_set", "pin_chosen", "user_unlocked"}
+)
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
@@ -141,10 +141,7 @@ class ExpectedUsers:
         return found
 
     def differences(
-        self,
-        listed: Iterable[str],
-        stored: Mapping[str, Fields],
-        administrators: Collection[str],
+        self, listed: Iterable[str], stored: Mapping[str, Fields], administrators: Collection[str]
     ) -> list[str]:
         """Return how the users in Redis differ from those of the log.
 

@@ -133,11 +133,7 @@ class MacCheck:
         return secret is not None or not (checked or self.secrets.newest)
 
     def check(
-        self,
-        head: LogHead,
-        entry_id: str,
-        fields: Sequence[tuple[bytes, bytes]],
-        mac: str,
+        self, head: LogHead, entry_id: str, fields: Sequence[tuple[bytes, bytes]], mac: str
     ) -> str | None:
         """Return the reason why an entry's MAC is wrong, or None if the MAC is accepted.
 

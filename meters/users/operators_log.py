@@ -14,14 +14,26 @@ from meters.users.user_names import fold_name
 from meters.users.user_store import UserStore
 
 What = Literal[
-    "sign_in", "sign_in_refused", "locked_out", "sign_out",
-    "user_added", "user_disabled", "user_enabled", "user_unlocked", "pin_set",
-    "pin_chosen", "pin_refused", "slip_printed", "service_started", "service_stopped", "unreadable",
-]  # fmt: skip
+    "sign_in",
+    "sign_in_refused",
+    "locked_out",
+    "sign_out",
+    "user_added",
+    "user_disabled",
+    "user_enabled",
+    "user_unlocked",
+    "pin_set",
+    "pin_chosen",
+    "pin_refused",
+    "slip_printed",
+    "service_started",
+    "service_stopped",
+    "unreadable",
+]
 
-_OF_USERS: Final = frozenset({
-    "chain", "mac", "role", "pin", "pin_by", "choose_by", "old_pin", "account",
-})  # fmt: skip
+_OF_USERS: Final = frozenset(
+    {"chain", "mac", "role", "pin", "pin_by", "choose_by", "old_pin", "account"}
+)
 """Fields of a log entry that only the audit needs. No page shows them."""
 
 Noted = Literal["slip_printed", "service_started", "service_stopped"]

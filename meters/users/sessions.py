@@ -106,17 +106,29 @@ class Sessions:
                 opened = await store.record(
                     "sign_in",
                     [
-                        keys.user(folded), self._key(token), self._key(old_token or ""),
-                        *keys.log_and_head, keys.devices(folded), *begun.keys,
+                        keys.user(folded),
+                        self._key(token),
+                        self._key(old_token or ""),
+                        *keys.log_and_head,
+                        keys.devices(folded),
+                        *begun.keys,
                     ],
                     [
-                        begun.number, user["generation"], folded, csrf, now_text(),
-                        caller.client, caller.device_digest, _DEVICES_MOST, DEVICE_KNOWN_MS,
+                        begun.number,
+                        user["generation"],
+                        folded,
+                        csrf,
+                        now_text(),
+                        caller.client,
+                        caller.device_digest,
+                        _DEVICES_MOST,
+                        DEVICE_KNOWN_MS,
                         keys.user_prefix,
                         self._seal(token, folded, user["role"], user["generation"]),
-                        user["role"], pin_digest(user["pin"]),
+                        user["role"],
+                        pin_digest(user["pin"]),
                     ],
-                )  # fmt: skip
+                )
                 if isinstance(opened, list):
                     name, role, must_choose = opened
                     person = SignedIn(name, parse_role(role), csrf, must_choose=must_choose == "1")
@@ -157,15 +169,22 @@ class Sessions:
             status = await store.record(
                 "choose_pin",
                 [
-                    keys.user(folded), self._key(token or ""), *keys.log_and_head,
-                    keys.account(folded), *begun.keys,
+                    keys.user(folded),
+                    self._key(token or ""),
+                    *keys.log_and_head,
+                    keys.account(folded),
+                    *begun.keys,
                 ],
                 [
-                    begun.number, user["generation"], await self._pins.hash(new), now_text(),
-                    caller.client, self._seal(token or "", folded, person.role, following),
+                    begun.number,
+                    user["generation"],
+                    await self._pins.hash(new),
+                    now_text(),
+                    caller.client,
+                    self._seal(token or "", folded, person.role, following),
                     pin_digest(user["pin"]),
                 ],
-            )  # fmt: skip
+            )
             if status != "ok":
                 raise UsersError("session_ended", "your session has ended: sign in again")
 
@@ -184,10 +203,13 @@ class Sessions:
             "find_session",
             [self._key(token), self._store.keys.pins_set],
             [
-                self._store.keys.user_prefix, self._idle_ms, TOUCHED_EVERY_MS, int(keep_alive),
+                self._store.keys.user_prefix,
+                self._idle_ms,
+                TOUCHED_EVERY_MS,
+                int(keep_alive),
                 int(acts),
             ],
-        )  # fmt: skip
+        )
         if not isinstance(found, list):
             return None
         name, role, csrf, must_choose, generation, seal, lapsed, *pins_set = found
@@ -196,16 +218,18 @@ class Sessions:
             return None
         pairs = (pair.partition("\n")[::2] for pair in pins_set)
         return SignedIn(
-            name, parse_role(role), csrf, must_choose=must_choose == "1", lapsed=lapsed == "1",
+            name,
+            parse_role(role),
+            csrf,
+            must_choose=must_choose == "1",
+            lapsed=lapsed == "1",
             setters=PinSetters.of(name, pairs),
-        )  # fmt: skip
+        )
 
     async def sign_out(self, token: str | None, client: str) -> None:
         if token:
             await self._store.record(
-                "sign_out",
-                [self._key(token), *self._store.keys.log_and_head],
-                [now_text(), client],
+                "sign_out", [self._key(token), *self._store.keys.log_and_head], [now_text(), client]
             )
 
     def _seal(self, token: str, folded: str, role: str, generation: str) -> str:

@@ -172,14 +172,23 @@ class SignInAttempts:
         wait_ms = await self._store.record(
             "refuse_attempt",
             [
-                *keys.log_and_head, keys.user(failed.folded), keys.locks(failed.folded),
-                keys.devices(failed.folded), *failed.keys,
+                *keys.log_and_head,
+                keys.user(failed.folded),
+                keys.locks(failed.folded),
+                keys.devices(failed.folded),
+                *failed.keys,
             ],
             [
-                failed.number, now_text(), what, by, about, failed.client, failed.device,
+                failed.number,
+                now_text(),
+                what,
+                by,
+                about,
+                failed.client,
+                failed.device,
                 *_terms(failed),
             ],
-        )  # fmt: skip
+        )
         self._count(failed, "wrong")
         if wait_ms:
             raise _locked_out(int(str(wait_ms)))

@@ -147,14 +147,25 @@ class Users:
         status = await self._store.record(
             "add_user",
             [
-                keys.user(folded), keys.users, keys.administrators, *keys.log_and_head,
-                keys.pins_set, *self._accounts(folded, doer),
+                keys.user(folded),
+                keys.users,
+                keys.administrators,
+                *keys.log_and_head,
+                keys.pins_set,
+                *self._accounts(folded, doer),
             ],
             [
-                folded, name, role.value, pin_hash, now_text(), doer.name, doer.client,
-                *self._by(doer), int(own),
+                folded,
+                name,
+                role.value,
+                pin_hash,
+                now_text(),
+                doer.name,
+                doer.client,
+                *self._by(doer),
+                int(own),
             ],
-        )  # fmt: skip
+        )
         return await self._done(status, name)
 
     async def disable(self, name: str, doer: Actor) -> UserRow:
@@ -215,14 +226,17 @@ class Users:
         status = await self._store.record(
             "change_user",
             [
-                keys.user(folded), keys.administrators, *keys.log_and_head,
-                keys.pins_set, *self._accounts(folded, doer), keys.devices(folded),
-                keys.locks(folded), *lock_keys(keys, folded, labels),
+                keys.user(folded),
+                keys.administrators,
+                *keys.log_and_head,
+                keys.pins_set,
+                *self._accounts(folded, doer),
+                keys.devices(folded),
+                keys.locks(folded),
+                *lock_keys(keys, folded, labels),
             ],
-            [
-                folded, act, stored, now_text(), doer.name, doer.client, *self._by(doer), int(own),
-            ],
-        )  # fmt: skip
+            [folded, act, stored, now_text(), doer.name, doer.client, *self._by(doer), int(own)],
+        )
         return await self._done(status, name, "disabled" if act == "disable" else "enabled")
 
     def _accounts(self, folded: str, doer: Actor) -> tuple[str, str]:
@@ -289,9 +303,13 @@ class UserDirectory:
         store, pins = UserStore(redis, log_secrets), pins or PinHashing()
         self.users = Users(store, pins)
         self.sessions = Sessions(
-            store, pins, idle_minutes * 60_000, secret,
-            count_refused=count_refused, demonstration=demonstration,
-        )  # fmt: skip
+            store,
+            pins,
+            idle_minutes * 60_000,
+            secret,
+            count_refused=count_refused,
+            demonstration=demonstration,
+        )
         self.log = OperatorsLog(store)
 
     @classmethod

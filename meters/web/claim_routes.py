@@ -121,9 +121,11 @@ def _reading_routes(
 
     @get(
         "/api/v1/claims/{claim:str}/slip.pdf",
-        opt=needs(Right.WINS) | {NEEDS_PIN: True}, security=SESSION, responses=refusals(*_READS),
+        opt=needs(Right.WINS) | {NEEDS_PIN: True},
+        security=SESSION,
+        responses=refusals(*_READS),
         media_type="application/pdf",
-    )  # fmt: skip
+    )
     async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
         """Return the payout slip of a win as a PDF of one page (duty D16).
 
@@ -156,10 +158,18 @@ def _reading_routes(
         """List the wins, decided or waiting, that match a search, latest first (duty D16)."""
         return await claims.wins(
             WinSearch(
-                link=link, meter=meter, table=table, state=claim_state, words=words, since=since,
-                until=until, meter_awards=meter_awards, before=before, limit=limit,
+                link=link,
+                meter=meter,
+                table=table,
+                state=claim_state,
+                words=words,
+                since=since,
+                until=until,
+                meter_awards=meter_awards,
+                before=before,
+                limit=limit,
             )
-        )  # fmt: skip
+        )
 
     return [list_claims, show_claim, print_slip, search_wins]
 
@@ -167,9 +177,7 @@ def _reading_routes(
 def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/claims/{claim:str}/validate", Right.DECIDE)
     async def validate_claim(
-        claim: FromPath[str],
-        data: JSONBody[Nothing],
-        request: StaffRequest,
+        claim: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> ClaimRow:
         """Validate a win (duty D8)."""
         person = request.user
@@ -189,9 +197,12 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
         to the house account.
         """
         return await claims.reject(
-            claim, request.user.name, reason=data.reason,
-            envy_not_due=data.envy_not_due, setters=request.user.setters,
-        )  # fmt: skip
+            claim,
+            request.user.name,
+            reason=data.reason,
+            envy_not_due=data.envy_not_due,
+            setters=request.user.setters,
+        )
 
     @staff_act("/api/v1/claims/{claim:str}/pay", Right.DECIDE)
     async def pay_claim(
@@ -204,9 +215,13 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
         third person set the PINs of both.
         """
         return await claims.decide(
-            claim, "pay", request.user.name, slip=data.slip,
-            envy_paid=data.envy_paid, setters=request.user.setters,
-        )  # fmt: skip
+            claim,
+            "pay",
+            request.user.name,
+            slip=data.slip,
+            envy_paid=data.envy_paid,
+            setters=request.user.setters,
+        )
 
     return [validate_claim, reject_claim, pay_claim]
 
@@ -271,10 +286,22 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
 def without_names(row: ClaimRow) -> ClaimRow:
     """Return a claim without names of people, evidence, reason and slip number."""
     return msgspec.structs.replace(
-        row, patron=None, decided_by=None, requested_by=None, validated_by=None, paid_by=None,
-        reason=None, slip=None, slip_corrected_by=None, slip_corrected_at=None, request=None,
-        wagers=(), envy=(), envy_by=None, envy_reason=None,
-    )  # fmt: skip
+        row,
+        patron=None,
+        decided_by=None,
+        requested_by=None,
+        validated_by=None,
+        paid_by=None,
+        reason=None,
+        slip=None,
+        slip_corrected_by=None,
+        slip_corrected_at=None,
+        request=None,
+        wagers=(),
+        envy=(),
+        envy_by=None,
+        envy_reason=None,
+    )
 
 
 def _plain(claim: str) -> str:

@@ -185,9 +185,12 @@ class DisplayState:
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
         """Show the state of a link's service. Without it each second, displays see a failure."""
         row = LinkRow(
-            link=link, state=beat.state, reason=without_addresses(beat.reason), beat=beat.beat,
+            link=link,
+            state=beat.state,
+            reason=without_addresses(beat.reason),
+            beat=beat.beat,
             at=beat.at,
-        )  # fmt: skip
+        )
         self._links[link] = row
         self._heard[link] = self._clock()
         self._tell(row)

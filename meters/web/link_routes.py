@@ -64,9 +64,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
 
     @staff_act("/api/v1/links/{link:str}/open", Right.LINKS)
     async def open_link(
-        link: FromPath[str],
-        data: JSONBody[Nothing],
-        request: StaffRequest,
+        link: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> LinkView:
         return await links.open(link, request.user.name)
 
@@ -87,19 +85,14 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
 def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/links/{link:str}/proposals", Right.LINKS, status_code=201)
     async def propose_change(
-        link: FromPath[str],
-        data: JSONBody[ParameterChange | Adjustment],
-        request: StaffRequest,
+        link: FromPath[str], data: JSONBody[ParameterChange | Adjustment], request: StaffRequest
     ) -> ProposalRow:
         """Propose a change of a parameter or balance (D12, D15), for another to confirm (D4)."""
         return await links.propose(link, request.user.name, data, request.user.setters)
 
     @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/confirm", Right.LINKS)
     async def confirm_change(
-        link: FromPath[str],
-        proposal: FromPath[str],
-        data: JSONBody[Nothing],
-        request: StaffRequest,
+        link: FromPath[str], proposal: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> ProposalRow:
         """Make a change that somebody else proposed (duty D4).
 
@@ -111,10 +104,7 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
 
     @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/withdraw", Right.LINKS)
     async def withdraw_change(
-        link: FromPath[str],
-        proposal: FromPath[str],
-        data: JSONBody[Nothing],
-        request: StaffRequest,
+        link: FromPath[str], proposal: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> ProposalRow:
         return await links.withdraw(link, proposal, request.user.name)
 

@@ -324,18 +324,29 @@ def _cards_drawing(names: Sequence[str], width_max: float) -> object:
         edge = 0.1 * width
         drawing.add(
             Rect(
-                x, _CARD_GAP, width, height, rx=edge, ry=edge, fillColor=Color(1, 1, 1),
-                strokeColor=Color(0.25, 0.25, 0.25), strokeWidth=0.8,
+                x,
+                _CARD_GAP,
+                width,
+                height,
+                rx=edge,
+                ry=edge,
+                fillColor=Color(1, 1, 1),
+                strokeColor=Color(0.25, 0.25, 0.25),
+                strokeWidth=0.8,
             )
-        )  # fmt: skip
+        )
         for text, y, bold in ((rank, 0.59, True), (suit, 0.14, False)):
             drawing.add(
                 String(
-                    x + width / 2, _CARD_GAP + y * height, text, fontName=face_of(text, bold=bold),
-                    fontSize=(0.52 if bold else 0.62) * width, fillColor=Color(*rgb),
+                    x + width / 2,
+                    _CARD_GAP + y * height,
+                    text,
+                    fontName=face_of(text, bold=bold),
+                    fontSize=(0.52 if bold else 0.62) * width,
+                    fillColor=Color(*rgb),
                     textAnchor="middle",
                 )
-            )  # fmt: skip
+            )
     return drawing
 
 

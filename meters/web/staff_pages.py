@@ -121,9 +121,11 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
     # A lapsed session can settle a round, because nothing changes.
     @post(
         "/api/v1/settlements",
-        opt={**FOR_SIGNED_IN, NEEDS_PIN: False}, security=SESSION,
-        responses=refusals(400, 401, 403, 413, 415, 503), status_code=200,
-    )  # fmt: skip
+        opt={**FOR_SIGNED_IN, NEEDS_PIN: False},
+        security=SESSION,
+        responses=refusals(400, 401, 403, 413, 415, 503),
+        status_code=200,
+    )
     async def settle(data: JSONBody[dict[str, object]], request: WebRequest) -> SettlementText:
         """Calculate what a round pays, to decide a dispute. Nothing is stored or sent.
 

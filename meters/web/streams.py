@@ -165,8 +165,10 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
 
     @get(
         "/api/v1/meters/stream",
-        opt=FOR_ANYBODY, media_type=_EVENT_STREAM, responses=refusals(400, 404, 429, 503),
-    )  # fmt: skip
+        opt=FOR_ANYBODY,
+        media_type=_EVENT_STREAM,
+        responses=refusals(400, 404, 429, 503),
+    )
     async def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
         """Send the current state of the meters, links and jackpots, then each change of this state.
 
@@ -187,9 +189,11 @@ def change_routes(
 ) -> list[HTTPRouteHandler]:
     @get(
         "/api/v1/floor/stream",
-        opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 429, 503),
+        opt=needs(Right.WAITING),
+        security=SESSION,
+        responses=refusals(401, 403, 429, 503),
         media_type=_EVENT_STREAM,
-    )  # fmt: skip
+    )
     async def stream_changes(request: StaffRequest) -> Stream:
         """Send server-sent events to a floor page until its session ends.
 

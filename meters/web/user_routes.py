@@ -111,8 +111,10 @@ def sign_in_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRout
 def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @post(
         "/api/v1/sign-in",
-        opt=FOR_ANYBODY, responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=200,
-    )  # fmt: skip
+        opt=FOR_ANYBODY,
+        responses=refusals(400, 401, 403, 413, 415, 429, 503),
+        status_code=200,
+    )
     async def sign_in(data: JSONBody[Credentials], request: WebRequest) -> Response[Me]:
         """Sign in with a name and a PIN. A session that this browser already has ends.
 
@@ -135,9 +137,11 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
 
     @post(
         "/api/v1/sign-out",
-        opt=FOR_SIGNED_IN | {NEEDS_PIN: False}, security=SESSION,
-        responses={204: _NO_BODY, **refusals(400, 401, 403, 413, 415, 503)}, status_code=204,
-    )  # fmt: skip
+        opt=FOR_SIGNED_IN | {NEEDS_PIN: False},
+        security=SESSION,
+        responses={204: _NO_BODY, **refusals(400, 401, 403, 413, 415, 503)},
+        status_code=204,
+    )
     async def sign_out(data: JSONBody[Nothing], request: StaffRequest) -> Response[None]:
         await user_directory.sessions.sign_out(token_of(request), client_of(request))
         return Response(None, cookies=[_cookie(COOKIE, "", 0)])
@@ -146,18 +150,17 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
 
 
 def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
-    @get(
-        "/api/v1/me",
-        opt=FOR_SIGNED_IN, security=SESSION, responses=refusals(401, 503),
-    )  # fmt: skip
+    @get("/api/v1/me", opt=FOR_SIGNED_IN, security=SESSION, responses=refusals(401, 503))
     async def show_me(request: StaffRequest) -> Me:
         return _me(floor, request.user)
 
     @post(
         "/api/v1/me/pin",
-        opt=FOR_SIGNED_IN, security=SESSION,
-        responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=204,
-    )  # fmt: skip
+        opt=FOR_SIGNED_IN,
+        security=SESSION,
+        responses=refusals(400, 401, 403, 413, 415, 429, 503),
+        status_code=204,
+    )
     async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:
         """Replace the signed-in user's PIN by one that they chose, and end their other sessions.
 
@@ -170,8 +173,7 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
 
     @staff_read("/api/v1/me/acts", Right.WAITING, *_READS)
     async def list_own_acts(
-        request: StaffRequest,
-        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 20,
+        request: StaffRequest, limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 20
     ) -> Sequence[LogRow]:
         """List the entries of the operators' log about the signed-in user, latest first.
 
@@ -214,7 +216,7 @@ def user_routes(
 
 def _reading_routes(
     user_directory: UserDirectory, log_seal: Callable[[], LogSeal]
-) -> list[HTTPRouteHandler]:  # fmt: skip
+) -> list[HTTPRouteHandler]:
     @staff_read("/api/v1/users", Right.USERS, *_READS)
     async def list_users() -> Sequence[UserRow]:
         return await user_directory.users.rows()

@@ -36,8 +36,7 @@ def bench(
         bool, typer.Option("--quick", help="Run for less than a minute, only to see that it works.")
     ] = False,
     sizing: Annotated[
-        bool,
-        typer.Option("--sizing", help="Measure memory and disk by tables and wagers instead."),
+        bool, typer.Option("--sizing", help="Measure memory and disk by tables and wagers instead.")
     ] = False,
 ) -> None:
     """Measure the meter service with its own servers, and print the figures as one JSON object.

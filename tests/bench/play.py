@@ -47,10 +47,7 @@ class Mix:
         return self.positions * len(self.meters)
 
 
-MIXES: Final = (
-    Mix("full_table", POSITIONS, METERS),
-    Mix("usual_table", 4, METERS[:1]),
-)
+MIXES: Final = (Mix("full_table", POSITIONS, METERS), Mix("usual_table", 4, METERS[:1]))
 
 
 class PlayedLink:

@@ -280,11 +280,7 @@ async def _step(place: Place, played: PlayedFloor) -> Point:
 
 
 async def _archive(
-    place: Place,
-    played: PlayedFloor,
-    days: Sequence[int],
-    first: Point,
-    settle_s: float,
+    place: Place, played: PlayedFloor, days: Sequence[int], first: Point, settle_s: float
 ) -> dict[str, Any]:
     before, entries = await _memory_of(place.redis), await played.entries()
     writing, nothing = place.timed("archive"), place.timed("archive")

@@ -186,10 +186,7 @@ class Traffic:
         }
 
     async def each_sends(
-        self,
-        tables: Sequence[Table],
-        send: Callable[[Table], None],
-        answered: Answered = _nothing,
+        self, tables: Sequence[Table], send: Callable[[Table], None], answered: Answered = _nothing
     ) -> float:
         """Have each table send one event, back to back; return the seconds to the last answer.
 

@@ -15,14 +15,7 @@ from tests.chaos.accounts import Report, grown, hold_together
 from tests.chaos.copies import answers_of
 from tests.chaos.floor import write_floor
 from tests.chaos.floorpersons import NAMES, Floorperson
-from tests.chaos.parts import (
-    Part,
-    ServerPart,
-    ServicePart,
-    rest,
-    strike,
-    strike_wire,
-)
+from tests.chaos.parts import Part, ServerPart, ServicePart, rest, strike, strike_wire
 from tests.chaos.plan import CENTRAL, SERVICES, WIRE, Fault, blows
 from tests.chaos.player import Player
 from tests.chaos.wire import Wire

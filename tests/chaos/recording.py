@@ -8,21 +8,14 @@ from typing import Final
 from tests.floor_text import section_text
 
 SHIFT: Final = Path(__file__).parent.parent / "shift"
-LINKS: Final = (
-    ("TCP-01", "TCP-02", "TCP-03", "TCP-04"),
-    ("TCP-05", "TCP-06", "TCP-07", "TCP-08"),
-)
+LINKS: Final = (("TCP-01", "TCP-02", "TCP-03", "TCP-04"), ("TCP-05", "TCP-06", "TCP-07", "TCP-08"))
 """Tables of each link. The meters of the two links are independent."""
 
 
 def write_floor(home: Path, *, broker: str, redis: str, port: int) -> Path:
     path = home / "floor.toml"
     service = section_text(
-        "[service]",
-        broker=broker,
-        redis=redis,
-        http=f"127.0.0.1:{port}",
-        data=home / "data",
+        "[service]", broker=broker, redis=redis, http=f"127.0.0.1:{port}", data=home / "data"
     )
     path.write_text(f"{(SHIFT / 'floor.toml').read_text()}\n{service}")
     return path

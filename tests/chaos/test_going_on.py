@@ -38,10 +38,7 @@ def test_duty_d10_a_loss_is_seen_by_link_and_table_and_an_operator_can_go_on(
                 mark.unlink()
             service.start()
             eventually(lambda: devices.refusal() == "events_lost", what="the table")
-            eventually(
-                lambda: '"events lost"' in service.process.errors,
-                what="the service's log",
-            )
+            eventually(lambda: '"events lost"' in service.process.errors, what="the service's log")
         outbox = tmp_path / "data" / "tables" / f"{table}.sqlite"
         outbox.rename(outbox.with_suffix(".evidence"))
         # The service still holds the round open whose result was lost. It has to be voided.

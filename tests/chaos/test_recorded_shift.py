@@ -50,10 +50,7 @@ def test_table_after_table_every_meter_reserve_and_award_is_the_one_expected(
 ) -> None:
     port = free_port()
     config = write_floor(tmp_path, broker=mosquitto.url, redis=redis_server.url, port=port)
-    with (
-        Service(config, port, "--auto-floor") as service,
-        ThreadPoolExecutor(len(LINKS)) as pool,
-    ):
+    with Service(config, port, "--auto-floor") as service, ThreadPoolExecutor(len(LINKS)) as pool:
         played = list(pool.map(lambda tables: play_in_turn(config, tables), LINKS))
         answers = [answer for each in played for answer in each]
         found = service.audit()

@@ -74,15 +74,13 @@ def lose_the_directory(server: RedisServer) -> None:
 
 BEHIND: Final[dict[str, tuple[Callable[[RedisServer], None], bool]]] = {
     # Redis encloses the effects of a script in MULTI and EXEC.
-    "inside the last step": (
-        cut(lambda data: data.index(b"HINCRBY", last_step(data)) + 20), False,
-    ),
+    "inside the last step": (cut(lambda data: data.index(b"HINCRBY", last_step(data)) + 20), False),
     "inside a number": (cut(inside_a_number), False),
     "between two steps": (cut(last_step), False),
     "early": (cut(after_the_first_steps), False),
     "the manifest lost": (lose_the_manifest, True),
     "everything lost": (lose_the_directory, True),
-}  # fmt: skip
+}
 """Damage to the file, and whether Redis is empty after it."""
 
 
@@ -220,9 +218,7 @@ async def test_a_number_that_was_altered_is_found_by_the_audit(
         await again.goes_down("meter:progressive", "+10000")
 
 
-async def test_two_services_that_share_a_directory_never_turn_the_mark_back(
-    tmp_path: Path,
-) -> None:
+async def test_two_services_that_share_a_directory_never_turn_the_mark_back(tmp_path: Path) -> None:
     one, other = LedgerMark(tmp_path, "pit"), LedgerMark(tmp_path, "pit")
     one.note(9, "0000000000000000000000000000000000000009")
     other.note(7, "0000000000000000000000000000000000000007")

@@ -10,14 +10,7 @@ from controllers.agent.agent import Agent
 from controllers.table.device_events import BettingLocked, RoundDone
 from controllers.table.state import Phase
 from tests.controllers.floors import HandTable, jackpot, link_and_table, steps_of
-from tests.controllers.scripted import (
-    SWIFT,
-    LiveTable,
-    ScriptedService,
-    live_agent,
-    say,
-    say_all,
-)
+from tests.controllers.scripted import SWIFT, LiveTable, ScriptedService, live_agent, say, say_all
 from tests.controllers.test_agent import ROUND, settlement
 from tests.servers import Mosquitto, eventually_async
 

@@ -14,14 +14,7 @@ import pytest
 
 from controllers.agent.agent import Agent
 from controllers.agent.outbox import Outbox, OutboxError
-from tests.controllers.scripted import (
-    SWIFT,
-    ScriptedService,
-    live_agent,
-    say,
-    say_all,
-    until_code,
-)
+from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, say, say_all, until_code
 from tests.servers import Mosquitto, eventually_async
 
 UNTIL_SETTLE = "chips 1; hand 3 2h 7d 9c; dealer 3h 8d Kc"

@@ -26,9 +26,7 @@ FLOOR = floor_text(
         "chapter",
         *(meter_text(kind) for kind in METERS),
         table_text(
-            "TCP",
-            *METERS,
-            paytables={"ante_bonus": "b-A", "pair_plus": "D", "six_card_bonus": "E"},
+            "TCP", *METERS, paytables={"ante_bonus": "b-A", "pair_plus": "D", "six_card_bonus": "E"}
         ),
     ),
     link_text(

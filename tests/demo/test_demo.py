@@ -62,9 +62,7 @@ def ready(demo: Pitlink, port: int) -> None:
     assert httpx.get(f"http://127.0.0.1:{port}/signage", timeout=LONG_S).status_code == 200
 
 
-GAMES = {
-    "three_card_poker", "three_card_prime", "four_card_prime", "three_rivers", "liberty_five",
-}  # fmt: skip
+GAMES = {"three_card_poker", "three_card_prime", "four_card_prime", "three_rivers", "liberty_five"}
 
 
 WAGERS = {

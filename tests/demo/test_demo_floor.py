@@ -12,12 +12,7 @@ from bonus.odds.enumerations import Enumerator
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
 from controllers.demo.bot_tables import BotOptions, TableBooks
-from controllers.demo.demo_floor import (
-    FLOOR_FILE,
-    PANEL_TABLE,
-    playing_tables,
-    write_demo_floor,
-)
+from controllers.demo.demo_floor import FLOOR_FILE, PANEL_TABLE, playing_tables, write_demo_floor
 from controllers.demo.demo_report import progress_line, show_summary
 from controllers.demo.demo_service import AuditReport, LedgerTotals, MeterShown
 from controllers.demo.demonstration_run import DemoOptions

@@ -9,20 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from meters.cli.main import command_line
-from tests.deploy.tree import (
-    DEPLOY,
-    PAGES,
-    ROOT,
-    code_spans,
-    typed_in_containers,
-    typed_in_text,
-)
+from tests.deploy.tree import DEPLOY, PAGES, ROOT, code_spans, typed_in_containers, typed_in_text
 
-TEXTS: Final = (
-    *sorted((DEPLOY / "systemd").iterdir()),
-    *PAGES,
-    DEPLOY / "container" / "make-keys",
-)
+TEXTS: Final = (*sorted((DEPLOY / "systemd").iterdir()), *PAGES, DEPLOY / "container" / "make-keys")
 ROOMS: Final = ("bonus", "controllers", "deploy", "meters", "tests")
 
 _PATH: Final = re.compile(r"(?:[\w.-]+/)*[\w.-]+")

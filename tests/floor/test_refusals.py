@@ -42,7 +42,7 @@ KEYS: Final = (
     Mistake(40, 'pair_plus = "C"', 'pair_pluss = "C"', "is pair_plus meant"),
     Mistake(53, "wager = 500 }", "wagers = 500 }", "is wager meant"),
     Mistake(6, "[service]", "[extra]\n[service]", "no key extra here"),
-)  # fmt: skip
+)
 MISSING: Final = (
     Mistake(1, '[facility]\nname = "Test House"\ntimezone = "America/New_York"\nvalidate_from = 0',
             "", "[facility] is missing"),
@@ -395,7 +395,7 @@ def test_every_value_has_a_line_of_its_own(text: str) -> None:
         pytest.param("# \u2028 x\na = 1", ("a",), 2, id="an exotic line end is none"),
         pytest.param("\r\na = 1\r\n\r\nb = 2", ("b",), 4, id="Windows line ends"),
     ],
-)  # fmt: skip
+)
 def test_places(text: str, path: tuple[str | int, ...], line: int) -> None:
     tomllib.loads(text)
     assert SourceLines(text).line_of(path) == line

@@ -10,11 +10,7 @@ from meters.floor.floor_file import parse_floor
 from meters.intake.event_reading import EventReader, read_event
 from meters.intake.result_judging import judge_result
 from meters.intake.table_catalog import CatalogTable, table_topics
-from meters.intake.wager_judging import (
-    OpenRound,
-    judge_correction,
-    judge_wagers,
-)
+from meters.intake.wager_judging import OpenRound, judge_correction, judge_wagers
 from meters.store.event_refusals import EventRefusal, refused
 from meters.wire.messages import (
     EVENT_BYTES_MAX,

@@ -11,11 +11,7 @@ from typer.testing import CliRunner
 from bonus.errors import UserError
 from meters.cli.main import command_line
 
-COMMANDS: Final = (
-    *(each.name for each in entry_points(group="pitlink.commands")),
-    "no-such",
-    "",
-)
+COMMANDS: Final = (*(each.name for each in entry_points(group="pitlink.commands")), "no-such", "")
 WORDS: Final = (
     "-", "--", "-1", "--help-me", "--config", "--config=", "--json", "--at", "--at=:", "--port",
     "99999999999999999999", "0x10", "1e400", "nan", "\ud800", "é" * 300, "a\nb", "'; drop", "%s",

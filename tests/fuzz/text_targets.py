@@ -140,10 +140,10 @@ LOGOS: Final = (
 )
 _SVG: Final = (
     *(b"<script>", b"<x-y:script xmlns:x-y='http://www.w3.org/2000/svg'/>", b" onclick='x'"),
-    *(b"\nonload=\"x\"", b"/onload=x ", b"&#106;avascript:", b"-->", b"<!--"),
+    *(b'\nonload="x"', b"/onload=x ", b"&#106;avascript:", b"-->", b"<!--"),
     b"<!DOCTYPE svg [<!ENTITY a 'b'>]>",
     *(b"<foreignObject/>", b"<handler/>", b"java\nscript:", b"]]>", b"<![CDATA["),
-)  # fmt: skip
+)
 
 
 def make_logo(random: Random, seeds: Sequence[bytes]) -> bytes:
@@ -254,7 +254,6 @@ TARGETS: Final = (
     Target("logo", LOGOS, logos, make_logo, share=2),
     Target("addresses", ADDRESSES, pure(check_address), share=3),
     Target(
-        "names", (b"Ada Lane", "Zoë O'Hara-Núñez".encode(), b"482913"), pure(check_name),
-        share=3,
+        "names", (b"Ada Lane", "Zoë O'Hara-Núñez".encode(), b"482913"), pure(check_name), share=3
     ),
-)  # fmt: skip
+)

@@ -18,11 +18,7 @@ EAST: Final = "Pacific/Kiritimati"
 
 
 def dated_floor(
-    directory: Path,
-    timezone: str,
-    *,
-    service: Mapping[str, Value] | None = None,
-    **dates: str,
+    directory: Path, timezone: str, *, service: Mapping[str, Value] | None = None, **dates: str
 ) -> str:
     """Return a floor of two links and games: `dated`, whose file has the dates, and `other`.
 
@@ -44,9 +40,7 @@ def dated_floor(
             table_text("T-3", "n", asset="3", game="other", positions=6),
         ),
         link_text(
-            "others",
-            meter_text("n"),
-            table_text("X-1", "n", asset="4", game="other", positions=6),
+            "others", meter_text("n"), table_text("X-1", "n", asset="4", game="other", positions=6)
         ),
         service=service,
         games=str(directory),

@@ -125,13 +125,11 @@ def test_the_game_against_the_dealer_of_a_house_game_is_settled() -> None:
         "game": "river_duel",
         "positions": [
             {
-                "position": 4, "cards": ["9h", "9d", "2c"],
+                "position": 4,
+                "cards": ["9h", "9d", "2c"],
                 "wagers": {"blind": 500, "call": 500, "keystone_bonus": 100},
             },
-            {
-                "position": 2, "cards": ["3c", "5d", "7h"],
-                "wagers": {"blind": 500, "call": 500},
-            },
+            {"position": 2, "cards": ["3c", "5d", "7h"], "wagers": {"blind": 500, "call": 500}},
         ],
         "dealer": ["9s", "9c", "4d"],
         "meters": {
@@ -139,7 +137,7 @@ def test_the_game_against_the_dealer_of_a_house_game_is_settled() -> None:
             "keystone_major": {"wager": 100, "amount": 50_000},
             "keystone_minor": {"wager": 100, "amount": 6_001},
         },
-    }  # fmt: skip
+    }
     found = settle_line(json.dumps(played).encode(), GAMES)
     assert [
         (line.position, line.item, line.outcome.value, line.paid, line.returned)

@@ -16,12 +16,7 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
 from meters.keys.authority import Authority
-from meters.keys.server_files import (
-    ARCHIVE_COMMANDS,
-    COMMANDS,
-    USERS_COMMANDS,
-    redis_users,
-)
+from meters.keys.server_files import ARCHIVE_COMMANDS, COMMANDS, USERS_COMMANDS, redis_users
 from meters.ledger.redis_layout import LinkKeys
 from meters.store.facility_notes import FACILITY_KEY
 from meters.store.slip_register import SLIPS_KEY

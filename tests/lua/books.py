@@ -111,8 +111,7 @@ class Books:
         answers = await self.store.apply(placed, texts, keys)
         return [
             msgspec.structs.replace(
-                answer,
-                text=reply_text(reply, [due.amount_cents for due in answer.paid]).decode(),
+                answer, text=reply_text(reply, [due.amount_cents for due in answer.paid]).decode()
             )
             if answer.status is Status.ACCEPTED
             else answer
@@ -128,21 +127,14 @@ class Books:
         return answers
 
     async def decide(
-        self,
-        claim: str,
-        act: Act,
-        *,
-        by: str | None = None,
-        hand_pay: bool = True,
+        self, claim: str, act: Act, *, by: str | None = None, hand_pay: bool = True
     ) -> DecisionResult:
         """Apply a decision on a percentage; one person validates and another pays."""
         by = by or ("cashier" if act == "pay" else "floor")
         record, decision = _record(claim, hand_pay=hand_pay), DecisionRecord(claim, act, by)
         return await decide_claim(self.store, record, decision)
 
-    async def decide_envy(
-        self, claim: str, act: EnvyAct, *owed: tuple[str, int], by: str
-    ) -> int:  # fmt: skip
+    async def decide_envy(self, claim: str, act: EnvyAct, *owed: tuple[str, int], by: str) -> int:
         """Settle the Envy Bonuses of a claim, in cents by meter; return the ledger entry."""
         record, decision = _record(claim, *owed), DecisionRecord(claim, act, by)
         return await decide_envy(self.store, record, decision)

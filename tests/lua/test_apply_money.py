@@ -5,16 +5,7 @@ The state machine of `tests.model` compares every account and accounting meter a
 
 import pytest
 
-from tests.lua.books import (
-    CENT,
-    Books,
-    odds,
-    result,
-    share,
-    take,
-    void,
-    wagers,
-)
+from tests.lua.books import CENT, Books, odds, result, share, take, void, wagers
 
 
 @pytest.mark.reading("void")

@@ -121,9 +121,7 @@ async def _bring_to(books: Books, steps: Steps) -> None:
         await books.one(step)
 
 
-@pytest.mark.parametrize(
-    ("given", "step", "status", "text"), NOT_WRITING.values(), ids=NOT_WRITING
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "step", "status", "text"), NOT_WRITING.values(), ids=NOT_WRITING)
 async def test_status_that_writes_nothing_leaves_every_key_as_it_was(
     books: Books, given: Steps, step: ScriptStep, status: Status, text: str
 ) -> None:

@@ -138,8 +138,8 @@ class Floor(HeldFloor):
         self._send(table, self._bytes(table, event), worker)
 
     @rule_of_a_table(
-        decided=st.sampled_from((True, True, True, False, None)), stray=st.integers(0, 5),
-    )  # fmt: skip
+        decided=st.sampled_from((True, True, True, False, None)), stray=st.integers(0, 5)
+    )
     def correct_a_wager(
         self, data: DataObject, table: str, worker: int, stray: int, *, decided: bool | None
     ) -> None:

@@ -205,9 +205,8 @@ class Pit:
         reply = await self.wagers(bets, table=table, round_id=round_id, patrons=patrons)
         assert reply.status == "accepted", reply
         reply = await self.result(
-            hands, table=table, round_id=round_id, dealer=dealer, community=community,
-            folded=folded,
-        )  # fmt: skip
+            hands, table=table, round_id=round_id, dealer=dealer, community=community, folded=folded
+        )
         assert reply.status == "accepted", reply
         return reply
 

@@ -51,10 +51,7 @@ def alter_a_byte(path: Path) -> None:
     path.write_bytes(content)
 
 
-def forge(
-    file: DayFile,
-    change: Callable[[int, Mapping[str, bytes]], Mapping[str, bytes]],
-) -> None:
+def forge(file: DayFile, change: Callable[[int, Mapping[str, bytes]], Mapping[str, bytes]]) -> None:
     """Write a file again with other fields of its entries, and with correct digests."""
     day, replay, entries = file.day, Replay.after(file.day.opening), [*file.entries()]
     with DayWriter(file.path.with_suffix(".forged")) as writer:
@@ -211,9 +208,7 @@ async def test_a_checkpoint_that_was_changed_together_with_its_digest_is_found(k
 
 
 @pytest.mark.duty("D17")
-async def test_a_rewritten_file_with_correct_digests_is_not_the_one_archived(
-    kept: Kept,
-) -> None:
+async def test_a_rewritten_file_with_correct_digests_is_not_the_one_archived(kept: Kept) -> None:
     """The ledger kept the digest of the original file."""
     await kept.week(2)
     await kept.run()

@@ -11,17 +11,7 @@ from structlog.testing import capture_logs
 from meters.acts.claim_types import AskRow
 from meters.ledger.table_corrections import CorrectedWager, Correction
 from meters.wire.messages import DealtPosition, EnteredCards, Reply
-from tests.model.pit import (
-    AT,
-    DEALER,
-    FLOOR,
-    PROGRESSIVE,
-    RAGS,
-    Pit,
-    code,
-    event_bytes,
-    refused,
-)
+from tests.model.pit import AT, DEALER, FLOOR, PROGRESSIVE, RAGS, Pit, code, event_bytes, refused
 from tests.model.test_entered import BEFORE, HAND, count_of
 
 OTHER = HAND | {"cards": ["2h", "3h", "4h"]}

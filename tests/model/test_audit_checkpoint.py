@@ -262,8 +262,8 @@ async def _forge_checkpoint_and_balances(pit: Pit, data: Path) -> str:
 @pytest.mark.duty("D19")
 @pytest.mark.parametrize("change", [_change_an_entry, _forge_checkpoint_and_balances])
 async def test_what_was_changed_before_the_checkpoint_is_found_when_it_is_read_again(
-    played: Pit, tmp_path: Path, change: Callable[[Pit, Path], Awaitable[str]],
-) -> None:  # fmt: skip
+    played: Pit, tmp_path: Path, change: Callable[[Pit, Path], Awaitable[str]]
+) -> None:
     await _audited(played, tmp_path)
     said = await change(played, tmp_path)
     async with operating(played, tmp_path, pace=EVERY_ENTRY) as link:

@@ -29,9 +29,7 @@ async def _set(pit: Pit, parameter: Parameter, value: int) -> None:
     await pit.adopt()
 
 
-async def test_contribution_above_the_bound_is_refused_whole(
-    redis: Redis,
-) -> None:
+async def test_contribution_above_the_bound_is_refused_whole(redis: Redis) -> None:
     pit = await _pit(redis, "contribution_max = 41")
     before = await pit.accounts()
     reply = await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))

@@ -16,16 +16,7 @@ from tests.games.texts import DRAWN
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import AT, BONUS, FIVE_CARD, PROGRESSIVE, Pit, code, event_bytes
-from tests.model.test_asks import (
-    Bets,
-    confirm,
-    correct,
-    opened,
-    positions,
-    refuse,
-    the_ask,
-    void,
-)
+from tests.model.test_asks import Bets, confirm, correct, opened, positions, refuse, the_ask, void
 from tests.model.test_entered import HAND, count_of
 
 pytestmark = [pytest.mark.duty("D17"), pytest.mark.usefixtures("left_sound")]
@@ -69,9 +60,7 @@ async def test_two_lights_and_one_chip_cost_nobody_the_round(pit: Pit) -> None:
     assert count_of(pit, "pitlink_table_wagers_corrected_total", "T-1") == 1
     assert (await pit.audit()).problems == ()
     reply = await pit.result({1: "4h 8s Qc", 2: "3h 6s Jc"})
-    assert [(one.position, one.item) for one in reply.lines or ()] == [
-        (2, PROGRESSIVE), (2, BONUS),
-    ]  # fmt: skip
+    assert [(one.position, one.item) for one in reply.lines or ()] == [(2, PROGRESSIVE), (2, BONUS)]
 
 
 WRONG: dict[str, tuple[tuple[str, int, Bets], dict[str, object], str]] = {
@@ -79,19 +68,18 @@ WRONG: dict[str, tuple[tuple[str, int, Bets], dict[str, object], str]] = {
     "it is there": (("add", 1, {1: PROGRESSIVE}), {}, "wager_twice"),
     "no such position": (("add", 9, {1: PROGRESSIVE, 9: PROGRESSIVE}), {}, "unknown_position"),
     "another amount": (
-        ("add", 2, {1: PROGRESSIVE, 2: PROGRESSIVE}), {"amount": 500}, "wrong_amount",
+        ("add", 2, {1: PROGRESSIVE, 2: PROGRESSIVE}),
+        {"amount": 500},
+        "wrong_amount",
     ),
     "no such wager": (("add", 2, {1: PROGRESSIVE, 2: "ante"}), {"wager": "ante"}, "unknown_wager"),
     "no chip": (("add", 2, {1: PROGRESSIVE, 2: BONUS}), {"wager": BONUS}, "electronic_wager"),
-    "one more": (
-        ("add", 2, {1: PROGRESSIVE, 2: PROGRESSIVE, 3: PROGRESSIVE}), {}, "wagers_differ",
-    ),
+    "one more": (("add", 2, {1: PROGRESSIVE, 2: PROGRESSIVE, 3: PROGRESSIVE}), {}, "wagers_differ"),
     "one less": (("add", 2, {2: PROGRESSIVE}), {}, "wagers_differ"),
     "not done": (("add", 2, {1: PROGRESSIVE}), {}, "wagers_differ"),
     "another patron": (
         ("add", 1, {1: f"{PROGRESSIVE} {FIVE_CARD}"}),
-        {"wager": FIVE_CARD,
-         "positions": positions({1: f"{PROGRESSIVE} {FIVE_CARD}"}, {1: "p9"})},
+        {"wager": FIVE_CARD, "positions": positions({1: f"{PROGRESSIVE} {FIVE_CARD}"}, {1: "p9"})},
         "wagers_differ",
     ),
     "a position twice": (
@@ -99,11 +87,9 @@ WRONG: dict[str, tuple[tuple[str, int, Bets], dict[str, object], str]] = {
         {"positions": positions({1: PROGRESSIVE}) + positions({2: PROGRESSIVE}) * 2},
         "position_twice",
     ),
-    "a blank reason": (
-        ("take_back", 1, {}), {"reason": " "}, "unprintable_text",
-    ),
+    "a blank reason": (("take_back", 1, {}), {"reason": " "}, "unprintable_text"),
     "another round": (("take_back", 1, {}), {"round_id": "R0"}, "unknown_round"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("tried", "fields", "refusal"), WRONG.values(), ids=WRONG)

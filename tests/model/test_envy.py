@@ -65,9 +65,7 @@ async def test_validated_envy_is_paid_by_one_act_with_a_name(pit: Pit) -> None:
 @pytest.mark.reading("T10")
 async def test_envy_for_a_hand_without_a_win_that_waits_is_owed_by_itself(pit: Pit) -> None:
     """The holder made no progressive wager: nobody validates a win, somebody confirms payment."""
-    reply = await pit.round(
-        {1: PROGRESSIVE, 5: PROGRESSIVE}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS}
-    )  # fmt: skip
+    reply = await pit.round({1: PROGRESSIVE, 5: PROGRESSIVE}, {1: RAGS, 3: ROYAL, 5: OTHER_RAGS})
     assert list(reply.claims or ()) == [], "the table gets no win: none waits"
     (row,) = await pit.claims.waiting()
     assert (row.claim, row.only_envy, row.state) == ("pit.T-1-2-e3", True, "validated")

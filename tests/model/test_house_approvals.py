@@ -210,8 +210,8 @@ async def test_a_restore_needs_no_game_file(keeping_redis: Redis, games: Path) -
     for change in (more_on_it, dearer):
         await pit.change(change)
     five = first.replace('wager = "$1"\npays = { royal_flush = "$500" }', "").replace(
-        '[[wager.envy.schedule]]\n\n', ""
-    )  # fmt: skip
+        "[[wager.envy.schedule]]\n\n", ""
+    )
     assert five.count("[[wager.envy.schedule]]") == 1
     (games / "first.toml").write_text(five)
     more = await approved(pit, text.replace("wager = 100", "wager = 500"))

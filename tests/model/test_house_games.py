@@ -100,9 +100,7 @@ PLAYED = (
 def titled_floor(directory: Path) -> str:
     (directory / "stud.toml").write_text(TITLED)
     link = link_text(
-        "one",
-        *(meter_text(kind) for kind in TIERS),
-        table_text("KS", *TIERS, game="keystone_stud"),
+        "one", *(meter_text(kind) for kind in TIERS), table_text("KS", *TIERS, game="keystone_stud")
     )
     return floor_text(link, games=str(directory), two_people_reject_above=ONE_REJECTS)
 

@@ -29,10 +29,8 @@ REFUSED: dict[str, tuple[list[Event], tuple[str, str, str] | None, Event]] = {
     "link_closed": ([], ("meters", "closed", "no dealers"), wagers(1)),
     "meter_full": ([], ("accounts", "meter:progressive", str(MAX - 1)), wagers(1)),
     "books_full": ([wagers(1)], ("accounts", "house", str(1 - MAX)), void(2)),
-    "held": (
-        [wagers(1, positions=TWO_BETS), result(2, positions=TWO_WINS)], None, wagers(3, "R2")
-    ),
-}  # fmt: skip
+    "held": ([wagers(1, positions=TWO_BETS), result(2, positions=TWO_WINS)], None, wagers(3, "R2")),
+}
 """By its code: the events before, a field that is then set in Redis, and the refused event."""
 
 

@@ -61,9 +61,7 @@ async def test_parameter_changes_while_the_link_is_closed_by_two_people(pit: Pit
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
     await pit.link_acts.close(LINK, "sue", "new paytables")
     proposed = await pit.link_acts.propose(LINK, "sue", PAYTABLE_B)
-    assert (proposed.before, proposed.after, proposed.state) == (
-        "paytable A", "paytable B", "open",
-    )  # fmt: skip
+    assert (proposed.before, proposed.after, proposed.state) == ("paytable A", "paytable B", "open")
     with pytest.raises(ActError, match="another person confirms"):
         await pit.link_acts.confirm(LINK, proposed.proposal, "sue")
     assert (await pit.shown_meter(PROGRESSIVE)).paytable == "A"

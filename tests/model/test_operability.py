@@ -101,9 +101,7 @@ async def test_operating_link_finds_a_shortened_ledger(link: Running) -> None:
 
 
 @pytest.mark.duty("D19")
-async def test_operating_link_finds_an_entry_that_was_taken_out_and_put_back(
-    link: Running,
-) -> None:
+async def test_operating_link_finds_an_entry_that_was_taken_out_and_put_back(link: Running) -> None:
     """The entry was verified long before. Later the link operates again without a restart."""
     key = link.pit.store.keys.ledger
     copy = await link.pit.redis.dump(key)

@@ -15,17 +15,7 @@ from tests.approving import approve
 from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
-from tests.model.pit import (
-    BONUS,
-    CENT,
-    FIVE_CARD,
-    FLOOR,
-    PROGRESSIVE,
-    RAGS,
-    STRICT,
-    Pit,
-    refused,
-)
+from tests.model.pit import BONUS, CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, STRICT, Pit, refused
 from tests.model.tampering import rewrite
 
 pytestmark = pytest.mark.duty("D4")
@@ -196,9 +186,7 @@ async def _paid(pit: Pit) -> None:
 
 
 async def _correct(pit: Pit, slip: str, replaces: str, reason: str = "x") -> ClaimRow:
-    return await pit.claims.correct_slip(
-        CLAIM, "cal", slip=slip, replaces=replaces, reason=reason
-    )  # fmt: skip
+    return await pit.claims.correct_slip(CLAIM, "cal", slip=slip, replaces=replaces, reason=reason)
 
 
 @pytest.mark.duty("D17")

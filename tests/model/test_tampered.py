@@ -461,8 +461,7 @@ async def test_another_confirmation_does_not_serve(pit: Pit, change: Fields) -> 
     assert code(await void(pit)) == "accepted"
     assert await problems(pit) == ()
     await rewrite(
-        pit,
-        lambda _, fields: fields | (change if fields[b"kind"] == b"confirm_correction" else {}),
+        pit, lambda _, fields: fields | (change if fields[b"kind"] == b"confirm_correction" else {})
     )
     assert any(MADE_UP in each for each in await problems(pit))
 

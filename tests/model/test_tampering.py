@@ -196,9 +196,7 @@ async def mark(played: Pit, tmp_path: Path) -> LedgerMark:
 )  # fmt: skip
 async def test_a_field_that_was_altered_is_found(played: Pit, field: bytes, value: bytes) -> None:
     number = await entry_of(played, "validate")
-    found = await rewritten(
-        played, number, lambda fields: fields | {field: value}, chained=False
-    )  # fmt: skip
+    found = await rewritten(played, number, lambda fields: fields | {field: value}, chained=False)
     assert found[0].startswith(f"entry {number} is not as it was written")
 
 

@@ -39,11 +39,4 @@ def result(seq: int, round_id: str = "R1", **changes: object) -> Event:
 
 
 def void(seq: int, round_id: str = "R1", **changes: object) -> Event:
-    return {
-        "seq": seq,
-        "at": AT,
-        "type": "void",
-        "round": round_id,
-        "reason": "misdeal",
-        **changes,
-    }
+    return {"seq": seq, "at": AT, "type": "void", "round": round_id, "reason": "misdeal", **changes}

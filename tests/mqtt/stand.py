@@ -180,11 +180,7 @@ class Service:
 
 
 def service_on(
-    home: Path,
-    *options: str,
-    broker: str,
-    redis: str,
-    draws: Mapping[str, int] | None = None,
+    home: Path, *options: str, broker: str, redis: str, draws: Mapping[str, int] | None = None
 ) -> Service:
     port, config = free_port(), home / "floor.toml"
     config.write_text(

@@ -258,10 +258,7 @@ class TestController:
         before = stand.books()
         topic, meter = "pitlink/v1/main/controller", "pitlink/v1/main/meter/progressive"
         stand.redis.kill()
-        eventually(
-            lambda: stand.ear.on(topic)[-1].json["state"] == "inoperable",
-            what="inoperable",
-        )
+        eventually(lambda: stand.ear.on(topic)[-1].json["state"] == "inoperable", what="inoperable")
         assert "Redis" in stand.ear.on(topic)[-1].json["reason"]
         eventually(lambda: stand.ear.on(meter)[-1].json["state"] == "inoperable", what="meter")
         assert stand.service.meter("main", "progressive")["state"] == "inoperable"

@@ -92,9 +92,7 @@ def test_versions_of_two_services_under_load_hardly_go_back(stand: Stand) -> Non
 
 
 @pytest.mark.usefixtures("other")
-def test_a_display_that_connects_after_the_brokers_restart_gets_the_newest(
-    stand: Stand,
-) -> None:
+def test_a_display_that_connects_after_the_brokers_restart_gets_the_newest(stand: Stand) -> None:
     """A killed broker restores its last saved values, and soon receives the newest.
 
     Both services publish when the broker is back, and one may have read the books later than the

@@ -165,9 +165,7 @@ def test_data_that_is_too_long_is_ignored_and_the_event_counts(
     assert all('"correlation data"' in line for line in warnings(table))
 
 
-def test_values_and_heartbeats_name_their_content_and_heartbeats_expire(
-    device: Device,
-) -> None:
+def test_values_and_heartbeats_name_their_content_and_heartbeats_expire(device: Device) -> None:
     """A device that has just subscribed gets the values and a heartbeat which the broker kept."""
 
     def found(topic: str) -> list[Heard]:

@@ -24,11 +24,7 @@ class _Settled(TypedDict, total=False):
     meters: dict[str, Meter]
 
 
-CHAPTERS = {
-    "three_card_poker": "649a.",
-    "three_card_prime": "679a.",
-    "four_card_prime": "682a.",
-}
+CHAPTERS = {"three_card_poker": "649a.", "three_card_prime": "679a.", "four_card_prime": "682a."}
 
 NAMED = frozenset(METER_OF) | {"progressive_envy", "five_card_envy", "five_of_six_envy"}
 

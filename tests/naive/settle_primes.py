@@ -77,20 +77,14 @@ def ante_and_play(box: Box, dealer: tuple[str, ...], paytables: Paytables) -> li
         return [say.collected(position, "ante", ante), say.collected(position, "play", play)]
     cards = tuple(box["cards"])
     if not is_queen_high_or_better(dealer):
-        return [
-            say.returned(position, "ante", ante),
-            say.paid_to_one(position, "play", play, 1),
-        ]
+        return [say.returned(position, "ante", ante), say.paid_to_one(position, "play", play, 1)]
     if three_card_strength(cards) >= three_card_strength(dealer):
         return [
             say.paid_to_one(position, "ante", ante, 1),
             say.paid_to_one(position, "play", play, law.PLAY_679A[three_card_prime_hand(cards)]),
         ]
     bad_beat = law.BAD_BEAT_679A[paytables["bad_beat"]].get(three_card(cards), 0)
-    return [
-        say.collected(position, "ante", ante),
-        by_odds(position, "play", play, bad_beat),
-    ]
+    return [say.collected(position, "ante", ante), by_odds(position, "play", play, bad_beat)]
 
 
 def is_bad_beat(lines: list[Line]) -> bool:
@@ -168,10 +162,7 @@ def ante_and_raise(box: Box, dealer: tuple[str, ...], paytables: Paytables) -> l
         return lines
     bad_beat = law.BAD_BEAT_682A[paytables["bad_beat"]].get(hand, 0)
     if not bad_beat:
-        return [
-            say.collected(position, "ante", ante),
-            say.collected(position, "raise", raised),
-        ]
+        return [say.collected(position, "ante", ante), say.collected(position, "raise", raised)]
     return [
         say.returned(position, "ante", ante),
         say.collected(position, "raise", raised),

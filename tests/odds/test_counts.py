@@ -10,12 +10,7 @@ import pytest
 from bonus.cards import DECK
 from bonus.hands.rankings import RANKINGS
 from bonus.odds.enumerations import Enumerator, fives
-from bonus.odds.hand_counts import (
-    count_best_five,
-    count_hands,
-    steps_of_best_five,
-    steps_of_hands,
-)
+from bonus.odds.hand_counts import count_best_five, count_hands, steps_of_best_five, steps_of_hands
 from tests.rules.test_rankings import THREE_CARDS
 
 RUNS = 11

@@ -136,7 +136,7 @@ def test_cells_of_several_meters_have_their_titles_and_are_not_cut(
     width: int, counted: Enumerator, tmp_path: Path
 ) -> None:
     rows = tier_rows("the_daily_grand", "the_daily_mini") | {
-        "four_of_a_kind": "50% of the_daily_mini + 10% of the_daily_grand + $1,000",
+        "four_of_a_kind": "50% of the_daily_mini + 10% of the_daily_grand + $1,000"
     }
     wager = wager_text("side_bet", "the_daily_grand", "the_daily_mini", rows=rows)
     text = game_text("daily", ["the_daily_grand", "the_daily_mini"], wager)

@@ -21,9 +21,7 @@ class NaiveDay:
     rounds: Counter[str] = field(default_factory=Counter)
 
 
-def naive_days(
-    entries: list[dict[str, str]], zone: ZoneInfo, starts: time
-) -> dict[date, NaiveDay]:  # fmt: skip
+def naive_days(entries: list[dict[str, str]], zone: ZoneInfo, starts: time) -> dict[date, NaiveDay]:
     days: dict[date, NaiveDay] = {}
     for entry in entries:
         if entry["kind"] == "reading":

@@ -4,12 +4,7 @@ import re
 from itertools import chain
 from typing import Final
 
-from meters.reports.accounting_rows import (
-    FIGURE_SHEET,
-    WIN_COLUMNS,
-    WIN_SHEET,
-    day_figures,
-)
+from meters.reports.accounting_rows import FIGURE_SHEET, WIN_COLUMNS, WIN_SHEET, day_figures
 from meters.reports.flows import Flow
 from meters.reports.ledger_scan import from_to
 from tests.reports.shop import Shop
@@ -32,8 +27,6 @@ async def test_every_figure_is_described(shop: Shop) -> None:
     figures = list(day_figures(found.links, None))
     assert figures[0].keys() - _DESCRIBED == set()
     names = {str(one["figure"]) for one in figures}
-    of_pots = {
-        f"{pot}_{moved}" for pot in _POTS for moved in chain(("opening", "closing"), Flow)
-    }  # fmt: skip
+    of_pots = {f"{pot}_{moved}" for pot in _POTS for moved in chain(("opening", "closing"), Flow)}
     assert names - of_pots - _DESCRIBED == set()
     assert len(names - of_pots) > 10

@@ -16,15 +16,7 @@ from tests.approving import approve
 from tests.floor_text import link_text
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
-from tests.reports.shop import (
-    BONUS,
-    NEW_YORK,
-    PROGRESSIVE,
-    ROYAL,
-    STRAIGHT,
-    SUITED,
-    Shop,
-)
+from tests.reports.shop import BONUS, NEW_YORK, PROGRESSIVE, ROYAL, STRAIGHT, SUITED, Shop
 
 ENVY_CENTS = 10_000
 """Envy Bonus for another position from a mini-royal of spades, of a $1 wager."""
@@ -104,7 +96,7 @@ async def test_a_win_before_the_hour_that_is_decided_after_it(make_shop: MakeSho
     await shop.at("2026-11-21 06:00")
     await shop.pit.claims.decide(
         whole, "reject", "Flo", reason="a card too many", envy_not_due=True
-    )  # fmt: skip
+    )
     await shop.pit.decide(odds, "validate", by="Flo")
     await shop.at("2026-11-22 06:00")
     first, second = await shop.day("2026-11-20"), await shop.day("2026-11-21")
@@ -120,7 +112,7 @@ async def test_a_win_before_the_hour_that_is_decided_after_it(make_shop: MakeSho
         (whole, "rejected", date(2026, 11, 20)),
         (whole, "rejected", date(2026, 11, 20)),
         (odds, "validated", date(2026, 11, 20)),
-    ]  # fmt: skip
+    ]
     lost = next(win for win in second.decided if win.envy_of is None)
     assert lost.reason == "a card too many"
     assert second.waiting == {}

@@ -15,9 +15,7 @@ DEALER = {"what": "dealer", "cards": ["2c", "7d", "9s"], "taken_back": True, "re
 
 
 @pytest.mark.duty("D19")
-async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
-    shop: Shop,
-) -> None:
+async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(shop: Shop) -> None:
     pit = shop.pit
     await shop.void(table="T-2")
     await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="A1")

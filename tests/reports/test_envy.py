@@ -80,9 +80,7 @@ async def test_every_envy_bonus_has_its_row_in_jackpots_in_its_state(shop: Shop)
     (paid,) = await shop.round(ROYAL, positions=2, table="T-2")
     await claims.decide(paid, "validate", "Flo")
     await claims.decide(paid, "pay", "Finn", slip="S-1", envy_paid=True)
-    await shop.pit.round(
-        {1: PROGRESSIVE}, {1: "2h 5c 9d", 3: ROYAL}, table="T-2", round_id="R9"
-    )  # fmt: skip
+    await shop.pit.round({1: PROGRESSIVE}, {1: "2h 5c 9d", 3: ROYAL}, table="T-2", round_id="R9")
     found = await shop.survey(from_to(None, None))
     assert all(not each.problems for each in found.links)
     rows = [row for row in win_figures(found.links, None) if row["envy_of"] != ""]

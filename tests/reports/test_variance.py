@@ -54,9 +54,7 @@ async def test_a_variance_at_the_close_is_reported_account_by_account(shop: Shop
     assert "explained" not in clean
 
 
-async def test_a_variance_of_what_is_owed_for_envy_is_reported_in_dollars(
-    shop: Shop,
-) -> None:
+async def test_a_variance_of_what_is_owed_for_envy_is_reported_in_dollars(shop: Shop) -> None:
     await shop.pit.round({1: PROGRESSIVE}, {1: "2h 4d 9s", 3: ROYAL})
     (row,) = await shop.pit.claims.waiting()
     redis, keys, account = shop.pit.redis, shop.pit.store.keys, f"envy:{row.claim}"
@@ -82,9 +80,7 @@ async def test_an_altered_ledger_is_not_to_be_signed(shop: Shop) -> None:
     assert "Prepared by" not in paper
 
 
-async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(
-    shop: Shop,
-) -> None:
+async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(shop: Shop) -> None:
     await shop.round(ROYAL)
     await shop.round(table="T-2")
     await shop.at("2026-11-21 06:00")

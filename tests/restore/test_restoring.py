@@ -208,9 +208,7 @@ async def test_a_new_link_that_one_person_restores_waits_for_two_people(
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
-async def test_a_decision_that_was_lost_keeps_no_wagers_out_and_is_made_again(
-    pit: KeptPit,
-) -> None:
+async def test_a_decision_that_was_lost_keeps_no_wagers_out_and_is_made_again(pit: KeptPit) -> None:
     """Wagers accepted after it are accepted again. Then the books hold the table.
 
     No outbox knows decisions, so the win waits a second time.

@@ -76,11 +76,7 @@ def play(
     """Check and settle a round; meters hold their seeds except those in ``held``."""
     terms = terms_at()
     first, second = cards(community)
-    played = Round(
-        boxes,
-        three(dealer),
-        community=(first, second),
-    )
+    played = Round(boxes, three(dealer), community=(first, second))
     check_round(played, meter_rules("three_card_poker"), terms)
     settlement = settle_round(played, meter_rules("three_card_poker"), terms)
     dues, after = resolve(settlement, {**seeds(terms), **(held or {})}, terms)

@@ -88,13 +88,7 @@ def test_a_further_chapter_is_a_file() -> None:
                 folded=False,
                 wagers={"blind": 100, "call": 400, "river_bonus": 10},
             ),
-            RoundPosition(
-                2,
-                None,
-                None,
-                folded=True,
-                wagers={"blind": 100, "river_bonus": 10},
-            ),
+            RoundPosition(2, None, None, folded=True, wagers={"blind": 100, "river_bonus": 10}),
         ),
         dealer=cards("Qc Qd Qh 3c 5d"),
     )

@@ -9,11 +9,7 @@ from random import Random
 
 import pytest
 from phevaluator.card import Card as TheirCard  # type: ignore[import-untyped]
-from phevaluator.evaluator import (  # type: ignore[import-untyped]
-    evaluate_5cards,
-    evaluate_6cards,
-    evaluate_7cards,
-)
+from phevaluator.evaluator import evaluate_5cards, evaluate_6cards, evaluate_7cards  # type: ignore[import-untyped]
 
 from bonus.cards import DECK, Card, card_name
 from bonus.hands.five import FiveCardHand, best_five, five_card_hand

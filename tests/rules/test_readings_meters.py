@@ -34,18 +34,14 @@ def cents(amount: int, reserve: int = 0) -> MeterHolding:
 def test_reading_g3_fractions_of_a_cent_stay_on_the_meter() -> None:
     held = MeterHolding(1_234_567_8901)  # 1,234,567 cents and 8,901 micros
     played = play(
-        box(3, BELOW, FIVE_CARD),
-        community=JACK_TEN,
-        held={"five_card_progressive": held},
+        box(3, BELOW, FIVE_CARD), community=JACK_TEN, held={"five_card_progressive": held}
     )
     assert played.paid("five_card_progressive") == [(3, 123_456)]
     assert played.after["five_card_progressive"] == MeterHolding(
         held.amount_micros - 123_456 * MICROS_PER_CENT
     )
     assert take_off(
-        held,
-        PercentWon("five_card_progressive", 100),
-        terms_at()["five_card_progressive"],
+        held, PercentWon("five_card_progressive", 100), terms_at()["five_card_progressive"]
     ) == (1_234_567, MeterHolding(1_000_000 * MICROS_PER_CENT + 8_901))
 
 

@@ -176,7 +176,7 @@ def test_wagers_that_were_accepted_before_are_judged_by_the_terms_of_their_own_r
         changed(), lower, other, plain, changed(), changed(meters={"progressive": first})
     )
     assert [answer.get("error", {}).get("code") for answer in seen] == [
-        *(None, "wrong_amount", None, None, None, "unknown_meter"),
+        *(None, "wrong_amount", None, None, None, "unknown_meter")
     ]
     assert seen[4] == seen[0]
     assert [seen[at]["lines"][4]["paid"] for at in (0, 2)] == [5_000, 4_000]

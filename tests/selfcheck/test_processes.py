@@ -117,9 +117,7 @@ def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored
 
 
 @pytest.mark.duty("D10", "D14")
-def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(
-    stand: Stand,
-) -> None:
+def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(stand: Stand) -> None:
     """Changes of the books before the setting is right again are found before the link operates."""
     sue = Colleague(stand.service.url, "Sue Lane")
     stand.table().accept(wagers(1))
@@ -145,9 +143,7 @@ def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(
 
 
 @pytest.mark.duty("D10", "D12")
-def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
-    stand: Stand,
-) -> None:
+def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(stand: Stand) -> None:
     """One link continues as before while the other waits for two people."""
     service = stand.service
     was = service.config.read_text()

@@ -176,8 +176,7 @@ def test_a_floor_file_that_cannot_be_used_is_refused(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("zone", "used"),
-    [("America/Denver", "America/Denver"), ("Etc/UTC", "America/New_York")],
+    ("zone", "used"), [("America/Denver", "America/Denver"), ("Etc/UTC", "America/New_York")]
 )
 def test_the_default_time_zone_is_that_of_the_machine(
     machine: Machine, zone: str, used: str

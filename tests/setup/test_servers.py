@@ -26,9 +26,7 @@ PIECES: Final = (
 
 
 @pytest.mark.duty("D20")
-def test_a_floor_runs_with_the_written_files_and_its_check_is_in_order(
-    installed: Machine,
-) -> None:
+def test_a_floor_runs_with_the_written_files_and_its_check_is_in_order(installed: Machine) -> None:
     """Two services start with their own bundles. An administrator is added over TLS."""
     with (
         WrittenServer("redis-server", installed.path("etc/redis/redis.conf"), 6379) as store,

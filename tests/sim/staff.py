@@ -195,9 +195,7 @@ class Staff:
         assert service.running is not None
         task = service.ask(attrgetter(act)(service.running)(*given, **more))
         await asyncio.wait(
-            {task, service.process.died},
-            timeout=_PATIENCE_S,
-            return_when=asyncio.FIRST_COMPLETED,
+            {task, service.process.died}, timeout=_PATIENCE_S, return_when=asyncio.FIRST_COMPLETED
         )
         if not task.done():
             self._world.note(f"{what}: no answer")

@@ -29,11 +29,7 @@ PER_COMMAND: Final = {
     "service killed before": 0.004,
     "service killed after": 0.008,
 }
-PER_WRITE: Final = {
-    "disk full": 0.02,
-    "agent killed before": 0.01,
-    "agent killed after": 0.015,
-}
+PER_WRITE: Final = {"disk full": 0.02, "agent killed before": 0.01, "agent killed after": 0.015}
 PER_SECOND: Final = {
     "service killed": 0.03,
     "service stopped": 0.03,

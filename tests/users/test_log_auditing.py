@@ -14,13 +14,7 @@ from redis.asyncio import Redis
 from meters.floor.roles import Role
 from meters.service.log_auditing import LogAuditing
 from meters.service.pace import Pace
-from meters.users.log_audit import (
-    LogAudit,
-    LogCheckpoint,
-    LogCheckpointFile,
-    LogFinding,
-    LogMark,
-)
+from meters.users.log_audit import LogAudit, LogCheckpoint, LogCheckpointFile, LogFinding, LogMark
 from meters.users.log_macs import LogSecrets
 from meters.wire import topics
 from meters.wire.messages import LedgerSeal

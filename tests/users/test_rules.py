@@ -82,7 +82,7 @@ def test_a_pin_has_six_to_twelve_digits(pin: str) -> None:
         ("199001 072590 250790 900725 196745 451967 31121999 12311999 20260704 84712011", "date"),
         ("314159 135790 135791 246810 31415926 1314520 15975364 7758521 7894561", "this PIN"),
     ],
-)  # fmt: skip
+)
 def test_a_pin_that_is_tried_first_is_refused_with_the_reason_and_not_repeated(
     pins: str, why: str
 ) -> None:

@@ -225,9 +225,9 @@ async def test_links_with_one_reason_are_one_line_for_a_dealer_too(room: FloorRo
     lines = bar(page).locator("p")
     await expect(lines).to_have_text(["Inoperable: Three Card Poker Jackpot, Pit 2. No broker."])
     fail(room, {"tcp-main": "no broker", "pit-2": REASON})
-    await expect(lines).to_have_text([
-        "Inoperable: Three Card Poker Jackpot. No broker.", f"Inoperable: Pit 2. {REASON}.",
-    ])  # fmt: skip
+    await expect(lines).to_have_text(
+        ["Inoperable: Three Card Poker Jackpot. No broker.", f"Inoperable: Pit 2. {REASON}."]
+    )
 
 
 @pytest.mark.slow

@@ -55,9 +55,8 @@ async def test_a_second_person_confirms_a_rejection_also_in_a_short_row(room: Fl
     await dialog(flo).get_by_text("The hand was not as entered").click()
     await answer(flo, "Request rejection of $1,510.00")
     await sees(
-        card, "Flo requests to reject it",
-        "Envy Bonuses: not due once the rejection is confirmed",
-    )  # fmt: skip
+        card, "Flo requests to reject it", "Envy Bonuses: not due once the rejection is confirmed"
+    )
     await press(card, "Show less")
     for size in SIZES:
         await resize(flo, size)

@@ -52,9 +52,7 @@ METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "T
 
 
 @pytest.mark.slow
-async def test_every_route_by_every_method_answers_with_the_security_headers(
-    stand: Stand,
-) -> None:
+async def test_every_route_by_every_method_answers_with_the_security_headers(stand: Stand) -> None:
     """All routes of the application, and paths without a route; none answers with a 5xx.
 
     What the staff is shown is kept nowhere either.

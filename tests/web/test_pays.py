@@ -141,9 +141,7 @@ async def test_a_table_s_page_shows_only_what_the_table_offers(stand: Stand) -> 
 
 
 @pytest.mark.duty("D1")
-async def test_games_that_pay_differently_are_named_on_the_page_of_their_link(
-    sides: Sides,
-) -> None:
+async def test_games_that_pay_differently_are_named_on_the_page_of_their_link(sides: Sides) -> None:
     house_stand = await sides(HOUSE_FLOOR)
     page = (await house_stand.get(PAYS)).text
     tables = Tables(page).of

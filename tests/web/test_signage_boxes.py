@@ -20,10 +20,7 @@ from tests.web.stand import Stand, jackpot
 SIZES: Final = (
     (800, 480), (1024, 768), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920), (2160, 3840),
 )  # fmt: skip
-MORE_SIZES: Final = {
-    "l3": ((2560, 720), (1920, 360), (390, 844)),
-    "": ((2560, 720), (480, 800)),
-}
+MORE_SIZES: Final = {"l3": ((2560, 720), (1920, 360), (390, 844)), "": ((2560, 720), (480, 800))}
 """Further sizes, for the page of a link and for that of the whole floor."""
 
 COUNTS: Final = range(1, 9)
