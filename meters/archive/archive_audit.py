@@ -22,7 +22,7 @@ from meters.archive.archive_days import Advance, ArchiveFiles, archived_and_read
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.audit.audit_files import ARCHIVE_NOTE, CheckedLink
 from meters.audit.link_audit import Finding, LinkAudit, Onlooker
-from meters.ledger.checkpoint import Mark
+from meters.ledger.checkpoint import CheckpointError, Mark
 from meters.ledger.entry_messages import ARCHIVED, EXPIRED, Archived
 from meters.ledger.ledger_replay import Replay
 from meters.store.ledger_mark import LedgerMark
@@ -193,7 +193,10 @@ def _replayed(
     replay, read = Replay(), list[DayFile]()
     for file in files:
         if not read:
-            replay = Replay.after(file.day.opening)
+            try:
+                replay = Replay.after(file.day.opening)
+            except CheckpointError as error:
+                raise ArchiveError(f"{file.path} is damaged: {error}") from None
             if onlooker:
                 onlooker.began(replay)
         read.append(file)

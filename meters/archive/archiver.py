@@ -13,8 +13,8 @@ from meters.archive.archive_days import (
     day_of,
 )
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
-from meters.ledger.checkpoint import Checkpoint
-from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS, WINS_KEPT
+from meters.ledger.checkpoint import Checkpoint, CheckpointError
+from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
 from meters.ledger.entry_messages import DECIDED, Archived, Expired
 from meters.ledger.ledger_replay import Replay
 from meters.store.link_store import LinkStore
@@ -87,7 +87,10 @@ class Archiver:
                 " files, run this on the machine that has them, or write the entries that are still"
                 " in Redis again with --lost"
             )
-        replay = Replay.after(await self._begins_after(known))
+        try:
+            replay = Replay.after(await self._begins_after(known))
+        except CheckpointError as error:
+            raise ArchiveError(f"the files of link {self._store.link.id}: {error}") from None
         begun, written = replay.entries, []
         while replay.entries < last:
             file, is_new = await self._write_next(
@@ -269,31 +272,18 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the wins that can be deleted from Redis. They were decided before the checkpoint.
-
-        Two kinds of decided wins remain: the latest wins of each meter, and those whose state the
-        service reports when a table sends a hello event.
-        """
-        store = self._store
-        unpaid = set(checkpoint.books.claims)
-        _, tables = await store.tables_at([table.id for table in store.link.table])
-        for table in tables:
-            unpaid.update(table.repeated_claims)
-        found: list[tuple[str, int, str]] = []
-        for meter in (meter.meter_id for meter in store.link.meter):
-            for meter_awards in (True, False):
-                wins = await self._wins_before(meter, checkpoint.entries, meter_awards=meter_awards)
-                latest = await store.wins(meter, None, WINS_KEPT, meter_awards=meter_awards)
-                unpaid.update(claim for _, claim in latest)
+        """Return the wins before the checkpoint, except its own, with which an audit begins."""
+        found = list[tuple[str, int, str]]()
+        for meter in (meter.meter_id for meter in self._store.link.meter):
+            # Every win is in this list of its meter, those of a percentage in another one too.
+            wins = await self._wins_before(meter, checkpoint.entries)
             found += [(meter, order, claim) for order, claim in wins]
-        return [win for win in found if win[2] not in unpaid]
+        return [win for win in found if win[2] not in checkpoint.claims]
 
-    async def _wins_before(
-        self, meter: str, last: int, *, meter_awards: bool
-    ) -> list[tuple[int, str]]:
+    async def _wins_before(self, meter: str, last: int) -> list[tuple[int, str]]:
         found = list[tuple[int, str]]()
         before = last + 1
-        while page := await self._store.wins(meter, before, _PAGE, meter_awards=meter_awards):
+        while page := await self._store.wins(meter, before, _PAGE, meter_awards=False):
             found += page
             # Wins of one result have the same entry number, and a page can end between these wins.
             before = page[-1][0] + (len(page) == _PAGE and page[0][0] != page[-1][0])

@@ -47,7 +47,7 @@ _PACKED_BYTES: Final = 1 << 10
 writes."""
 _LINE_BYTES_MAX: Final = 1 << 25
 _ENTRY_BYTES_MAX: Final = 1 << 20
-_CHECKPOINTS_BYTES_MAX: Final = 1 << 28
+_CHECKPOINTS_BYTES_MAX: Final = 1 << 30
 
 
 class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
@@ -151,6 +151,8 @@ class DayFile:
                 states = read_checkpoint(opening), read_checkpoint(closing)
             except CheckpointError as error:
                 raise ArchiveError(f"{self.path} is damaged: {error}") from None
+            if (states[0].text, states[1].text) != (opening, closing):
+                raise ArchiveError(f"{self.path} is damaged: a state is not as pitlink writes it")
             return Day(head.link, head.day, head.first, head.last, head.previous, *states)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:

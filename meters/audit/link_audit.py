@@ -124,7 +124,6 @@ class LinkAudit:
         replay, problems = await self._replay_to(
             replay, snapshot.last_entry, seen, advance, again=again if goes_on else None
         )
-        self._has_run = True
         stored = replay.entries
         if replay.entries != snapshot.last_entry:
             # Redis can lose entries after they were replayed.
@@ -142,6 +141,9 @@ class LinkAudit:
             # allowed to repair the data.
             reserves=restoring or again > 0,
         )
+        self._has_run = not problems
+        if self._replay is not replay:
+            self._claims.begin_again()
         return Finding(
             self._store.link.id,
             replay.entries,
@@ -171,6 +173,7 @@ class LinkAudit:
         advance: Callable[[int, int], None] | None = None,
         *,
         again: int | None,
+        begins: bool = True,
     ) -> tuple[Replay, list[str]]:
         """Continue a replay up to entry `last`. Return the replay and the problems that it found.
 
@@ -179,7 +182,7 @@ class LinkAudit:
         self._replay = replay = await self._read(replay, last, seen, advance, self._onlooker)
         problems = [*replay.problems]
         if again is not None and replay.entries == last:
-            problems += await self._read_again(replay, again)
+            problems += await self._read_again(replay, again, begins=begins)
         self._doubtful = bool(problems)
         return replay, problems
 
@@ -236,7 +239,7 @@ class LinkAudit:
             return False
         store = self._store
         last = int(await store.redis.hget(store.keys.meters, "entries") or 0)
-        _, problems = await self._replay_to(replay, last, seen, again=again)
+        _, problems = await self._replay_to(replay, last, seen, again=again, begins=False)
         return not problems
 
     async def _read(
@@ -279,7 +282,13 @@ class LinkAudit:
     async def _begun(self) -> Replay:
         return Replay.after(await self._store.checkpoint())
 
-    async def _read_again(self, replay: Replay, count: int) -> list[str]:
+    async def _read_again(self, replay: Replay, count: int, *, begins: bool) -> list[str]:
+        """Read some old entries once more; if all were read, begin only if `begins` is true.
+
+        To begin takes milliseconds, because the checkpoint in Redis must be decoded.
+        """
+        if self._again is None and not begins:
+            return []
         again = self._again or await self._begun()
         due = min(again.entries + count, replay.entries)
         self._again = again = await self._read(again, due)
@@ -289,12 +298,14 @@ class LinkAudit:
             self._again = None
             if again.seal != replay.seal and not again.problems:
                 return ["the ledger is not the one that was read before"]
-            if again.closing_digest != replay.closing_digest and not again.problems:
-                return ["the balances are not those that follow from the ledger"]
             if again.begins_after < replay.begins_after and not again.problems:
+                # The file of the audit checkpoint can have been changed.
+                if again.closing_digest != replay.closing_digest:
+                    return ["the state is not the one that follows from the ledger"]
                 # This replay also has the payout slips, acts and replies of the entries before the
                 # audit checkpoint, so the next audits compare them too.
                 self._replay = again
+                self._claims.begin_again()
         return again.problems
 
     @property

@@ -184,7 +184,7 @@ def _lowest_replayed(replay: Replay, table: str) -> int:
     """
     if replay.begins_after == 0:
         return 0
-    return min(replay.tables.replies.get(table, (2**63,)))
+    return min(replay.tables.replies.get(table) or (2**63,))
 
 
 def _has_no_entry(reply: bytes, seq: int) -> bool:

@@ -18,7 +18,7 @@ from meters.ledger.accounts import (
     transfers_in,
 )
 from meters.ledger.chain import CHAIN, ENTRY_FIELDS, link_and_seal
-from meters.ledger.checkpoint import Checkpoint, Mark, read_checkpoint
+from meters.ledger.checkpoint import Checkpoint, CheckpointError, Mark, read_checkpoint
 from meters.ledger.claim_evidence import CLAIM_ACTS, Evidence
 from meters.ledger.entry_messages import (
     ARCHIVED,
@@ -69,12 +69,13 @@ class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Its `checkpoint` has more than that of a gaming day's close: all claims that Redis can have, and
     the tables' replies. `closings` are the digests of the checkpoints at the close of the gaming
-    days that were not archived yet.
+    days that were not archived yet. `claims_after` is that of the `Replay`.
     """
 
     link: str
     checkpoint: Checkpoint
     closings: dict[str, str]
+    claims_after: int
 
 
 @dataclass
@@ -86,7 +87,9 @@ class Replay:
     day and the ledger, `notes` facts that are no fault, but that a reader of the ledger must know.
     According to the ledger, the days in `archived` were archived, and `expired_to` is the last
     entry whose archive file was deleted. `begins_after` is the number of the entry before the first
-    replayed one; `evidence` says what of the claims such a replay lacks.
+    replayed one; `evidence` says what of the claims such a replay lacks. It has all claims that
+    were opened after the entry `claims_after`. Of the earlier ones, Redis can have more than those
+    that remain: it forgets them some time after their entries.
     """
 
     entries: int = 0
@@ -99,6 +102,7 @@ class Replay:
     expired_to: int = 0
     closed_day: str = ""
     begins_after: int = 0
+    claims_after: int = 0
     evidence: Evidence = field(default_factory=Evidence)
     tables: TableEvidence = field(default_factory=TableEvidence)
     link: LinkEvidence = field(default_factory=LinkEvidence)
@@ -112,21 +116,39 @@ class Replay:
 
     @classmethod
     def after(cls, checkpoint: Checkpoint) -> Self:
-        """Make a replay that continues from the checkpoint at the close of a gaming day."""
-        closings = {checkpoint.closed_day: checkpoint.digest} if checkpoint.entries else {}
-        return cls._continued(read_checkpoint(checkpoint.text), closings)
+        """Make a replay that continues from a checkpoint, which it changes.
+
+        Raises:
+            CheckpointError: the checkpoint has a state that no ledger makes.
+        """
+        return cls._continued(checkpoint, {}, checkpoint.entries)
 
     @classmethod
     def resumed(cls, state: AuditCheckpoint) -> Self:
-        """Make a replay that continues from an audit checkpoint, which it changes."""
-        return cls._continued(state.checkpoint, state.closings)
+        """Make a replay that continues from an audit checkpoint, which it changes.
+
+        Raises:
+            CheckpointError: the checkpoint has a state that no ledger makes.
+        """
+        return cls._continued(state.checkpoint, state.closings, state.claims_after)
 
     @classmethod
-    def _continued(cls, state: Checkpoint, closings: dict[str, str]) -> Self:
-        if state.approval:
-            state.books.approved = approved_floor(state.approval.event)
+    def _continued(cls, state: Checkpoint, closings: dict[str, str], claims_after: int) -> Self:
+        try:
+            if state.approval:
+                state.books.approved = approved_floor(state.approval.event)
+            evidence = Evidence(state.claims, state.ended, state.assets)
+        except (*UNREADABLE, ValueError, KeyError) as error:
+            raise CheckpointError(
+                f"the state at entry {state.entries} is wrong: {error!r}"
+            ) from None
+        lacking = state.books.waiting - state.claims.keys()
+        lacking |= state.books.terms.keys() ^ state.books.cycles.keys()
+        if lacking:
+            raise CheckpointError(f"the state at entry {state.entries} lacks {min(lacking)}")
         return cls(
             begins_after=state.entries,
+            claims_after=claims_after,
             entries=state.entries,
             chain=state.chain,
             seal=state.seal,
@@ -136,7 +158,7 @@ class Replay:
             books=state.books,
             tables=state.tables,
             link=state.link,
-            evidence=Evidence(state.claims, state.ended, state.assets),
+            evidence=evidence,
             _contributed_micros=state.contributed_micros,
             _approval=state.approval,
             _half=state.half,
@@ -147,7 +169,8 @@ class Replay:
         """Return the whole state. It is no copy: the next entry changes it."""
         archived = {one.day.isoformat() for one in self.archived}
         closings = {day: one for day, one in self._closings.items() if day not in archived}
-        return AuditCheckpoint(link, self._state(self.evidence.claims, self.tables), closings)
+        state = self._state(self.evidence.claims, self.tables)
+        return AuditCheckpoint(link, state, closings, self.claims_after)
 
     @property
     def checkpoint(self) -> Checkpoint:

@@ -38,8 +38,12 @@ class ArchivedLedger:
 
     def __init__(self, directory: Path, link: str) -> None:
         self.days = ArchiveFiles(directory, link).files()
-        self.opening = self.days[0].day.opening if self.days else Checkpoint()
         self.last = self.days[-1].head.last if self.days else 0
+
+    @property
+    def opening(self) -> Checkpoint:
+        """The state before the first entry of the archive, read again each time."""
+        return self.days[0].day.opening if self.days else Checkpoint()
 
     async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
         """Yield the entries of the archive after entry `after`, in order.

@@ -49,9 +49,9 @@ class Rebuild:
         try:
             self.replay = Replay.after(closing)
             if closing.closed_day:
-                self._open_day(self.replay.link.standing["reading_at"] or "")
-        except (*UNREADABLE, ValueError, KeyError) as error:
-            raise RebuildError(f"the state at {closing.closed_day} is wrong: {error!r}") from None
+                self._open_day(self.replay.link.standing.get("reading_at") or "")
+        except (ValueError, TypeError, OverflowError) as error:
+            raise RebuildError(f"the state at {closing.closed_day} is wrong: {error}") from None
 
     @property
     def open_day(self) -> date:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 import zstandard
 
+from meters.archive import day_file
 from meters.archive.day_file import ArchiveError, DayFile
 
 EXPANDED_BYTES: Final = 1 << 29
@@ -48,8 +49,9 @@ def forged(path: Path, part: Part, line: bytes) -> DayFile:
     ],
 )
 def test_a_file_that_expands_far_is_refused_by_its_name(
-    tmp_path: Path, part: Part, line: bytes, reason: str
+    tmp_path: Path, part: Part, line: bytes, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(day_file, "_CHECKPOINTS_BYTES_MAX", 1 << 28)
     file = forged(tmp_path / "2126-11-21.jsonl.zst", part, line)
     tracemalloc.start()
     try:

@@ -11,16 +11,21 @@ from meters.archive.archiver import Archiver, delete, expired
 from meters.archive.day_file import ArchiveError
 from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import parse_floor
+from meters.ledger import claim_evidence
 from meters.ledger.claim_evidence import CLAIM_ACTS
+from meters.ledger.floor_approvals import HalfApproval
+from meters.ledger.ledger_replay import Replay
+from meters.ledger.link_state import IndexPart, Snapshot
 from meters.ledger.redis_layout import SCHEMA
 from meters.store.approval_book import ApprovalBook
 from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import LinkStore
+from meters.wire.messages import EnteredCards
 from tests.approving import approve as people_approve
 from tests.lua.books import keyspace
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
-from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, to
+from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, to
 from tests.model.tampering import rewrite
 
 
@@ -226,3 +231,105 @@ async def test_an_approval_that_is_archived_and_lost_in_redis_is_known_by_the_ch
     assert approved is not None
     assert approved.left.keys() == {"table T-2", "asset 104212"}
     assert (await kept.pit.audit()).problems == ()
+
+
+@pytest.fixture
+def one_win_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Redis keep the last win of each meter, besides those that a table may ask for."""
+    monkeypatch.setattr(claim_evidence, "WINS_KEPT", 1)
+
+
+class _KilledError(Exception):
+    pass
+
+
+async def _killed(*_: object) -> None:
+    raise _KilledError
+
+
+@pytest.mark.usefixtures("one_win_stays")
+async def test_wins_that_redis_has_not_forgotten_yet_are_no_problem(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The archive was killed after it had trimmed the ledger, or works while an audit reads."""
+    store, wins = kept.pit.store, kept.pit.store.keys.wins
+    await kept.week(2, rounds=20)
+    await kept.week(1, rounds=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Archiver, "_forget_wins", _killed)
+        with pytest.raises(_KilledError):
+            await kept.run()
+    before = await store.redis.zcard(wins)
+    assert (await kept.pit.audit()).problems == ()
+    await kept.run()
+    assert await store.redis.zcard(wins) < before
+    await kept.week(1, rounds=20)
+    await kept.week(1, rounds=1)
+    snapshot, audit = store.snapshot, LinkAudit(store)
+
+    async def archived_after(*, indexes: bool, part: IndexPart | None) -> Snapshot:
+        taken = await snapshot(indexes=indexes, part=part)
+        await kept.run()
+        return taken
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "snapshot", archived_after)
+        assert (await audit.run()).problems == ()
+    assert (await kept.audit()).problems == ()
+
+
+@pytest.mark.usefixtures("one_win_stays")
+async def test_a_win_of_an_earlier_day_stays_when_it_is_decided_or_corrected_later(
+    kept: Kept,
+) -> None:
+    """Only a later checkpoint can let Redis forget it: every audit begins with the last one."""
+    pit = kept.pit
+    hands = {1: RAGS, 3: "As Ks Qs", 5: "2h 5c 9d"}
+    await pit.round({1: PROGRESSIVE, 5: PROGRESSIVE}, hands, round_id="envy")
+    (envy,) = await pit.claims.waiting()
+    won = await pit.round(
+        {3: PROGRESSIVE}, {3: "As Ks Qs"}, community="2d 3c", round_id="won", table="T-2"
+    )
+    (claim,) = won.claims or ()
+    await pit.pay(claim.claim, "A-1")
+    await kept.week(3, rounds=1)
+    await kept.run()
+    await pit.claims.correct_slip(claim.claim, "cal", slip="B-1", replaces="A-1", reason="digits")
+    for _ in range(20):
+        await kept.play()
+    await pit.pay_envy(envy.claim)
+    await kept.run()
+    assert (await pit.audit()).problems == ()
+    for _ in range(3):
+        await kept.week(1, rounds=1)
+        assert len((await kept.run()).written) == 1
+    assert (await pit.audit()).problems == (await kept.audit()).problems == ()
+
+
+@pytest.mark.usefixtures("one_win_stays")
+async def test_wins_of_a_table_that_left_stay_while_its_list_names_them(kept: Kept) -> None:
+    """The service that goes on and the archive come to the same state at each close."""
+    running = LinkAudit(kept.pit.store)
+    await kept.week(1, rounds=20)
+    await kept.pit.round({3: PROGRESSIVE}, {3: RAGS}, table="T-2", round_id="last")
+    assert (await running.run(again=20)).problems == ()
+    pit = Pit(kept.pit.redis, FLOOR.replace('id = "T-1"', 'id = "T-8"').replace("104211", "8"))
+    await people_approve(Configuration(pit.floor, pit.store))
+    await kept.days.keep(A_DAY)
+    for _ in range(3):
+        await kept.days.keep(A_DAY)
+        await Archiver(pit.store, kept.archive, 1).run(lambda *_: None)
+        assert (await running.run(again=2_000)).problems == ()
+
+
+async def test_a_replay_from_a_checkpoint_has_what_two_people_have_half_done(kept: Kept) -> None:
+    """The first of two approvals, and cards that a dealer entered in a round that is open."""
+    await kept.week()
+    replay = Replay()
+    for number, fields in await kept.pit.store.entries(0, 1_000):
+        replay.apply_entry(number, fields)
+    replay._half = HalfApproval("d", "", "amy", ("a change",))
+    replay.tables.known["T-1"] = (EnteredCards(what="hand", position=1, cards=["As", "Ks"]),)
+    again = Replay.after(replay.checkpoint)
+    assert (again._half, again.tables.known) == (replay._half, replay.tables.known)
+    assert again.closing_digest == replay.closing_digest

@@ -100,6 +100,26 @@ async def test_wagers_of_an_open_round_that_were_changed_before_the_start_are_fo
     assert (await resumed.run()).problems == (expected,)
 
 
+async def test_a_start_finds_again_and_again_what_was_changed_before_it(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """Also if a table has been idle for so long that the ledger has none of its replies."""
+    kept = await Kept.opened(keeping_redis, tmp_path)
+    await kept.pit.round({3: PROGRESSIVE}, {3: ROYAL}, table="T-2", round_id="idle")
+    await kept.week(4, rounds=1)
+    await kept.run()
+    state = await _audited(kept.pit, tmp_path)
+    audit = LinkAudit(kept.pit.store, Replay.resumed(state))
+    assert (await audit.run(again=5)).problems == ()
+    keys = kept.pit.store.keys
+    await kept.pit.redis.hset(keys.approved, "by", "mallory")
+    audit = LinkAudit(
+        kept.pit.store, Replay.resumed(decode_checkpoint(_path(tmp_path).read_bytes()))
+    )
+    for _ in range(3):
+        assert "mallory" in "".join((await audit.run(again=5)).problems)
+
+
 @pytest.mark.duty("D4", "D15")
 @pytest.mark.parametrize("step", ["requested", "rejected", "reopening"])
 async def test_requests_of_two_people_are_known_after_a_start(

@@ -33,9 +33,12 @@ class Copy(ArchivedLedger):
         self._entries = entries
         self.last = entries[-1][0]
         self.days = ()
-        self.opening = Checkpoint()
         self.fails_at = 0
         self._readings = 0
+
+    @property
+    def opening(self) -> Checkpoint:
+        return Checkpoint()
 
     @classmethod
     async def of(cls, store: LinkStore) -> Self:

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from meters.ledger import claim_evidence
 from meters.ledger.redis_layout import REPLIES_KEPT
 from meters.restore.store_writing import StoreWriter
 from tests.model.days import A_DAY, Days
-from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, code, to
+from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, FLOOR, PROGRESSIVE, RAGS, code, to
 from tests.model.test_asks import void
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Copy
@@ -103,6 +104,29 @@ async def test_a_win_can_be_paid_after_the_files_of_its_day_were_deleted(late: L
     await pit.goes_on()
     assert [row.claim for row in await pit.claims.waiting()] == waiting
     await pit.pay_all(waiting)
+    assert (await pit.audit()).problems == ()
+
+
+async def test_wins_of_days_that_were_archived_in_one_run_are_restored(
+    redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No entry about the archiving is in the archive. So Redis gets wins that it had forgotten."""
+    monkeypatch.setattr(claim_evidence, "WINS_KEPT", 1)
+    late = Late(redis, tmp_path)
+    pit, wagers = late.pit, " ".join((PROGRESSIVE, FIVE_CARD, FIVE_OF_SIX, BONUS))
+    await late.days.open()
+    await pit.open()
+    await late.play("T-2", "once")
+    for number in range(70):
+        won = await pit.round({3: wagers}, {3: "As Ks Qs"}, round_id=f"W{number}")
+        await pit.pay_all(one.claim for one in won.claims or ())
+    for day in range(5):
+        await late.play("T-1", f"R{day}")
+        await late.days.keep(A_DAY)
+        if day != 3:
+            await pit.archive()
+    await pit.lost_and_restored(pit.archived)
+    await pit.archive()
     assert (await pit.audit()).problems == ()
 
 

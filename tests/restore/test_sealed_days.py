@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
-from meters.archive import archive_days, archiver
+from meters.archive import archive_days
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.floor.floor_file import Floor as FloorFile
 from meters.ledger import claim_evidence
@@ -42,8 +42,7 @@ pytestmark = pytest.mark.duty("D11")
 @pytest.fixture(autouse=True)
 def _few_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Redis keep so few wins that some of a short test are deleted."""
-    for module in (archiver, claim_evidence):
-        monkeypatch.setattr(module, "WINS_KEPT", 2)
+    monkeypatch.setattr(claim_evidence, "WINS_KEPT", 2)
 
 
 class EachEntryReader(CopyReader):
