@@ -140,9 +140,14 @@ class Hand:
             await line.click()
 
     async def wager(self, *names: str) -> None:
-        """Place wagers, each of which must light up."""
+        """Place wagers, each of which must light up; press again if a slow machine sent nothing."""
+        not_sent = self.page.get_by_text("press again")
         for name in names:
+            lit = self.page.get_by_role("button", name=name, exact=True, pressed=True)
             await self.touch(name)
+            await expect(lit.or_(not_sent).first).to_be_visible()
+            if not await lit.count():
+                await self.touch(name)
             await self.shows_lit(name)
 
     async def deal(self, *hands: str, dealer: str = "2c 3c 4c") -> None:
