@@ -139,6 +139,8 @@ class CopyReader:
         async for number, fields in copy.entries(rebuild.replay.entries):
             rebuild.apply_entry(number, fields)
             if number in ends:
+                # A file that is not the one that was archived makes later ones look wrong.
+                self._hold_against_notes(rebuild)
                 _hold_against_close(ends[number], rebuild)
             self._pass(number, rebuild.replay.chain)
         self._hold_against_notes(rebuild)
