@@ -62,18 +62,16 @@ def _other_fields(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[s
 
 
 async def link_state_problems(
-    store: LinkStore, replay: Replay, snapshot: Snapshot, *, whole: bool
+    store: LinkStore, replay: Replay, snapshot: Snapshot, *, whole: bool, approved: bool
 ) -> list[str]:
     """Return the differences between the link's state in Redis and in the ledger, as texts.
 
-    The state is: proposals, and the approved configuration. `replay` is up to the last entry of
-    `snapshot`, which has the indexes. Without `whole`, only undecided proposals are checked, and
-    not the approved configuration.
+    The state is: proposals, and the approved configuration if `approved` is true. `replay` is up to
+    the last entry of `snapshot`, which has the indexes. Without `whole`, only undecided proposals
+    are checked.
     """
     link, found = replay.link, list[str]()
-    # While a link operates, its self-check compares the approval with the ledger. A new approval
-    # repairs a difference.
-    if whole:
+    if approved:
         differences = _differences(link.approved, snapshot.approved)
         found += [f"the approved configuration: {each}" for each in differences]
     found += _other_open(replay, snapshot.proposals)

@@ -112,7 +112,7 @@ async def test_a_start_finds_again_and_again_what_was_changed_before_it(
     audit = LinkAudit(kept.pit.store, Replay.resumed(state))
     assert (await audit.run(again=5)).problems == ()
     keys = kept.pit.store.keys
-    await kept.pit.redis.hset(keys.approved, "by", "mallory")
+    await kept.pit.redis.hset(keys.repeated_claims, "T-1", "mallory")
     audit = LinkAudit(
         kept.pit.store, Replay.resumed(decode_checkpoint(_path(tmp_path).read_bytes()))
     )
