@@ -156,6 +156,9 @@ class ClaimAudit:
         acts = replay.evidence.acts
         del acts[: bisect_right(acts, max(archived_to, replay.evidence.acts_after))]
         slips = [*self._looked_at(replay, snapshot, at_most)]
+        if part and self._compared and snapshot.counts.slips < _slips_due(replay, self._compared):
+            # One is lost, or a win has a number again that it had before this replay.
+            slips = [*replay.evidence.slips.items()]
         found = [
             *counts,
             *_other_waiting(replay, snapshot),
@@ -380,8 +383,7 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     """Return texts about indexes with more members than the ledger says.
 
     So an audit of a part also notices members that were added elsewhere. Archiving removes wins and
-    acts, so their indexes can have fewer members; a missing one is noticed with its part. Payout
-    slips are never removed.
+    acts, so their indexes can have fewer members; a missing one is noticed with its part.
     """
     part = snapshot.part
     if part is None or compared is None:
@@ -401,10 +403,13 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     acts = compared.counts.acts + len(evidence.acts) - bisect_right(evidence.acts, part.new_after)
     if counts.acts > acts:
         found.append(f"the index of acts has {counts.acts} members, the ledger says {acts}")
-    slips = compared.counts.slips + len(evidence.slips) - compared.slips
-    if counts.slips != slips:
+    if counts.slips > (slips := _slips_due(replay, compared)):
         found.append(f"{counts.slips} payout slips are in Redis, the ledger says {slips}")
     return found
+
+
+def _slips_due(replay: Replay, compared: "_Compared") -> int:
+    return compared.counts.slips + len(replay.evidence.slips) - compared.slips
 
 
 def _order_of(member: str) -> int:

@@ -213,10 +213,11 @@ class LinkAudit:
             problems += await table_problems(store, self._pause, replay, whole=whole)
             # While a link operates, its self-check compares the approval with the ledger, and a new
             # approval repairs a difference. So only the first audit compares it.
-            approved, self._knows_approval = whole and not self._knows_approval, True
+            approved = whole and not self._knows_approval
             problems += await link_state_problems(
                 store, replay, snapshot, whole=whole, approved=approved
             )
+            self._knows_approval = True
         return problems
 
     def _balances(self, snapshot: Snapshot) -> dict[str, dict[str, int]]:

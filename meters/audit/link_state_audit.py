@@ -53,11 +53,8 @@ def _other_fields(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[s
         of, _, meter = name.partition(":")
         one, other = held.get(name), due.get(name)
         if of not in {"file", "version"} and one != other and {one, other} != {None, "0"}:
-            what = (
-                f"meter {meter}: its {_OF_METER.get(of, of)}"
-                if meter
-                else (f"the link's {_OF_LINK.get(of, of)}")
-            )
+            of_meter, of_link = _OF_METER.get(of, of), _OF_LINK.get(of, of)
+            what = f"meter {meter}: its {of_meter}" if meter else f"the link's {of_link}"
             yield f"{what} is {shown(one)}, the ledger says {shown(other)}"
 
 

@@ -180,7 +180,7 @@ def meters_row(replay: Replay) -> dict[str, str]:
     found |= {"day_closed": replay.closed_day} if replay.closed_day else {}
     for meter, text in texts.items():
         found[f"terms:{meter}"] = text
-        found[f"cycle:{meter}"] = str(books.cycles[meter])
+        found[f"cycle:{meter}"] = str(books.cycles.get(meter, 0))
         found[f"pending:{meter}"] = str(books.pending[meter])
     return found
 

@@ -10,10 +10,11 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.audit import audit_files
+from meters.audit import audit_files, claim_audit
 from meters.audit.audit_files import AuditCheckpointFile, decode_checkpoint
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.ledger_replay import AuditCheckpoint, Replay
+from meters.ledger.slip_numbers import fold_slip
 from meters.store.ledger_mark import LedgerMark
 from meters.store.old_entries import keep_texts
 from tests.model.kept import Kept
@@ -118,6 +119,25 @@ async def test_a_start_finds_again_and_again_what_was_changed_before_it(
     )
     for _ in range(3):
         assert "mallory" in "".join((await audit.run(again=5)).problems)
+
+
+async def test_a_win_that_gets_an_earlier_slip_number_back_after_a_start_is_no_problem(
+    played: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The replay does not know the number, and Redis has it already. A lost one is still found."""
+    monkeypatch.setattr(claim_audit, "WHOLE_UP_TO", 0)
+    claim, slips = "pit.T-1-2-5", played.store.keys.slips
+    await played.pay(claim, "A-1")
+    audit = LinkAudit(played.store, Replay.resumed(await _audited(played, tmp_path)))
+    for slip, before in ((None, None), ("A-2", "A-1"), ("A-1", "A-2"), ("A-3", "A-1")):
+        if slip and before:
+            await played.claims.correct_slip(
+                claim, "cal", slip=slip, replaces=before, reason="digits swapped"
+            )
+        assert (await audit.run(again=1)).problems == ()
+    await played.redis.hdel(slips, fold_slip("A-2"))
+    (problem,) = (await audit.run(again=1)).problems
+    assert "is free in Redis" in problem
 
 
 @pytest.mark.duty("D4", "D15")
