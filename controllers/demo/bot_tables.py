@@ -12,8 +12,8 @@ from msgspec import UNSET
 
 from bonus.errors import UserError, nearest
 from controllers.agent.agent import Agent
+from controllers.agent.agent_metrics import AgentMetrics, serve_metrics
 from controllers.agent.delivery import BrokerPlace
-from controllers.agent.metrics import AgentMetrics, serve_metrics
 from controllers.agent.startup import broker_of, cancel_all, outbox_path, run_agents
 from controllers.demo.dealer_bots import ROUND_S, RoundPlayed, end_rounds, run_bot
 from controllers.table.device_events import DeviceAnswer

@@ -11,7 +11,7 @@ from typing import Final
 from rich.live import Live
 
 from bonus.errors import UserError
-from controllers.agent.metrics import AgentMetrics
+from controllers.agent.agent_metrics import AgentMetrics
 from controllers.agent.startup import cancel_all, run_agents, served
 from controllers.demo.bot_tables import (
     BookedAgent,

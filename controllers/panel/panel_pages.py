@@ -13,7 +13,7 @@ from litestar.response import Stream
 from bonus.printable import escape_in_json
 from bonus.rounds import RoundError
 from controllers.agent.agent import Agent
-from controllers.agent.metrics import AgentMetrics, metrics_route
+from controllers.agent.agent_metrics import AgentMetrics, metrics_route
 from controllers.panel.access import PanelAccess
 from controllers.panel.tablets import STREAMS_MAX, PanelEvents, PanelUpdates
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in

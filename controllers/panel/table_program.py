@@ -18,7 +18,7 @@ import typer
 from bonus.errors import UserError
 from bonus.printable import escape_in_json
 from controllers.agent.agent import Agent
-from controllers.agent.metrics import AgentMetrics, serve_metrics
+from controllers.agent.agent_metrics import AgentMetrics, serve_metrics
 from controllers.agent.startup import broker_of, outbox_path, run_agents, served
 from controllers.panel.access import panel_key, panel_key_path, replace_panel_key
 from controllers.panel.panel_pages import serve_panel

@@ -53,10 +53,10 @@ async def audit_link(
 ) -> Finding:
     """Replay the archived days, then the later entries in Redis, and compare all balances.
 
-    Each archive file has a digest in the ledger, and the balances at the close of its day. The
+    Each archive file has a digest in the ledger, and the state at the close of its day. The
     audit compares both with what results from the file's entries.
 
-    The replay begins with the balances before the gaming day `since`, or before the next archived
+    The replay begins with the state before the gaming day `since`, or before the next archived
     day after it. Files of earlier days are not opened: `pitlink archive` checks them. Each replayed
     entry is passed to `onlooker`.
 
@@ -230,7 +230,7 @@ def _check_close(file: DayFile, replay: Replay) -> None:
         return
     file.verify_after(replay.entries, replay.chain, replay.seal)
     if replay.closing_digest != file.head.closing:
-        raise ArchiveError(f"{file.path}: the balances at its close differ from its entries")
+        raise ArchiveError(f"{file.path}: the state at its close differs from its entries")
 
 
 def _not_as_noted(archive: ArchiveFiles, files: Sequence[DayFile], replay: Replay) -> Sequence[str]:

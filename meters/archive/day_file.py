@@ -229,7 +229,7 @@ class DayFile:
         ends = (day.closing.entries, day.closing.chain, day.closing.seal)
         spans = (day.opening.entries + 1, day.closing.entries) == (day.first, day.last)
         if (number, chain, seal) != ends or not spans:
-            raise ArchiveError(f"{self.path} is damaged: its entries are not those of its balances")
+            raise ArchiveError(f"{self.path} is damaged: its entries are not those of its states")
         if day.digest != self.head.digest or (day.opening.digest, day.closing.digest) != (
             self.head.opening,
             self.head.closing,

@@ -103,7 +103,7 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
     said = (fields.get("kind"), archived.last, archived.books)
     if said != (b"archive", checkpoint.entries, digest_of(text)):
         raise CheckpointError(
-            f"the balances at entry {checkpoint.entries} are not those that entry {by} records as"
+            f"the state at entry {checkpoint.entries} is not the one that entry {by} records as"
             " archived"
         )
     return checkpoint

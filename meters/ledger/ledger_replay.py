@@ -403,7 +403,7 @@ class Replay:
         self.archived.append(archived)
         day = archived.day.isoformat()
         if self._closings.get(day, archived.books) != archived.books:
-            self._problem(f"{day} was archived with other balances than the ledger makes")
+            self._problem(f"{day} was archived with another state than the ledger makes")
 
     def _change_due(self, kind: bytes, by: str, changed: Change) -> Draft:
         """Check a change of a meter, and return its transfers (duties D4, D12)."""

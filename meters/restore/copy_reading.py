@@ -188,10 +188,10 @@ class CopyReader:
 
 
 def _hold_against_close(file: DayFile, rebuild: Rebuild) -> None:
-    """Compare the balances at the close of a day in its file with those of its entries.
+    """Compare the state at the close of a day in its file with that of its entries.
 
-    The next `pitlink archive` continues from the balances in the last file, whose digest is in no
+    The next `pitlink archive` continues from the state in the last file, whose digest is in no
     ledger entry of the archive.
     """
     if file.head.closing != rebuild.replay.closing_digest:
-        raise RebuildError(f"{file.path}: the balances at its close differ from its entries")
+        raise RebuildError(f"{file.path}: the state at its close differs from its entries")

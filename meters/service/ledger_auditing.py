@@ -15,8 +15,8 @@ from meters.ledger.checkpoint import Mark
 from meters.ledger.ledger_replay import Replay
 from meters.service.link_publisher import LinkPublisher
 from meters.service.metric_declarations import Audited
-from meters.service.metrics import Metrics
 from meters.service.pace import BatchesInWork, Pace
+from meters.service.service_metrics import Metrics
 from meters.store.health import NotSyncedError, refused_write
 from meters.store.ledger_mark import LedgerMark, MarkError
 from meters.store.link_store import LinkStore, TermsError

@@ -11,8 +11,8 @@ from meters.acts.claims import LISTED_MAX
 from meters.floor.floor_file import Link
 from meters.ledger.link_state import LinkState
 from meters.process.clock import now_text
-from meters.service.metrics import Metrics
 from meters.service.publishing_turn import MeterTurns, OtherServices, same
+from meters.service.service_metrics import Metrics
 from meters.store.link_store import LinkStore
 from meters.web.display_state import HIT_NEWS_S, DisplayState, MeterRow
 from meters.wire import topics

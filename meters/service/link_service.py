@@ -19,8 +19,8 @@ from meters.selfcheck.software import UNDER_WAY, SelfCheck
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing, failure_text
 from meters.service.link_outages import Outages
 from meters.service.link_publisher import COALESCE_S, LinkPublisher
-from meters.service.metrics import Metrics
 from meters.service.pace import BatchesInWork, Pace
+from meters.service.service_metrics import Metrics
 from meters.store.floor_file_approval import Configuration
 from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem
 from meters.store.ledger_mark import LedgerMark, MarkError

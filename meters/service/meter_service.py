@@ -51,9 +51,9 @@ from meters.selfcheck.software import SelfCheck
 from meters.service.link_publisher import LinkPublisher
 from meters.service.link_service import LinkService
 from meters.service.log_auditing import LogAuditing, note_start
-from meters.service.metrics import UNKNOWN, Metrics
 from meters.service.pace import USUAL, BatchesInWork, Pace
 from meters.service.publishing_turn import HEARD_FOR_S
+from meters.service.service_metrics import UNKNOWN, Metrics
 from meters.store.client_name import ClientName
 from meters.store.credentials import session_secret
 from meters.store.event_refusals import refused

@@ -26,7 +26,7 @@ from meters.ledger.checkpoint import Checkpoint, Mark
 from meters.ledger.link_state import Act, LedgerHead
 from meters.ledger.money_terms import Parameter
 from meters.restore.rebuild import Rebuild
-from meters.service.metrics import Metrics
+from meters.service.service_metrics import Metrics
 from meters.store.floor_file_approval import Configuration, Unapproved
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Jackpot, Reply

@@ -14,8 +14,8 @@ from meters.intake.batches import Arrival
 from meters.selfcheck.software import SelfCheck
 from meters.service.link_publisher import LinkPublisher
 from meters.service.link_service import LinkService
-from meters.service.metrics import Metrics
 from meters.service.pace import BatchesInWork, Pace
+from meters.service.service_metrics import Metrics
 from meters.store.floor_file_approval import Configuration
 from meters.store.ledger_mark import LedgerMark
 from meters.web.display_state import DisplayState

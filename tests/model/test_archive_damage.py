@@ -69,7 +69,7 @@ def _edit_state(day: DayContent, old: str, new: str) -> None:
 
 
 _NOT_AS_WRITTEN, _NOT_ITS_BALANCES = (
-    r"entry \d+ is not as it was written", "its entries are not those of its balances",
+    r"entry \d+ is not as it was written", "its entries are not those of its states",
 )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ async def test_a_checkpoint_that_was_changed_or_is_missing_is_found(kept: Kept) 
     text = cast("bytes", await kept.pit.redis.hget(key, "text"))
     changed = text.replace(b'"meter:progressive":', b'"meter:progressive":1')
     await kept.pit.redis.hset(key, "text", changed)
-    with pytest.raises(ValueError, match="are not those that entry"):
+    with pytest.raises(ValueError, match="is not the one that entry"):
         await kept.pit.audit()
     await kept.pit.redis.delete(key)
     finding = await kept.pit.audit()
@@ -204,7 +204,7 @@ async def test_a_checkpoint_that_was_changed_together_with_its_digest_is_found(k
     (problem,) = (await LinkAudit(pit.store).run(seen)).problems
     assert "are not those that were sealed" in problem
     problems = (await kept.audit()).problems
-    assert any("was archived with other balances than the ledger makes" in one for one in problems)
+    assert any("was archived with another state than the ledger makes" in one for one in problems)
 
 
 @pytest.mark.duty("D17")
@@ -232,7 +232,7 @@ async def test_a_file_that_names_other_entries_than_its_balances_is_refused(
     with DayWriter(file.path.with_suffix(".forged")) as writer:
         for entry in file.entries():
             writer.add(entry)
-        with pytest.raises(ArchiveError, match="its entries are not those of its balances"):
+        with pytest.raises(ArchiveError, match="its entries are not those of its states"):
             writer.finish(day, file.path)
 
 

@@ -178,7 +178,7 @@ async def test_a_day_that_was_archived_after_the_checkpoint_is_the_one_that_was_
     assert day in state.closings
     forged = msgspec.structs.replace(state, closings=state.closings | {day: "0" * 64})
     (problem,) = (await LinkAudit(kept.pit.store, Replay.resumed(forged)).run()).problems
-    assert "was archived with other balances" in problem
+    assert "was archived with another state" in problem
     assert day not in (await _audited(kept.pit, tmp_path)).closings
     # A checkpoint whose entries were archived and deleted from Redis is of no use. The service ran
     # by the real clock, so the open gaming day is today.

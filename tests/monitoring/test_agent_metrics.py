@@ -11,8 +11,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from controllers.agent.agent import Agent
+from controllers.agent.agent_metrics import STATES, AgentMetrics
 from controllers.agent.link_reception import Heartbeat
-from controllers.agent.metrics import STATES, AgentMetrics
 from meters.wire.messages import ControllerBeat
 from tests.controllers.floors import FLOOR, line_of
 from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, running, say_all

@@ -10,9 +10,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from controllers.agent.metrics import AgentMetrics
+from controllers.agent.agent_metrics import AgentMetrics
 from meters.floor.floor_file import read_floor
-from meters.service.metrics import Metrics
+from meters.service.service_metrics import Metrics
 from tests.monitoring.artefacts import (
     DASHBOARDS,
     DEPLOY,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from meters.ledger.accounts import meter_account
-from meters.service.metrics import Metrics
+from meters.service.service_metrics import Metrics
 from meters.store.link_stats import LinkStatsReader
 from tests.model.conftest import keeping_pit, keeping_redis, keeping_server
 from tests.model.pit import PROGRESSIVE, RAGS, Pit

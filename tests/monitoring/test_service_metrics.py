@@ -7,7 +7,7 @@ from meters.audit.audit_files import backup_note
 from meters.floor.floor_file import parse_floor
 from meters.ledger.link_state import LedgerHead, LinkState, OpenDay
 from meters.service.metric_declarations import Audited
-from meters.service.metrics import CODES_MAX, Metrics
+from meters.service.service_metrics import CODES_MAX, Metrics
 from meters.store.link_stats import LinkStats, WaitingCount
 from tests.floor_text import table_text
 from tests.web.stand import FLOOR

@@ -10,7 +10,7 @@ import httpx
 from playwright.async_api import Locator, Page, Request, expect
 
 from controllers.agent.agent import Agent
-from controllers.agent.metrics import AgentMetrics
+from controllers.agent.agent_metrics import AgentMetrics
 from controllers.panel.access import PanelAccess
 from controllers.panel.panel_pages import serve_panel
 from meters.floor.floor_file import parse_floor

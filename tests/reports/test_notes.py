@@ -24,7 +24,7 @@ from meters.floor.floor_file import parse_floor
 from meters.process.clock import now_text
 from meters.selfcheck import record_checks
 from meters.selfcheck.record_checks import note_checks
-from meters.service.metrics import Metrics
+from meters.service.service_metrics import Metrics
 from meters.store.ledger_mark import LedgerMark
 from tests.archive.day_content import edit
 from tests.floor_text import floor_text, link_text, section_text

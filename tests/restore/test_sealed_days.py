@@ -253,7 +253,7 @@ def _pay_another(day: DayContent) -> None:
         (_swap, "does not belong"),
         (lambda files: cut_short(files[1].path), "21.*lengths"),
         (_forge(_pay_another), "21.*was archived"),
-        (_forge_close, "23.*the balances at its close differ from its entries"),
+        (_forge_close, "23.*the state at its close differs from its entries"),
     ],
     ids=[
         "changed",

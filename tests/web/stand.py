@@ -17,7 +17,7 @@ from meters.floor.floor_file import Floor, parse_floor
 from meters.floor.roles import Role
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
-from meters.service.metrics import Metrics
+from meters.service.service_metrics import Metrics
 from meters.store.user_keys import UserKeys
 from meters.users.operators_log import LogSeal
 from meters.users.pins import PinHashing

@@ -14,7 +14,7 @@ from litestar.routes import HTTPRoute
 from litestar.types import Receive, Scope, Send
 
 from bonus.errors import UserError
-from controllers.agent.metrics import AgentMetrics, serve_metrics
+from controllers.agent.agent_metrics import AgentMetrics, serve_metrics
 from meters.floor.floor_file import read_floor
 from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 from meters.http.server import serve_web
