@@ -173,22 +173,19 @@ class LinkReader(LedgerReader):
             CheckpointError: the checkpoint differs from the one that the ledger records for the
                 last gaming day that was deleted from Redis.
         """
-        held = await self._held_over()
-        while held:
-            text, by = held
-            noted = await self.entries(by - 1, 1)
+        keys = self.keys
+        while True:
+            text, by = cast(
+                "list[bytes | None]", await self.redis.hmget(keys.checkpoint, ["text", "by"])
+            )
+            if text is None:
+                return Checkpoint()
+            number = int(by or 0)
+            noted = await self.entries(number - 1, 1)
             # Between the two reads, another process can delete the entry from Redis, because the
             # entry is archived. In that case there is a new checkpoint.
-            was, held = held, await self._held_over()
-            if held == was:
-                return proven(text, by, dict(noted))
-        return Checkpoint()
-
-    async def _held_over(self) -> tuple[bytes, int] | None:
-        text, by = cast(
-            "list[bytes | None]", await self.redis.hmget(self.keys.checkpoint, ["text", "by"])
-        )
-        return None if text is None else (text, int(by or 0))
+            if by == cast("bytes | None", await self.redis.hget(keys.checkpoint, "by")):
+                return proven(text, number, dict(noted))
 
     async def claims(self, ids: Sequence[str]) -> list[dict[str, str]]:
         """Return the fields of some claims. A claim that does not exist has no fields."""
