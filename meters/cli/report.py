@@ -104,9 +104,9 @@ report: Final = typer.Typer(
     " closes it. Each report audits the ledgers, archived and live, while it reads them, so its"
     " amounts are those of `pitlink audit`. If the audit finds a problem, the report begins with"
     " it, has no signature lines, and the exit status is 1."
-    "\n\nAmounts of meters are in dollars, to the ten-thousandth of a cent. A CSV is for a"
-    " spreadsheet: amounts are in dollars, and times are local and in UTC. In JSON an amount is"
-    " `amount_cents`, plus `fraction_micros` in ten-thousandths of a cent.",
+    "\n\nAmounts of meters are in dollars. A column with fractions of a cent has six decimals. A"
+    " CSV is for a spreadsheet: amounts are in dollars, times are local and in UTC. In JSON an"
+    " amount is `amount_cents`, plus `fraction_micros` in ten-thousandths of a cent.",
 )
 
 
@@ -298,6 +298,8 @@ def _print_document(document: ReportDocument) -> None:
     for problem in document.problems:
         console.print_line(f"  {problem}", style="bold red")
     _print_facts(console, document.facts)
+    for section in document.summary:
+        _print_section(console, section)
     for part in document.parts:
         console.print()
         console.print_line(part.title, style="bold")

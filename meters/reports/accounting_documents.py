@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 from bonus.display import exact_money, money
 from meters.floor.facility import DEMONSTRATION_MARK, GamingDays
 from meters.floor.floor_file import Floor, Meter
+from meters.ledger.accounts import meter_account, overflow_account, reserve_account
 from meters.reports import accounting_lists as lists
 from meters.reports.day_figures import LinkDay, TableFigures, TableRounds
-from meters.reports.flows import Flow
+from meters.reports.flows import CLAIMS, ENVY, Flow
 from meters.reports.ledger_scan import LedgerScan, LinkScan
 from meters.reports.report_document import (
     Fact,
@@ -22,6 +23,7 @@ from meters.reports.report_document import (
     ReportSection,
     Row,
     columns,
+    in_cents,
 )
 from meters.reports.win_book import Win
 
@@ -62,7 +64,75 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
             *lists.act_sections(day, zone),
         ]
 
-    return _document(floor, found, meters, "Gaming day", sections)
+    return _document(floor, found, meters, "Gaming day", sections, summary=_summary_sections)
+
+
+_METERS_HEADER: Final = columns(
+    "Link 1.6 | Meter 2.2 | >Opening 1.7 | >Contributed 1.5 | >Hits 0.6 | >Won 1.6 | >Closing 1.7"
+)
+
+
+def _summary_sections(views: Sequence[_LinkView]) -> list[ReportSection]:
+    """Make the first page: each meter in a row, what was played, and what the house owes."""
+    rows = []
+    for of in views:
+        for meter in of.meters:
+            pot, _, _ = of.span.meter_pots(meter.meter_id)
+            hits, won_cents = of.span.counts(meter.meter_id)["hits"]
+            rows.append(
+                (
+                    of.scan.link.id,
+                    f"{meter.title} ({meter.meter_id})",
+                    exact_money(pot.opening_micros),
+                    lists.moved_money(pot.flows.get(Flow.CONTRIBUTIONS, 0)),
+                    lists.count(hits or 0),
+                    money(won_cents),
+                    exact_money(pot.closing_micros),
+                )
+            )
+    return [ReportSection("Meters", _METERS_HEADER, rows), _played(views), _liability(views)]
+
+
+def _played(views: Sequence[_LinkView]) -> ReportSection:
+    days = [of.span for of in views]
+
+    def risen(tally: str) -> int:
+        return sum(day.rose(tally, meter) for of in views for day in [of.span] for meter in of.ids)
+
+    rounds = sum(one.rounds for day in days for one in day.rounds.values())
+    voided = sum(one.rounds_voided for day in days for one in day.rounds.values())
+    rows = [
+        ("Rounds with a progressive wager", lists.count(rounds), ""),
+        ("Rounds voided", lists.count(voided), ""),
+        ("Wagers accepted", lists.count(risen("wagers")), money(risen("wagered_cents"))),
+        ("Wins", lists.count(risen("wins")), money(risen("won_cents"))),
+        ("Paid at the table", "", money(risen("table_paid_cents"))),
+        ("Paid by hand", "", money(risen("hand_paid_cents"))),
+    ]
+    note = next(filter(None, (lists.note_of_tiers(of.scan.link) for of in views)), "")
+    return ReportSection("Played", columns("3 | >Number 1 | >Amount 2"), rows, note=note)
+
+
+def _liability(views: Sequence[_LinkView]) -> ReportSection:
+    """List what was won and is not paid, and what nobody has won yet."""
+    closing = [
+        (words, sum(of.span.pot(name(meter)).closing_micros for of in views for meter in of.ids))
+        for words, name in (
+            ("Meters", meter_account),
+            ("Reserves", reserve_account),
+            ("Overflow", overflow_account),
+        )
+    ]
+    closing += [
+        (words, sum(of.span.pot(pot).closing_micros for of in views))
+        for words, pot in (("Wins that wait", CLAIMS), ("Envy Bonuses that are owed", ENVY))
+    ]
+    total = sum(micros for _, micros in closing)
+    rows = [(words, exact_money(micros)) for words, micros in closing if micros]
+    every = [*rows, ("All", exact_money(total))]
+    return ReportSection(
+        "What the house owes at the close", columns("3 | >Amount 2"), every, sums=1
+    )
 
 
 def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
@@ -250,17 +320,19 @@ def _document(
     sections: Callable[[_LinkView], Sequence[ReportSection]],
     *,
     wide: bool = False,
+    summary: Callable[[Sequence[_LinkView]], Sequence[ReportSection]] | None = None,
 ) -> ReportDocument:
     """Make a report of all links that have data for the reported days."""
     zone = ZoneInfo(floor.facility.timezone)
-    spans, parts = [], []
+    spans, parts, views = [], [], []
     for each in found.links:
         if each.days:
             shown = [one for one in each.link.meter if meters is None or one.meter_id in meters]
             ids = [one.meter_id for one in shown]
             view = _LinkView(each, each.span, shown, ids, zone)
             spans.append(view.span)
-            parts.append(_part(each, view.span, sections(view), zone))
+            views.append(view)
+            parts.append(_part(each, view.span, [*map(in_cents, sections(view))], zone))
     days = GamingDays.of_facility(floor.facility)
     first, last = min(one.first_day for one in spans), max(one.last_day for one in spans)
     begins, ends = days.bounds(first)[0], days.bounds(last)[1]
@@ -282,4 +354,5 @@ def _document(
     unsigned = SO_FAR if any(one.open for one in spans) else ""
     if any(part.problems for part in parts):
         unsigned = DOES_NOT_TIE
-    return ReportDocument(title, floor.facility.name, facts, parts, unsigned, wide)
+    first_page = tuple(map(in_cents, summary(views))) if summary else ()
+    return ReportDocument(title, floor.facility.name, facts, parts, unsigned, wide, first_page)

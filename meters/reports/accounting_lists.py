@@ -163,7 +163,7 @@ def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSec
         if meter in meters
     ]
     section = summed_section("By table", TABLE_COLUMNS, figures, TableFigures(), table_cells)
-    return replace(section, note=_note_of_tiers(link))
+    return replace(section, note=note_of_tiers(link))
 
 
 def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[ReportSection]:
@@ -179,15 +179,15 @@ def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[Repor
     header = (*columns("Game 2.6"), *TABLE_COLUMNS[2:])
     listed = sorted(figures.items(), key=lambda item: item[0])
     section = summed_section("By game", header, listed, TableFigures(), table_cells)
-    return [replace(section, note=_note_of_tiers(link))]
+    return [replace(section, note=note_of_tiers(link))]
 
 
-def _note_of_tiers(link: Link) -> str:
+def note_of_tiers(link: Link) -> str:
     """Return a text about the sums if a wager of the link feeds several meters; else nothing."""
     if any(len(wager.fed) > 1 for table in link.table for wager in table.chapter.wager):
         return (
-            "A wager that feeds several meters is in the row of each of them. So the sums in the"
-            " last row count such a wager several times."
+            "A wager that feeds several meters is counted for each of them. So the sums of all"
+            " meters count such a wager several times."
         )
     return ""
 

@@ -1,12 +1,13 @@
 """The contents of a report, independent of its form, and its PDF, which an accountant signs."""
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, Literal
 
-from reportlab.platypus import CondPageBreak, KeepTogether, Spacer  # type: ignore[import-untyped]
+from reportlab.platypus import CondPageBreak, KeepTogether, PageBreak, Spacer  # type: ignore[import-untyped]
 
 from meters.process import pdf_pages as pdf
 from meters.process.pdf_pages import HUSH, PageLayout, paragraph
@@ -67,6 +68,26 @@ class ReportSection:
         )
 
 
+_SIX_PLACES: Final = re.compile(r"-?\$[\d,]+\.\d{6}")
+_NO_FRACTION: Final = "0000"
+
+
+def in_cents(section: ReportSection) -> ReportSection:
+    """Return a list with amounts in cents in each column that has no fraction of a cent.
+
+    >>> in_cents(ReportSection("", columns(">In 1 | >Out 1"), [("$1.500000", "$0.000001")])).rows
+    [('$1.50', '$0.000001')]
+    """
+    rows = [list(row) for row in section.rows]
+    for at in range(len(section.columns)):
+        cells = [row[at] for row in rows if _SIX_PLACES.fullmatch(row[at])]
+        if all(cell.endswith(_NO_FRACTION) for cell in cells):
+            for row in rows:
+                if _SIX_PLACES.fullmatch(row[at]):
+                    row[at] = row[at].removesuffix(_NO_FRACTION)
+    return replace(section, rows=[tuple(row) for row in rows])
+
+
 @dataclass(frozen=True, slots=True)
 class ReportPart:
     """One link's part of a report.
@@ -88,7 +109,8 @@ class ReportPart:
 class ReportDocument:
     """A whole report, on pages in landscape format if it is `wide`.
 
-    `unsigned` is the reason why nobody can sign the report; empty if it can be signed.
+    `unsigned` is the reason why nobody can sign the report; empty if it can be signed. `summary`
+    is printed first, on a page of its own.
     """
 
     title: str
@@ -97,6 +119,7 @@ class ReportDocument:
     parts: Sequence[ReportPart]
     unsigned: str = ""
     wide: bool = False
+    summary: Sequence[ReportSection] = ()
 
     @property
     def problems(self) -> list[str]:
@@ -136,6 +159,7 @@ def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
     layout = page_layout(document.facility, title, size, wide=document.wide, mark=document.unsigned)
     contents = [
         *head_elements(document, layout.inner),
+        *_summary(document, layout.inner),
         *(element for part in document.parts for element in part_elements(part, layout.inner)),
         _signing(document, layout.inner),
     ]
@@ -172,6 +196,13 @@ def head_elements(document: ReportDocument, inner: float) -> Iterator[object]:
     yield paragraph(document.title, 11, gray=HUSH)
     yield Spacer(0, 4)
     yield _facts(document.facts, inner)
+
+
+def _summary(document: ReportDocument, inner: float) -> Iterator[object]:
+    for section in document.summary:
+        yield from _section(section, inner)
+    if document.summary:
+        yield PageBreak()
 
 
 def _facts(facts: Sequence[Fact], inner: float) -> object:

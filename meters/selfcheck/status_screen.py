@@ -135,10 +135,25 @@ def _waiting(stored: StoredLink | None) -> str:
     return words
 
 
+def _need_a_person(wins: int, requests: int, others: int = 0) -> str:
+    """Return what needs a person, in words; empty for nothing.
+
+    >>> _need_a_person(1, 0), _need_a_person(2, 1, 1)
+    ('1 win needs a person', '2 wins, 1 request and 1 line need a person')
+    """
+    counts = ((wins, "win"), (requests, "request"), (others, "line"))
+    parts = [f"{count} {one}{'s' * (count > 1)}" for count, one in counts if count]
+    words = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+    one = wins + requests + others == 1
+    return f"{words} need{'s' * one} a person" if words else ""
+
+
 def heading(status: FloorStatus) -> str:
-    """Return the first line: the facility, the time there, and how many lines need a person."""
-    at, count = status.at.astimezone(ZoneInfo(status.timezone)), status.problems
-    verdict = f"{count} need{'s' if count == 1 else ''} a person" if count else "all in order"
+    """Return the first line: the facility, the time there, and what needs a person."""
+    at = status.at.astimezone(ZoneInfo(status.timezone))
+    stored = [link.stored for link in status.links if link.stored]
+    wins, requests = sum(one.wins for one in stored), sum(one.requests for one in stored)
+    verdict = _need_a_person(wins, requests, status.problems) or "all in order"
     return f"{status.facility}, {at:%Y-%m-%d %H:%M:%S %Z}: {verdict}"
 
 

@@ -39,7 +39,7 @@ async def test_the_figures_of_each_game_add_up_to_those_of_the_meters(make_shop:
         ]
         assert sections["By game"].rows[-1][1:] == sections["By table"].rows[-1][2:]
         for title in ("By game", "By table"):
-            assert "is in the row of each of them" in sections[title].note
+            assert "is counted for each of them" in sections[title].note
 
 
 async def test_a_link_with_one_game_has_no_figures_by_game(shop: Shop) -> None:

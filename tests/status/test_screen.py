@@ -58,7 +58,7 @@ def drawn(status: FloorStatus, width: int, height: int) -> list[str]:
 
 def test_a_small_floor_fits_into_80_by_24() -> None:
     lines = drawn(floor_of(3), 80, 24)
-    assert lines[0] == "Keystone, 2026-11-19 21:14:07 EST: 2 need a person"
+    assert lines[0] == "Keystone, 2026-11-19 21:14:07 EST: 3 wins and 2 lines need a person"
     assert lines[1:3] == [
         "ok    link-0  Open        2 of 2 tables online  1 win waits, oldest 40 s",
         "      Progressive $1,123.62, Five-Card Progressive $10,000.00",
