@@ -13,8 +13,10 @@ from meters.archive.archive_days import (
     day_of,
 )
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
+from meters.archive.day_summaries import summary_path, write_summary
 from meters.ledger.checkpoint import Checkpoint, CheckpointError
 from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
+from meters.ledger.day_summary import DayFold
 from meters.ledger.entry_messages import DECIDED, Archived, Expired
 from meters.ledger.ledger_replay import Replay
 from meters.store.link_store import LinkStore
@@ -130,6 +132,7 @@ class Archiver:
     ) -> tuple[DayFile, bool]:
         """Write the file of the next closed gaming day, or compare it with an existing file."""
         opening, decided = replay.checkpoint, set[str]()
+        fold = DayFold.after(self._store.link.id, replay.checkpoint)
         with DayWriter(self._archive.directory / "next-day.new") as writer:
             while replay.closed_day == opening.closed_day:
                 page = await self._store.entries(replay.entries, _PAGE)
@@ -138,6 +141,7 @@ class Archiver:
                 for number, fields in page:
                     writer.add((number, fields))
                     replay.apply_entry(number, fields)
+                    fold.add(number, fields)
                     if fields["kind"] in CLAIM_ACTS:
                         decided.add(DECIDED.decode(fields["event"]).claim)
                     if fields["kind"] == b"reading":
@@ -160,7 +164,9 @@ class Archiver:
                 closing,
             )
             await self._compare_claims(replay, decided)
-            return self._put(writer, day, files)
+            file, is_new = self._put(writer, day, files)
+        write_summary(file, fold.summary())
+        return file, is_new
 
     async def _compare_claims(self, replay: Replay, decided: set[str]) -> None:
         """Compare the claims in Redis that were finally decided on the day with the ledger.
@@ -332,6 +338,7 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
         raise ArchiveError(f"{files[-1].path} is not deleted: Redis holds entries of it still")
     for file in files:
         try:
+            summary_path(file).unlink(missing_ok=True)
             file.path.unlink(missing_ok=True)
         except OSError as error:
             raise ArchiveError(f"{file.path} cannot be deleted: {error.strerror}") from None

@@ -87,9 +87,14 @@ class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     entries_bytes: int
 
 
+class _Numbered(msgspec.Struct, frozen=True, gc=False):
+    number: int
+
+
 _ENCODE: Final = msgspec.json.Encoder().encode
 _HEAD: Final = msgspec.json.Decoder(HeadLine)
 _ENTRY: Final = msgspec.json.Decoder(EntryLine)
+_NUMBERED: Final = msgspec.json.Decoder(_Numbered)
 
 
 Entry = tuple[int, Mapping[str, bytes]]
@@ -157,9 +162,8 @@ class DayFile:
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """Yield the gaming day's ledger entries after entry `after`, in order."""
-        for line in self.lines():
-            if line.number > after:
-                yield entry_of(line)
+        for line in self.lines(after=after):
+            yield entry_of(line)
 
     def is_whole(self) -> bool:
         """Check if the file can be read and has the length that its beginning says."""
@@ -180,8 +184,11 @@ class DayFile:
         for _ in self.verified_lines():
             pass
 
-    def lines(self) -> Iterator[EntryLine]:
-        """Yield the lines of the day's ledger entries, in order, without a verification."""
+    def lines(self, containing: bytes = b"", *, after: int = 0) -> Iterator[EntryLine]:
+        """Yield the lines of the day's ledger entries, in order, without a verification.
+
+        Only lines after the entry `after` are decoded, and only those with the text `containing`.
+        """
         with self._readable():
             head, begin = self._head()
             bytes_max = (head.last - head.first + 1) * _ENTRY_BYTES_MAX
@@ -191,7 +198,14 @@ class DayFile:
                 _check_length(len(rest), _LINE_BYTES_MAX, "a line")
                 if lines.startswith(b"\n") or b"\n\n" in lines:
                     raise zstandard.ZstdError("it has an empty line")
-                yield from _ENTRY.decode_lines(lines)
+                if containing:
+                    if containing not in lines:
+                        continue
+                    lines = b"\n".join(one for one in lines.split(b"\n") if containing in one)
+                if not after:
+                    yield from _ENTRY.decode_lines(lines)
+                elif lines and _number(lines[lines.rfind(b"\n") + 1 :]) > after:
+                    yield from (one for one in _ENTRY.decode_lines(lines) if one.number > after)
             if rest:
                 raise zstandard.ZstdError("its last line has no end")
 
@@ -283,6 +297,11 @@ class DayFile:
 def _check_length(length: int, longest: int, what: str) -> None:
     if length > longest:
         raise zstandard.ZstdError(f"{what} is longer than {longest >> 20} MiB")
+
+
+def _number(line: bytes) -> int:
+    """Return the number of a line's entry, without its other fields."""
+    return _NUMBERED.decode(line).number
 
 
 def entry_of(line: EntryLine) -> Entry:

@@ -47,6 +47,7 @@ from meters.mqtt.connection import (
 )
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.process.logs import ThrottledLog
+from meters.reports.floor_history import FloorHistory
 from meters.selfcheck.software import SelfCheck
 from meters.service.link_publisher import LinkPublisher
 from meters.service.link_service import LinkService
@@ -67,6 +68,7 @@ from meters.users.log_macs import LogSecrets
 from meters.users.users import UserDirectory, let_in
 from meters.web.display_state import DisplayState
 from meters.web.streams import ChangeSignal
+from meters.web.table_states import TableStates
 from meters.web.web_app import create_app
 from meters.wire import topics
 from meters.wire.broker_client import ConnectPace
@@ -163,6 +165,8 @@ class MeterService:
         }
         self._claims = Claims(floor, self._links, self._publish_jackpot)
         self._asks = Asks(floor, self._links, self._bell.ring)
+        self._history = FloorHistory(floor, stores)
+        self._table_states = TableStates(floor)
         self._online: dict[str, set[str]] = {link: set() for link in stores}
         self._link_acts = Links(self._links, self._online)
         follow, watchers = self._metrics.follow, self._displays.watchers
@@ -234,6 +238,8 @@ class MeterService:
             claims=self._claims,
             asks=self._asks,
             links=self._link_acts,
+            history=self._history,
+            tables=self._table_states,
             changes=self._bell,
             user_directory=self.user_directory,
             log_seal=lambda: self._log_mark.log_seal,
@@ -465,6 +471,7 @@ class MeterService:
             return
         if status.state == "events_lost":
             log.error("events lost", link=address.link, table=address.table)
+        self._table_states.note(*address, status)
         there = status.online
         if there == (address.table in online):
             return

@@ -39,7 +39,9 @@ _CODES: Final[Mapping[int, Collection[str]]] = {
     ),
     415: ("not_json",),
     429: ("locked_out", "slowed"),
-    503: ("busy", "store_failed", "other_schema", "other_keys", "link_inoperable"),
+    503: (
+        "busy", "store_failed", "other_schema", "other_keys", "link_inoperable", "archive_failed",
+    ),
 }  # fmt: skip
 """The codes of refused acts and sign-ins by status; 404 is for ``unknown_``, 422 for all others."""
 

@@ -55,6 +55,9 @@ CHANGES_HEARTBEAT_S: Final = 2.0
 """Time without a change after which a ``heartbeat`` is sent. A page that misses two shows that its
 data can be out of date."""
 
+TABLES_EVERY_S: Final = 1.0
+"""Least time between two ``tables`` events."""
+
 _CHANGES_HEARTBEAT: Final = b"event: heartbeat\ndata: {}\n\n"
 
 _NOTHING_NEW: Final = -1
@@ -102,20 +105,27 @@ async def _meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterat
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
-    """Data of a ``changed`` event: another `count` says that something changed, but not what."""
+    """Data of ``changed`` and ``tables``: another `count` says that something changed, not what."""
 
     count: int
 
 
 async def _change_events(
-    changes: ChangeSignal, user_directory: UserDirectory, token: str | None, end: DisplayUpdates
+    changes: ChangeSignal,
+    tables: ChangeSignal,
+    user_directory: UserDirectory,
+    token: str | None,
+    end: DisplayUpdates,
 ) -> AsyncIterator[bytes]:
     """Yield the events that one floor page receives, until the user's session ends.
 
-    The stream does not keep the session alive, but continues after it has lapsed.
+    The stream does not keep the session alive, but continues after it has lapsed. A busy floor
+    changes many tables in a second, of which the page hears once.
     """
-    seen = _NOTHING_NEW
+    seen = {changes: _NOTHING_NEW, tables: _NOTHING_NEW}
+    events = {changes: b"changed", tables: b"tables"}
     looked_at = -LOOK_EVERY_S
+    sent_at, not_before = time.monotonic(), {changes: 0.0, tables: 0.0}
     ended = asyncio.create_task(_until_closed(end))
     try:
         while not ended.done():
@@ -123,20 +133,30 @@ async def _change_events(
                 if not await _may_follow(user_directory, token):
                     return
                 looked_at = time.monotonic()
-            next_look_s = max(0.0, looked_at + LOOK_EVERY_S - time.monotonic())
-            change = asyncio.create_task(changes.next(seen))
+            at = time.monotonic()
+            dues = [looked_at + LOOK_EVERY_S, sent_at + CHANGES_HEARTBEAT_S]
+            waits = {
+                asyncio.create_task(each.next(seen[each])): each
+                for each in seen
+                if at >= not_before[each]
+            }
+            dues += [due for due in not_before.values() if due > at]
             try:
                 await asyncio.wait(
-                    {change, ended},
-                    timeout=min(next_look_s, CHANGES_HEARTBEAT_S),
-                    return_when="FIRST_COMPLETED",
+                    {*waits, ended}, timeout=max(0.0, min(dues) - at), return_when="FIRST_COMPLETED"
                 )
             finally:
-                change.cancel()
-            if change.done() and not change.cancelled():
-                seen = change.result()
-                yield _frame(b"changed", msgspec.json.encode(ChangeCount(seen)))
-            elif not ended.done():
+                for wait in waits:
+                    wait.cancel()
+            came = [(wait, each) for wait, each in waits.items() if wait.done()]
+            for wait, each in came:
+                seen[each] = wait.result()
+                yield _frame(events[each], msgspec.json.encode(ChangeCount(seen[each])))
+            sent_at = time.monotonic() if came else sent_at
+            if tables in [each for _, each in came]:
+                not_before[tables] = sent_at + TABLES_EVERY_S
+            if not ended.done() and time.monotonic() - sent_at >= CHANGES_HEARTBEAT_S:
+                sent_at = time.monotonic()
                 yield _CHANGES_HEARTBEAT
     finally:
         ended.cancel()
@@ -185,7 +205,10 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
 
 
 def change_routes(
-    changes: ChangeSignal, user_directory: UserDirectory, displays: DisplayState
+    changes: ChangeSignal,
+    tables: ChangeSignal,
+    user_directory: UserDirectory,
+    displays: DisplayState,
 ) -> list[HTTPRouteHandler]:
     @get(
         "/api/v1/floor/stream",
@@ -198,11 +221,12 @@ def change_routes(
         """Send server-sent events to a floor page until its session ends.
 
         A `changed` event is sent at the start, and when a claim, a correction request or a link
-        changes; a `heartbeat` when nothing has changed for two seconds. The stream does not prolong
-        the session.
+        changes; `tables` at the start, and at most once a second when a table's state changes; a
+        `heartbeat` when nothing has changed for two seconds. The stream does not prolong the
+        session.
         """
         watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
-        shown = _change_events(changes, user_directory, token_of(request), watch)
+        shown = _change_events(changes, tables, user_directory, token_of(request), watch)
         return _stream(shown, displays, watch)
 
     return [stream_changes]

@@ -19,16 +19,19 @@ from meters.floor.floor_file import Floor
 from meters.http.page_files import asset_route
 from meters.http.request_limits import BODY_BYTES_MAX
 from meters.http.strict_requests import WebRequest, check_body, check_query
+from meters.reports.floor_history import FloorHistory
 from meters.users.operators_log import LogSeal
 from meters.users.users import UserDirectory
 from meters.web.claim_routes import ask_routes, claim_routes
 from meters.web.display_state import DisplayState
 from meters.web.error_answers import ERROR_ANSWERS
+from meters.web.history_routes import history_routes
 from meters.web.link_routes import link_routes
 from meters.web.security import COOKIE, FOR_ANYBODY, gate
 from meters.web.signage import signage_routes
 from meters.web.staff_pages import floor_page_route, load_assets, settle_routes
 from meters.web.streams import ChangeSignal, change_routes, meter_routes
+from meters.web.table_states import TableStates
 from meters.web.user_routes import sign_in_routes, user_routes
 
 
@@ -54,6 +57,8 @@ def create_app(
     claims: Claims,
     asks: Asks,
     links: Links,
+    history: FloorHistory,
+    tables: TableStates,
     changes: ChangeSignal,
     user_directory: UserDirectory,
     log_seal: Callable[[], LogSeal],
@@ -78,9 +83,10 @@ def create_app(
             *claim_routes(floor, claims, user_directory),
             *ask_routes(asks),
             *link_routes(links),
+            *history_routes(floor, history, tables, displays),
             *user_routes(user_directory, log_seal),
             *sign_in_routes(floor, user_directory),
-            *change_routes(changes, user_directory, displays),
+            *change_routes(changes, tables.changed, user_directory, displays),
             *health_routes(inoperable, exposition),
             *settle_routes(floor, displays, assets.version),
         ],

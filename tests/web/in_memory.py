@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from datetime import date
 from typing import Final, Literal
 
 import msgspec
@@ -28,6 +29,27 @@ from meters.floor.floor_file import Floor, Link
 from meters.ledger.link_state import Act, EnvyAct
 from meters.ledger.table_corrections import AskAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
+from meters.reports.floor_history import FloorHistory
+from meters.reports.meter_history import (
+    AddedBar,
+    BreakEvenRow,
+    FloorDay,
+    HitRow,
+    MeterHistory,
+    MeterPicture,
+    MeterSpark,
+    ShiftRow,
+)
+from meters.reports.round_search import RoundQuery
+from meters.reports.round_view import (
+    RoundHand,
+    RoundLine,
+    RoundMeter,
+    RoundPage,
+    RoundRow,
+    RoundView,
+    RoundWin,
+)
 from meters.web.streams import ChangeSignal
 
 AT: Final = "2026-11-20T02:14:07.250Z"
@@ -358,6 +380,134 @@ class LinksInMemory(Links):
         acts = self._acts[link]
         row = {"entry": len(acts) + 1, "at": AT, "by": by, "what": what, "of": of, "told": details}
         acts.append(msgspec.convert(row | {"table": table, "hand_record": hand}, ActRow))
+
+
+ROUND: Final = RoundRow(
+    link="tcp-main", link_name="Three Card Poker Jackpot", table="TCP-03", asset="104213",
+    round="R9", entry=15, at=AT, ended_at="2026-11-20T02:15:09.000Z", state="settled", wagers=3,
+    wagered=300, paid=151_000, wins=1, corrected=False,
+)  # fmt: skip
+
+_AT_S: Final = 1_795_140_847
+
+
+def picture(begins_s: int, every_s: int, bars: int) -> MeterPicture:
+    """Return a meter that rises by a cent for each bar, and is won in the middle."""
+    middle_s = begins_s + every_s * bars // 2
+    ends_s = begins_s + every_s * bars
+    hit = HitRow(
+        at=AT, at_s=middle_s, entry=17, claim="c1", table="TCP-03", round="R9", position=3,
+        hand_name="Mini-royal of spades", percent=100, amount=151_000, before=151_000,
+        after=100_000,
+    )  # fmt: skip
+    return MeterPicture(
+        begins_s=begins_s, ends_s=ends_s, times_s=(begins_s, middle_s, middle_s, ends_s),
+        amounts=(140_000, 151_000, 100_000, 112_362), hits=(hit,), hit_count=1, won=151_000,
+        bars=tuple(
+            AddedBar(begins_s=at, ends_s=at + every_s, added=100 * (1 + at // every_s % 7))
+            for at in range(begins_s, ends_s, every_s)
+        ),
+        added=23_362,
+    )  # fmt: skip
+
+
+class HistoryInMemory(FloorHistory):
+    """An in-memory past: one win, and one round at each table."""
+
+    def __init__(self, floor: Floor) -> None:
+        self._floor = floor
+        self.reset()
+
+    def reset(self) -> None:
+        self.rows = [ROUND]
+        self.asked: list[RoundQuery] = []
+        self.unread = 0
+
+    async def meter(self, link_id: str, meter_id: str, day: date | None) -> MeterHistory:
+        link = next((one for one in self._floor.link if one.id == link_id), None)
+        meter = (
+            next((one for one in link.meter if one.meter_id == meter_id), None) if link else None
+        )
+        if link is None or meter is None:
+            raise ActError("unknown_meter", f"there is no meter {meter_id}")
+        even = BreakEvenRow(
+            game="three_card_poker", wager="progressive", wager_name="Progressive",
+            amount=1_008_000, notes="Envy Bonuses are left out.",
+        )  # fmt: skip
+        last_day, month = picture(_AT_S, 3_600, 24), picture(_AT_S - 30 * 86_400, 86_400, 30)
+        return MeterHistory(
+            link=link.id, link_name=link.name, meter=meter_id, name=meter.title, wager=meter.wager,
+            primary_bps=1_400, seed=100_000, reseed=100_000, day=day,
+            hour=None if day else 15_960,
+            last_day=msgspec.structs.replace(last_day, unread=self.unread), month=month,
+            break_even=(even,),
+        )  # fmt: skip
+
+    async def sparks(self) -> Sequence[MeterSpark]:
+        return [
+            MeterSpark(
+                link=link.id, meter=meter.meter_id, begins_s=_AT_S, ends_s=_AT_S + 86_400,
+                times_s=(_AT_S, _AT_S + 86_400), amounts=(100_000, 112_362), hour=15_960,
+                last_hit_at=AT, last_hit_percent=100, unread=0,
+            )
+            for link in self._floor.link
+            for meter in link.meter
+        ]  # fmt: skip
+
+    async def floor_day(self, day: date | None) -> FloorDay:
+        shift = ShiftRow(begins=AT, ends=AT, wins=3, won=151_000)
+        return FloorDay(
+            day=day or date(2026, 11, 19), begins_s=_AT_S, wagers_s=60, wagers=(*range(60),),
+            wagers_in_all=1_770, validated=3, late=1, wait_s=74, shifts=(shift,) * 3,
+            paid=7_141_920, unread=0, missing=(),
+        )  # fmt: skip
+
+    async def rounds(self, query: RoundQuery) -> RoundPage:
+        self.asked.append(query)
+        rows = [row for row in self.rows if query.table in {None, row.table}]
+        if not rows:
+            raise ActError("unknown_round", f"the ledger here has no round of {query.table}")
+        return RoundPage(rounds=tuple(rows), latest_first=True, next=None, day=query.day)
+
+    async def round(self, link: str, entry: int) -> RoundView:
+        row = next((one for one in self.rows if one.entry == entry), None)
+        if row is None:
+            raise ActError("unknown_round", f"the ledger here has no entry {entry}")
+        return msgspec.structs.replace(VIEW, row=row)
+
+    def last_round(self, link: str, table: str) -> tuple[int, str]:
+        found = [row for row in self.rows if (row.link, row.table) == (link, table)]
+        return (found[-1].entry, found[-1].round) if found else (0, "")
+
+
+VIEW: Final = RoundView(
+    row=ROUND, table_at="2026-11-20T02:14:06.900Z", ended_table_at="2026-11-20T02:15:08.700Z",
+    hands=(
+        RoundHand(position=3, patron="p3", wagers={"progressive": 100},
+                  cards=("As", "Ks", "Qs"), folded=False, no_win=False),
+        RoundHand(position=5, patron=None, wagers={"progressive": 100}, cards=(), folded=True,
+                  no_win=False),
+    ),
+    dealer=("2c", "3d", "4h"), community=(), draw=None, void_reason=None,
+    lines=(
+        RoundLine(position=3, item="progressive", item_name="Progressive Payout Wager",
+                  outcome="paid", hand="mini_royal_spades", hand_name="Mini-royal of spades",
+                  wagered=100, paid=151_000, returned=0, percent=100, paid_from="hand_pay",
+                  rule="649a.12(e)(1)", envy_of=None, on=None),
+        RoundLine(position=5, item="progressive", item_name="Progressive Payout Wager",
+                  outcome="collected", hand=None, hand_name="", wagered=100, paid=0, returned=0,
+                  percent=None, paid_from=None, rule="649a.12(e)", envy_of=None, on=None),
+    ),
+    wins=(
+        RoundWin(claim="c1", position=3, item="progressive", item_name="Progressive Payout Wager",
+                 amount=151_000, state="pending"),
+    ),
+    meters=(
+        RoundMeter(meter="progressive", name="Progressive", before=150_972, added=28,
+                   at_result=151_000, after=100_000),
+    ),
+    acts=(), entries=(15, 17),
+)  # fmt: skip
 
 
 COUNTED: Final = MeterAccounting(**dict.fromkeys(MeterAccounting.__struct_fields__, 1_204))

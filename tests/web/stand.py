@@ -25,13 +25,22 @@ from meters.users.users import Actor, UserDirectory
 from meters.web.display_state import DisplayState, MeterRow, MeterState
 from meters.web.security import CSRF_HEADER
 from meters.web.streams import ChangeSignal
+from meters.web.table_states import TableStates
 from meters.web.user_routes import Me
 from meters.web.web_app import create_app
 from meters.wire.messages import ControllerBeat, Jackpot
 from tests.floor_text import floor_text, link_text, meter_text
 from tests.servers import RedisServer
 from tests.waiting import LONG_S, free_port, served
-from tests.web.in_memory import AT, CLAIM, SMALL, AsksInMemory, ClaimsInMemory, LinksInMemory
+from tests.web.in_memory import (
+    AT,
+    CLAIM,
+    SMALL,
+    AsksInMemory,
+    ClaimsInMemory,
+    HistoryInMemory,
+    LinksInMemory,
+)
 
 __all__ = ["AT", "CLAIM", "SMALL"]
 
@@ -99,6 +108,8 @@ class Stand:
         self.asks = AsksInMemory(self.bell)
         self.claims = ClaimsInMemory(self.bell)
         self.links = LinksInMemory(self.floor, self.bell)
+        self.history = HistoryInMemory(self.floor)
+        self.tables = TableStates(self.floor)
         self.health = Vitals()
         self.metrics = Metrics(self.floor)
         self.port = free_port()
@@ -121,7 +132,8 @@ class Stand:
     def app(self) -> Litestar:
         return create_app(
             self.floor, self.displays, claims=self.claims, asks=self.asks,
-            links=self.links, changes=self.bell, user_directory=self.user_directory,
+            links=self.links, history=self.history, tables=self.tables, changes=self.bell,
+            user_directory=self.user_directory,
             log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16),
             inoperable=self.health.inoperable, exposition=self.metrics.exposition,
         )  # fmt: skip
@@ -142,6 +154,8 @@ class Stand:
         self.claims.reset()
         self.asks.reset()
         self.links.reset()
+        self.history.reset()
+        vars(self.tables)["_statuses"].clear()
         self.health.reasons = {}
         if self._redis is not None:
             await self.redis.flushdb()

@@ -81,6 +81,7 @@ _LINK: Final = "/api/v1/links/pit-2"
 _SETTLE: Final = "POST /api/v1/settlements"
 _IN_PATHS: Final = {
     "link": "pit-2", "claim": "c1", "ask": ASK.ask, "name": "Spare", "proposal": "P-0",
+    "meter": "progressive", "entry": "15",
 }  # fmt: skip
 _OPEN: Final = Case(RouteAccess.ANYBODY)
 _GONE: Final = Case(RouteAccess.ANYBODY, status=404)
@@ -110,6 +111,12 @@ CASES: Final = {
     "GET /api/v1/wins": _SEEN,
     "GET /api/v1/links": _SEEN,
     "GET /api/v1/links/{link}/acts": _SEEN,
+    "GET /api/v1/links/{link}/meters/{meter}/history": _SEEN,
+    "GET /api/v1/links/{link}/rounds/{entry}": _SEEN,
+    "GET /api/v1/meters/sparks": _SEEN,
+    "GET /api/v1/floor/day": _SEEN,
+    "GET /api/v1/floor/tables": _SEEN,
+    "GET /api/v1/rounds": _SEEN,
     "GET /api/v1/asks": Case(Right.WAITING),
     "POST /api/v1/asks/{ask}/confirm": Case(Right.DECIDE, {}, asked),
     "POST /api/v1/asks/{ask}/refuse": Case(Right.DECIDE, {"reason": "Deal on"}, asked),

@@ -1,0 +1,297 @@
+"""The summary of a gaming day, from its ledger entries: what the pictures of meters are drawn from.
+
+A large floor makes a million entries a day, and a picture of a month must not read them all. So the
+summary has the amounts of the meters every ten minutes and each win of a percentage of a meter. It
+decides nothing: each of its figures can be calculated again from the entries of the day.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from types import MappingProxyType
+from typing import Final, Self
+
+import msgspec
+
+from bonus.json_input import UNREADABLE
+from bonus.rounds import WrittenPercent
+from bonus.wagers import MICROS_PER_CENT
+from meters.ledger.accounts import PAID, Transfer, claim_account, meter_account, transfers_in
+from meters.ledger.chain import CHAIN
+from meters.ledger.checkpoint import Checkpoint
+from meters.ledger.entry_messages import DECIDED, placed_in, settled_in
+
+STEP_S: Final = 600
+"""Seconds of a step: a summary has the amount of each meter at the end of each step."""
+
+MINUTES_KEPT: Final = 61
+"""Minutes for which a fold has figures: the last hour, and the one that has begun."""
+
+_MINUTE_DIGITS: Final = len("2026-11-20T02:14")
+"""Entries whose times begin with the same characters are of the same minute."""
+_METER: Final = meter_account("")
+_CLAIM: Final = claim_account("")
+_TABLE: Final = "table:"
+_DECIDES: Final = frozenset({b"validate", b"reject"})
+
+
+class Hit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A win of a percentage of a meter.
+
+    `at_s` is its time in seconds since 1970, `entry` the ledger entry of its result. `before_cents`
+    is the meter immediately before the win, `after_cents` after the whole result.
+    """
+
+    at_s: int
+    entry: int
+    claim: str
+    table: str
+    round: str
+    position: int
+    hand: str
+    percent: WrittenPercent
+    amount_cents: int
+    before_cents: int
+    after_cents: int
+
+
+class MeterDay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A meter on a gaming day, in micros.
+
+    `amounts` are those at the end of each step of the day, `added` what wagers added to the meter
+    in the step, less what voids and corrections of wagers took off.
+    """
+
+    opening: int
+    amounts: tuple[int, ...]
+    added: tuple[int, ...]
+    hits: tuple[Hit, ...]
+
+    @property
+    def closing(self) -> int:
+        return self.amounts[-1] if self.amounts else self.opening
+
+
+class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The summary of a link's gaming day, or of the open day so far.
+
+    `after` is the last entry before the day, `last` its last entry, `chain` the digest of that one.
+    `steps` are the steps with entries, in the order of the ledger, each by its begin in seconds
+    since 1970. If a clock was set back, a step occurs twice. The other tuples have a value for each
+    step: `entries` its last ledger entry, `wagers` the accepted wagers, `wins` and `won_cents` the
+    wins that wait for a floorperson, `paid_micros` the payments. `waits_s` has, for each win that
+    was validated or rejected on the day, the seconds for which it waited. `seqs` has the first and
+    the last `seq` of each table.
+    """
+
+    link: str
+    after: int
+    last: int
+    chain: str
+    steps: tuple[int, ...]
+    entries: tuple[int, ...]
+    wagers: tuple[int, ...]
+    wins: tuple[int, ...]
+    won_cents: tuple[int, ...]
+    paid_micros: tuple[int, ...]
+    waits_s: tuple[int, ...]
+    seqs: dict[str, tuple[int, int]]
+    meters: dict[str, MeterDay]
+
+
+def seconds_of(at: bytes) -> int:
+    """Return the time of a ledger entry in seconds since 1970.
+
+    >>> seconds_of(b"2026-11-20T02:14:07.250Z")
+    1795140847
+    """
+    return int(datetime.fromisoformat(at.decode()).timestamp())
+
+
+class _MeterFold:
+    def __init__(self, opening: int) -> None:
+        self.opening = self.amount = opening
+        self.amounts: list[int] = []
+        self.added: list[int] = []
+        self.hits: list[Hit] = []
+
+
+class DayFold:
+    """The summary of a gaming day while its entries are added one by one.
+
+    It begins after an entry, with the balances of the link's accounts in micros. `waiting` has the
+    time of each win that waits for a floorperson then. `minutes` has the accepted wagers of each of
+    the last minutes under an empty name, and what was added to each meter; its keys are in seconds
+    since 1970.
+    """
+
+    def __init__(
+        self,
+        link: str,
+        after: int,
+        chain: str,
+        balances: Mapping[str, int],
+        waiting: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        self._link = link
+        self._after = after
+        self.last, self.chain = after, chain
+        self._prefix = b""
+        self._minute_s = 0
+        self._minute = Counter[str]()
+        self._steps: list[int] = []
+        self._entries: list[int] = []
+        self._sums: list[list[int]] = []
+        self._waits: list[int] = []
+        self._waiting = dict(waiting)
+        self._seqs: dict[str, tuple[int, int]] = {}
+        self._meters = {
+            account.removeprefix(_METER): _MeterFold(micros)
+            for account, micros in balances.items()
+            if account.startswith(_METER)
+        }
+        self.minutes: dict[int, Counter[str]] = {}
+
+    @classmethod
+    def after(cls, link: str, state: Checkpoint) -> Self:
+        """Begin after a checkpoint."""
+        waiting = {
+            claim: seconds_of(fields["at"].encode())
+            for claim, fields in state.claims.items()
+            if fields["state"] == "pending"
+        }
+        return cls(link, state.entries, state.chain, state.books.balances, waiting)
+
+    def next_day(self) -> "DayFold":
+        """Begin the day after this one."""
+        balances = {meter_account(meter): one.amount for meter, one in self._meters.items()}
+        fold = DayFold(self._link, self.last, self.chain, balances, self._waiting)
+        fold.minutes = self.minutes
+        return fold
+
+    def add(self, number: int, fields: Mapping[str, bytes]) -> None:
+        """Add a ledger entry. One that cannot be read changes no figure: the audit reports it."""
+        self.last, self.chain = number, fields.get(CHAIN, b"").decode("utf-8", "replace")
+        with suppress(KeyError, ValueError, IndexError, *UNREADABLE):
+            self._add(number, fields)
+
+    def _add(self, number: int, fields: Mapping[str, bytes]) -> None:
+        at, kind, table, seq = fields["at"], fields["kind"], fields["table"].decode(), fields["seq"]
+        moved = transfers_in(fields["transfers"])
+        if at[:_MINUTE_DIGITS] != self._prefix:
+            self._begin_minute(at)
+        self._entries[-1] = number
+        if table and seq != b"0":
+            self._seqs[table] = self._seqs.get(table, (int(seq), 0))[0], int(seq)
+        before = self._move(moved) if moved else {}
+        if kind == b"wagers":
+            wagers = len(placed_in(fields["event"]).wagers)
+            self._sums[-1][0] += wagers
+            self._minute[""] += wagers
+        elif kind == b"result" and b'"claim"' in fields["reply"]:
+            self._win(number, fields, before)
+        elif kind in _DECIDES:
+            since_s = self._waiting.pop(DECIDED.decode(fields["event"]).claim, None)
+            if since_s is not None:
+                self._waits.append(max(0, seconds_of(at) - since_s))
+
+    def _begin_minute(self, at: bytes) -> None:
+        self._minute_s = seconds_of(at) // 60 * 60
+        self._prefix = at[:_MINUTE_DIGITS]
+        step_s = self._minute_s // STEP_S * STEP_S
+        if step_s not in self._steps[-1:]:
+            self._steps.append(step_s)
+            self._entries.append(0)
+            self._sums.append([0, 0, 0, 0])
+            for meter in self._meters.values():
+                meter.amounts.append(meter.amount)
+                meter.added.append(0)
+        self._minute = self.minutes.setdefault(self._minute_s, Counter())
+        for old in [one for one in self.minutes if one <= self._minute_s - MINUTES_KEPT * 60]:
+            del self.minutes[old]
+
+    def _meter(self, meter: str) -> _MeterFold:
+        found = self._meters.get(meter)
+        if found is None:  # its first seed
+            found = self._meters[meter] = _MeterFold(0)
+            found.amounts = [0] * len(self._steps)
+            found.added = [0] * len(self._steps)
+        return found
+
+    def _move(self, moved: Sequence[Transfer]) -> dict[str, tuple[str, int]]:
+        """Apply transfers; return for each claim its meter, and the meter's micros before it."""
+        before: dict[str, tuple[str, int]] = {}
+        for source, target, micros in ((one.source, one.target, one.micros) for one in moved):
+            if source.startswith(_METER):
+                meter = source.removeprefix(_METER)
+                fold = self._meter(meter)
+                if target.startswith(_CLAIM):
+                    before[target.removeprefix(_CLAIM)] = meter, fold.amount
+                elif target.startswith(_TABLE):
+                    fold.added[-1] -= micros
+                fold.amount -= micros
+                fold.amounts[-1] = fold.amount
+            if target.startswith(_METER):
+                meter = target.removeprefix(_METER)
+                fold = self._meter(meter)
+                if source.startswith(_TABLE):
+                    fold.added[-1] += micros
+                    self._minute[meter] += micros
+                fold.amount += micros
+                fold.amounts[-1] = fold.amount
+            elif target == PAID:
+                self._sums[-1][3] += micros
+        return before
+
+    def _win(
+        self, number: int, fields: Mapping[str, bytes], before: Mapping[str, tuple[str, int]]
+    ) -> None:
+        at_s, reply = seconds_of(fields["at"]), settled_in(fields["reply"]).reply
+        lines = {(line.position, line.item): line for line in reply.lines or ()}
+        for one in reply.claims or ():
+            self._waiting[one.claim] = at_s
+            self._sums[-1][1] += 1
+            self._sums[-1][2] += one.amount
+            line = lines[one.position, one.item]
+            if one.claim not in before or line.percent is None:
+                continue
+            meter, micros = before[one.claim]
+            fold = self._meters[meter]
+            fold.hits.append(
+                Hit(
+                    at_s=at_s,
+                    entry=number,
+                    claim=one.claim,
+                    table=fields["table"].decode(),
+                    round=fields["round"].decode(),
+                    position=one.position,
+                    hand=line.hand or "",
+                    percent=line.percent,
+                    amount_cents=one.amount,
+                    before_cents=micros // MICROS_PER_CENT,
+                    after_cents=fold.amount // MICROS_PER_CENT,
+                )
+            )
+
+    def summary(self) -> DaySummary:
+        """Return the summary of the entries so far."""
+        wagers, wins, won, paid = ([each[at] for each in self._sums] for at in range(4))
+        return DaySummary(
+            link=self._link,
+            after=self._after,
+            last=self.last,
+            chain=self.chain,
+            steps=tuple(self._steps),
+            entries=tuple(self._entries),
+            wagers=tuple(wagers),
+            wins=tuple(wins),
+            won_cents=tuple(won),
+            paid_micros=tuple(paid),
+            waits_s=tuple(self._waits),
+            seqs=dict(self._seqs),
+            meters={
+                meter: MeterDay(one.opening, tuple(one.amounts), tuple(one.added), tuple(one.hits))
+                for meter, one in self._meters.items()
+            },
+        )

@@ -1,0 +1,201 @@
+"""What the floor page reads about the past: meters in pictures, the floor's activity, rounds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Final
+
+from bonus.display import item_words
+from meters.acts.act_refusals import ActError, store_failure_as_inoperable
+from meters.archive.archive_days import ArchiveFiles
+from meters.archive.day_file import ArchiveError
+from meters.floor.facility import GamingDays
+from meters.floor.floor_file import Floor, Link, Meter
+from meters.ledger.claim_records import record_of
+from meters.process.clock import now
+from meters.reports.break_even import BreakEvens
+from meters.reports.ledger_days import DaySpan, LedgerDays
+from meters.reports.meter_history import (
+    BreakEvenRow,
+    FloorDay,
+    MeterHistory,
+    MeterSpark,
+    floor_day,
+    hourly_picture,
+    last_hour,
+    month_before,
+    month_picture,
+    spark,
+)
+from meters.reports.round_search import RoundQuery, RoundSearch, SearchedLink
+from meters.reports.round_view import RoundPage, RoundView
+from meters.store.link_store import LinkStore
+
+_WITHIN_S: Final = 1.5
+"""The longest time that a picture waits for days that are not read yet: a later one has them."""
+
+_HOURS: Final = timedelta(hours=24)
+_MINUTES: Final = 60
+
+
+@contextmanager
+def _failures_as_refusals() -> Iterator[None]:
+    """Raise an `ActError` if Redis or an archive file cannot be read in the `with` block."""
+    with store_failure_as_inoperable():
+        try:
+            yield
+        except (ArchiveError, ValueError) as error:
+            raise ActError("archive_failed", str(error)) from None
+
+
+class FloorHistory:
+    """The past of all links. Every method raises an `ActError` if it cannot answer."""
+
+    def __init__(self, floor: Floor, stores: Mapping[str, LinkStore]) -> None:
+        self._floor = floor
+        self._stores = stores
+        self._gaming_days = GamingDays.of_facility(floor.facility)
+        directory = Path(floor.archive.directory)
+        self._days = {
+            link: LedgerDays(store, link, ArchiveFiles(directory, link))
+            for link, store in stores.items()
+        }
+        searched = {link: SearchedLink(store, self._days[link]) for link, store in stores.items()}
+        self._rounds = RoundSearch(floor, searched, self._in_force)
+        self._break_evens = BreakEvens(floor)
+
+    async def meter(self, link_id: str, meter_id: str, day: date | None) -> MeterHistory:
+        """Return the history of a meter: 24 hours, or a gaming day, and the 30 days up to it.
+
+        Raises:
+            ActError: ``unknown_link``, ``unknown_meter``, ``unknown_day``, ``link_inoperable``.
+        """
+        link, meter = self._meter(link_id, meter_id)
+        with _failures_as_refusals():
+            last = await self._day(link_id, day)
+            span = await self._span(link_id, month_before(last), last)
+            amounts = await self._break_evens.of(link, _WITHIN_S)
+        at = now()
+        begins, ends = self._gaming_days.bounds(last) if day else (at - _HOURS, at)
+        ends_s, now_s = int(min(ends, at).timestamp()), int(at.timestamp())
+        minutes = self._days[link_id].minutes
+        return MeterHistory(
+            link=link_id,
+            link_name=link.name,
+            meter=meter_id,
+            name=meter.title,
+            wager=meter.wager,
+            primary_bps=meter.terms.primary_bps,
+            seed=meter.terms.seed_cents,
+            reseed=meter.terms.reseed_cents,
+            day=day,
+            hour=None if day else last_hour(minutes, meter_id, now_s) // 10_000,
+            last_day=hourly_picture(span, meter_id, int(begins.timestamp()), ends_s),
+            month=month_picture(span, meter_id, last, self._gaming_days, now_s),
+            break_even=tuple(
+                BreakEvenRow(
+                    game=one.game,
+                    wager=one.wager,
+                    wager_name=item_words(one.wager, link.games.titles),
+                    amount=one.cents,
+                    notes=one.notes,
+                )
+                for one in amounts
+                if one.meter == meter_id
+            ),
+        )
+
+    async def sparks(self) -> Sequence[MeterSpark]:
+        """Return the last 24 hours of every meter in a few points.
+
+        Raises:
+            ActError: ``link_inoperable``.
+        """
+        found: list[MeterSpark] = []
+        for link_id, store in self._stores.items():
+            with _failures_as_refusals():
+                today = await self._day(link_id, None)
+                span = await self._span(link_id, today - timedelta(days=1), today)
+                found += [
+                    await self._spark(store, meter.meter_id, span) for meter in store.link.meter
+                ]
+        return found
+
+    async def _spark(self, store: LinkStore, meter: str, span: DaySpan) -> MeterSpark:
+        ends_s = int(now().timestamp())
+        begins_s = ends_s - int(_HOURS.total_seconds())
+        line = spark(span, meter, begins_s, ends_s)
+        page = await store.wins(meter, None, 1, meter_awards=True)
+        (last,) = await store.claims([page[0][1]]) if page else ({},)
+        minutes = self._days[store.link.id].minutes
+        return MeterSpark(
+            link=store.link.id,
+            meter=meter,
+            begins_s=begins_s,
+            ends_s=ends_s,
+            times_s=tuple(at_s for at_s, _ in line),
+            amounts=tuple(cents for _, cents in line),
+            hour=last_hour(minutes, meter, ends_s) // 10_000,
+            last_hit_at=last.get("at"),
+            last_hit_percent=record_of(last).percent if last else None,
+            unread=span.unread,
+        )
+
+    async def floor_day(self, day: date | None) -> FloorDay:
+        """Return the activity of the floor: of the open gaming day, or of a past one.
+
+        Raises:
+            ActError: ``unknown_day``, ``link_inoperable``.
+        """
+        with _failures_as_refusals():
+            days = [await self._day(link, day) for link in self._days]
+            last = max(days)
+            spans = [await self._span(link, last, last) for link in self._days]
+        return floor_day(spans, last, self._gaming_days, None if day else self._last_minutes())
+
+    def _last_minutes(self) -> tuple[int, int, Sequence[int]]:
+        begins_s = int(now().timestamp()) // 60 * 60 - (_MINUTES - 1) * 60
+        counts = [0] * _MINUTES
+        for days in self._days.values():
+            for minute_s, sums in days.minutes.items():
+                if 0 <= (at := (minute_s - begins_s) // 60) < _MINUTES:
+                    counts[at] += sums[""]
+        return begins_s, 60, counts
+
+    async def rounds(self, query: RoundQuery) -> RoundPage:
+        """Return rounds; `RoundSearch.page` says what it raises, besides ``link_inoperable``."""
+        with _failures_as_refusals():
+            return await self._rounds.page(query)
+
+    async def round(self, link: str, entry: int) -> RoundView:
+        with _failures_as_refusals():
+            return await self._rounds.view(link, entry)
+
+    def last_round(self, link: str, table: str) -> tuple[int, str]:
+        """Return the first entry and the name of a table's last round; 0 if it is not known."""
+        return self._rounds.last_of(link, table)
+
+    async def _span(self, link: str, first: date, last: date) -> DaySpan:
+        days = self._days[link]
+        await days.caught_up(_WITHIN_S)
+        return await days.span(first, last, _WITHIN_S)
+
+    async def _day(self, link: str, day: date | None) -> date:
+        """Return a gaming day, by default the open one, or that of now before the first."""
+        open_day = await self._stores[link].open_day() or self._gaming_days.of(now())
+        if day is not None and day > open_day:
+            raise ActError("unknown_day", f"the gaming day {day} has not begun")
+        return day or open_day
+
+    def _in_force(self, link: Link) -> Link:
+        return self._stores[link.id].link
+
+    def _meter(self, link_id: str, meter_id: str) -> tuple[Link, Meter]:
+        if link_id not in self._stores:
+            raise ActError("unknown_link", f"there is no link {link_id}")
+        link = self._stores[link_id].link
+        for meter in link.meter:
+            if meter.meter_id == meter_id:
+                return link, meter
+        raise ActError("unknown_meter", f"link {link_id} has no meter {meter_id}")

@@ -1,0 +1,392 @@
+"""The history of meters and of the floor in pictures: what the floor page draws, in cents."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from itertools import chain
+from statistics import median
+from typing import Final
+
+from bonus.display import hand_words
+from bonus.rounds import WrittenPercent
+from bonus.wagers import MICROS_PER_CENT
+from meters.acts.claim_types import FloorRow
+from meters.floor.facility import GamingDays
+from meters.ledger.day_summary import STEP_S, DaySummary, Hit
+from meters.process.clock import text_of
+from meters.reports.ledger_days import DaySpan
+
+HITS_MAX: Final = 400
+"""The most wins that a picture shows, the latest ones."""
+
+SPARK_S: Final = 1_800
+MONTH_S: Final = 3_600
+LATE_S: Final = 180
+"""The floor page marks a win that waits longer."""
+
+_HOUR_S: Final = 3_600
+_SHIFTS: Final = 3
+
+
+class HitRow(FloorRow, frozen=True, kw_only=True):
+    """A win of a percentage of a meter. `before` is the meter immediately before it."""
+
+    at: str
+    at_s: int
+    entry: int
+    claim: str
+    table: str
+    round: str
+    position: int
+    hand_name: str
+    percent: WrittenPercent
+    amount: int
+    before: int
+    after: int
+
+
+class AddedBar(FloorRow, frozen=True, kw_only=True):
+    """What wagers added to a meter in an hour, or on a gaming day; less what voids took off."""
+
+    begins_s: int
+    ends_s: int
+    added: int
+
+
+class MissingDays(FloorRow, frozen=True, kw_only=True):
+    """Gaming days that neither Redis nor the archive of the service's machine has."""
+
+    first: date
+    last: date
+
+
+class MeterPicture(FloorRow, frozen=True, kw_only=True):
+    """The amounts of a meter over time, as a line through points; times are in seconds since 1970.
+
+    Attributes:
+        times_s: the time of each point; `amounts` has the meter then.
+        bars: for each hour, or for each gaming day, what was added to the meter.
+        hits: the wins of a percentage of the meter, latest first, at most 400; `hit_count` counts
+            all of them, and `won` is their sum.
+        added: the sum of all bars.
+        unread: the number of gaming days that the service is still reading: ask again.
+        missing: the gaming days that the service cannot read.
+    """
+
+    begins_s: int
+    ends_s: int
+    times_s: tuple[int, ...]
+    amounts: tuple[int, ...]
+    bars: tuple[AddedBar, ...] = ()
+    hits: tuple[HitRow, ...] = ()
+    hit_count: int = 0
+    won: int = 0
+    added: int = 0
+    unread: int = 0
+    missing: tuple[MissingDays, ...] = ()
+
+
+class BreakEvenRow(FloorRow, frozen=True, kw_only=True):
+    """The lowest meter at which a wager has no house edge. `notes` say what it leaves out."""
+
+    game: str
+    wager: str
+    wager_name: str
+    amount: int
+    notes: str
+
+
+class MeterHistory(FloorRow, frozen=True, kw_only=True):
+    """The history of a meter: 24 hours, and 30 gaming days.
+
+    Attributes:
+        day: the gaming day that was asked for; null for the last 24 hours.
+        hour: what wagers added in the last 60 minutes; null for a past day.
+        break_even: the lowest amounts without a house edge, the lowest first; empty while the
+            service counts them.
+    """
+
+    link: str
+    link_name: str
+    meter: str
+    name: str
+    wager: int
+    primary_bps: int
+    seed: int
+    reseed: int
+    day: date | None
+    hour: int | None
+    last_day: MeterPicture
+    month: MeterPicture
+    break_even: tuple[BreakEvenRow, ...]
+
+
+class MeterSpark(FloorRow, frozen=True, kw_only=True):
+    """A meter's last 24 hours in a few points, and its last win of a percentage."""
+
+    link: str
+    meter: str
+    begins_s: int
+    ends_s: int
+    times_s: tuple[int, ...]
+    amounts: tuple[int, ...]
+    hour: int
+    last_hit_at: str | None
+    last_hit_percent: WrittenPercent | None
+    unread: int
+
+
+class ShiftRow(FloorRow, frozen=True, kw_only=True):
+    """The wins of a third of a gaming day, those that wait for a floorperson or have waited."""
+
+    begins: str
+    ends: str
+    wins: int
+    won: int
+
+
+class FloorDay(FloorRow, frozen=True, kw_only=True):
+    """The activity of the floor on a gaming day.
+
+    Attributes:
+        day: the gaming day; null before the first one is open.
+        wagers_s: the length of each interval of `wagers`, in seconds: minutes of the last hour, or
+            ten minutes of a past day; the first begins at `begins_s`.
+        validated: the wins that somebody validated or rejected on the day; `late` of them had
+            waited for more than three minutes. `wait_s` is the median of their waits.
+        paid: the payments of the day.
+    """
+
+    day: date | None
+    begins_s: int
+    wagers_s: int
+    wagers: tuple[int, ...]
+    wagers_in_all: int
+    validated: int
+    late: int
+    wait_s: int | None
+    shifts: tuple[ShiftRow, ...]
+    paid: int
+    unread: int
+    missing: tuple[MissingDays, ...]
+
+
+def _cents(micros: int) -> int:
+    return micros // MICROS_PER_CENT
+
+
+def _points(
+    days: Sequence[tuple[date, DaySummary]], meter: str, every_s: int, ends_s: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the times and amounts of the line, with the amount before and after each win."""
+    before: tuple[int, int] | None = None
+    for _, summary in days:
+        if (of := summary.meters.get(meter)) is None:
+            continue
+        if before is None and summary.steps:
+            before = summary.steps[0], _cents(of.opening)
+            yield before
+        hits = iter(of.hits)
+        hit = next(hits, None)
+        last = len(summary.steps) - 1
+        for at, step_s in enumerate(summary.steps):
+            if step_s >= ends_s:
+                continue
+            if before and step_s - before[0] > STEP_S:
+                yield step_s, before[1]
+            while hit and hit.entry <= summary.entries[at]:
+                yield from ((hit.at_s, hit.before_cents), (hit.at_s, hit.after_cents))
+                hit = next(hits, None)
+            ended = min(step_s + STEP_S, ends_s)
+            before = ended, _cents(of.amounts[at])
+            if at == last or summary.steps[at + 1] // every_s != step_s // every_s:
+                yield before
+
+
+def _line(points: Iterator[tuple[int, int]], begins_s: int, ends_s: int) -> list[tuple[int, int]]:
+    """Return the points of a line between two times, with one at its beginning and its end."""
+    line: list[tuple[int, int]] = []
+    before: int | None = None
+    for at_s, cents in points:
+        if at_s < begins_s:
+            before = cents
+            continue
+        if not line and before is not None:
+            line.append((begins_s, before))
+        if at_s <= ends_s:
+            # A clock that was set back must not draw the line backwards.
+            line.append((max(at_s, line[-1][0]) if line else at_s, cents))
+    if not line and before is not None:
+        line.append((begins_s, before))
+    if line and line[-1][0] < ends_s:
+        line.append((ends_s, line[-1][1]))
+    return line
+
+
+def _missing(span: DaySpan) -> tuple[MissingDays, ...]:
+    return tuple(MissingDays(first=first, last=last) for first, last in span.missing)
+
+
+def hit_row(hit: Hit) -> HitRow:
+    return HitRow(
+        at=text_of(datetime.fromtimestamp(hit.at_s, UTC)),
+        at_s=hit.at_s,
+        entry=hit.entry,
+        claim=hit.claim,
+        table=hit.table,
+        round=hit.round,
+        position=hit.position,
+        hand_name=hand_words(hit.hand),
+        percent=hit.percent,
+        amount=hit.amount_cents,
+        before=hit.before_cents,
+        after=hit.after_cents,
+    )
+
+
+def picture(
+    span: DaySpan, meter: str, begins_s: int, ends_s: int, *, every_s: int, bars: Sequence[AddedBar]
+) -> MeterPicture:
+    line = _line(_points(span.days, meter, every_s, ends_s), begins_s, ends_s)
+    hits = [
+        hit
+        for _, summary in span.days
+        if meter in summary.meters
+        for hit in summary.meters[meter].hits
+        if begins_s <= hit.at_s <= ends_s
+    ]
+    return MeterPicture(
+        begins_s=begins_s,
+        ends_s=ends_s,
+        times_s=tuple(at_s for at_s, _ in line),
+        amounts=tuple(cents for _, cents in line),
+        bars=tuple(bars),
+        hits=tuple(hit_row(hit) for hit in hits[: -HITS_MAX - 1 : -1]),
+        hit_count=len(hits),
+        won=sum(hit.amount_cents for hit in hits),
+        added=sum(bar.added for bar in bars),
+        unread=span.unread,
+        missing=_missing(span),
+    )
+
+
+def _added(days: Sequence[tuple[date, DaySummary]], meter: str) -> Iterator[tuple[int, int]]:
+    """Yield the begin of each step, and the micros that were added to the meter in it."""
+    for _, summary in days:
+        if meter in summary.meters:
+            yield from zip(summary.steps, summary.meters[meter].added, strict=True)
+
+
+def hourly_picture(span: DaySpan, meter: str, begins_s: int, ends_s: int) -> MeterPicture:
+    """Return the picture of a meter for some hours, with a bar for each hour."""
+    first_s = begins_s // _HOUR_S * _HOUR_S
+    hours = dict.fromkeys(range(first_s, ends_s, _HOUR_S), 0)
+    for step_s, micros in _added(span.days, meter):
+        if step_s >= begins_s - STEP_S and (hour := step_s // _HOUR_S * _HOUR_S) in hours:
+            hours[hour] += micros
+    bars = [
+        AddedBar(
+            begins_s=max(hour, begins_s), ends_s=min(hour + _HOUR_S, ends_s), added=_cents(all_)
+        )
+        for hour, all_ in hours.items()
+    ]
+    return picture(span, meter, begins_s, ends_s, every_s=STEP_S, bars=bars)
+
+
+def month_picture(
+    span: DaySpan, meter: str, last: date, days: GamingDays, now_s: int
+) -> MeterPicture:
+    """Return the picture of a meter for 30 gaming days, with a bar for each."""
+    sums = {
+        day: sum(summary.meters[meter].added)
+        for day, summary in span.days
+        if meter in summary.meters
+    }
+    bars = []
+    for ordinal in range(month_before(last).toordinal(), last.toordinal() + 1):
+        day = date.fromordinal(ordinal)
+        begins, ends = (int(moment.timestamp()) for moment in days.bounds(day))
+        bars.append(AddedBar(begins_s=begins, ends_s=ends, added=_cents(sums.get(day, 0))))
+    ends_s = min(bars[-1].ends_s, now_s)
+    return picture(span, meter, bars[0].begins_s, ends_s, every_s=MONTH_S, bars=bars)
+
+
+def spark(span: DaySpan, meter: str, begins_s: int, ends_s: int) -> Sequence[tuple[int, int]]:
+    return _line(_points(span.days, meter, SPARK_S, ends_s), begins_s, ends_s)
+
+
+def last_hour(minutes: Mapping[int, Mapping[str, int]], name: str, now_s: int) -> int:
+    """Return the sum over the last 60 minutes: of wagers, or of what was added to a meter."""
+    return sum(one.get(name, 0) for minute, one in minutes.items() if minute > now_s - _HOUR_S)
+
+
+def shifts(spans: Sequence[DaySpan], day: date, days: GamingDays) -> tuple[ShiftRow, ...]:
+    """Return the wins by thirds of a gaming day, all links together."""
+    begins, ends = days.bounds(day)
+    length = (ends - begins) / _SHIFTS
+    counts = [[0, 0] for _ in range(_SHIFTS)]
+    for summary in _of_day(spans, day):
+        for step_s, wins, cents in zip(summary.steps, summary.wins, summary.won_cents, strict=True):
+            at = int((datetime.fromtimestamp(step_s, UTC) - begins) / length)
+            shift = counts[min(max(at, 0), _SHIFTS - 1)]
+            shift[0] += wins
+            shift[1] += cents
+    return tuple(
+        ShiftRow(
+            begins=text_of(begins + at * length),
+            ends=text_of(begins + (at + 1) * length),
+            wins=wins,
+            won=cents,
+        )
+        for at, (wins, cents) in enumerate(counts)
+    )
+
+
+def _of_day(spans: Sequence[DaySpan], day: date) -> list[DaySummary]:
+    return [summary for span in spans for each, summary in span.days if each == day]
+
+
+def floor_day(
+    spans: Sequence[DaySpan],
+    day: date,
+    days: GamingDays,
+    wagers: tuple[int, int, Sequence[int]] | None,
+) -> FloorDay:
+    """Return the activity of all links on a gaming day.
+
+    `wagers` are those of the last minutes: when they begin, the length of each interval in seconds,
+    and their numbers. None for a past day.
+    """
+    summaries = _of_day(spans, day)
+    waits = sorted(chain.from_iterable(summary.waits_s for summary in summaries))
+    begins_s, every_s, counts = wagers or _wagers_of_day(summaries, day, days)
+    return FloorDay(
+        day=day,
+        begins_s=begins_s,
+        wagers_s=every_s,
+        wagers=tuple(counts),
+        wagers_in_all=sum(sum(summary.wagers) for summary in summaries),
+        validated=len(waits),
+        late=sum(wait > LATE_S for wait in waits),
+        wait_s=int(median(waits)) if waits else None,
+        shifts=shifts(spans, day, days),
+        paid=_cents(sum(sum(summary.paid_micros) for summary in summaries)),
+        unread=sum(span.unread for span in spans),
+        missing=tuple(chain.from_iterable(map(_missing, spans))),
+    )
+
+
+def _wagers_of_day(
+    summaries: Sequence[DaySummary], day: date, days: GamingDays
+) -> tuple[int, int, Sequence[int]]:
+    begins, ends = (int(moment.timestamp()) for moment in days.bounds(day))
+    counts = [0] * ((ends - begins) // STEP_S)
+    for summary in summaries:
+        for step_s, wagers in zip(summary.steps, summary.wagers, strict=True):
+            if 0 <= (at := (step_s - begins) // STEP_S) < len(counts):
+                counts[at] += wagers
+    return begins, STEP_S, counts
+
+
+def month_before(day: date, days: int = 30) -> date:
+    """Return the first of some gaming days that end with a day."""
+    return day - timedelta(days=days - 1)

@@ -1,0 +1,404 @@
+"""Search of one round: by its table and its name or time, or by a claim (duty D16).
+
+The rounds of the archived days are in files, which take seconds to read. So one search at a time
+reads files, outside the event loop, and gives up after some seconds.
+"""
+
+import asyncio
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Final, TypeVar
+
+import msgspec
+
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ENTRIES_MAX, FloorRow
+from meters.archive.day_file import ArchiveError, DayFile, entry_of
+from meters.archive.day_summaries import written_summary
+from meters.floor.facility import GamingDays
+from meters.floor.floor_file import Floor, Link
+from meters.ledger.accounts import meter_account, transfers_in
+from meters.ledger.claim_evidence import table_of
+from meters.ledger.claim_records import record_of
+from meters.ledger.day_summary import DaySummary
+from meters.reports.ledger_days import FoundRound, LedgerDays
+from meters.reports.round_view import (
+    READS,
+    Entry,
+    RoundPage,
+    RoundRow,
+    RoundView,
+    grouped,
+    moved_of,
+    round_row,
+    round_view,
+)
+from meters.store.link_reader import LinkReader
+
+READ_WITHIN_S: Final = 6.0
+"""The longest time that a search reads: a page waits a little longer."""
+
+_CANDIDATES_MAX: Final = 20
+_DAYS_MAX: Final = 400
+_PAGE: Final = 1_000
+_BUSY: Final = "the archive is being read for somebody else: try again in a moment"
+_T = TypeVar("_T")
+
+
+class RoundQuery(FloorRow, frozen=True, kw_only=True):
+    """A search of rounds. Without a claim, it needs a table.
+
+    Attributes:
+        day: only this gaming day.
+        round: the name of a round; without a day, the latest round with this name.
+        since: a time, RFC 3339: the rounds from then on, until the end of the gaming day.
+        after: for the next page, earliest first: the entry of the last round; `before` likewise,
+            latest first.
+    """
+
+    link: str | None = None
+    table: str | None = None
+    day: date | None = None
+    round: str | None = None
+    since: datetime | None = None
+    claim: str | None = None
+    after: int = 0
+    before: int = ENTRIES_MAX
+    limit: int = 25
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedLink:
+    store: LinkReader
+    days: LedgerDays
+
+
+class RoundSearch:
+    def __init__(
+        self, floor: Floor, links: Mapping[str, SearchedLink], in_force: Callable[[Link], Link]
+    ) -> None:
+        self._floor = floor
+        self._links = links
+        self._in_force = in_force
+        self._days = GamingDays.of_facility(floor.facility)
+        self._turn = asyncio.Lock()
+
+    async def page(self, query: RoundQuery) -> RoundPage:
+        """Return rounds.
+
+        Raises:
+            ActError: ``unknown_link``, ``unknown_table``, ``unknown_round``, ``bad_value``,
+                ``busy``, ``archive_failed``.
+        """
+        if query.claim:
+            return await self._of_claim(query.claim)
+        link, table = self._table(query)
+        days = await self._ready(link)
+        if query.round:
+            return await self._named(link, table, query.round, query.day)
+        day = query.day or (self._days.of(query.since) if query.since else None)
+        if day is None:
+            found = days.index.before(table, query.before, query.limit)
+            rows = await self._rows(link, found)
+            more = rows[-1].entry if len(found) == query.limit else None
+            return RoundPage(rounds=tuple(rows), latest_first=True, next=more, day=None)
+        since = query.since or self._days.bounds(day)[0]
+        if (file := days.file_of(day)) is not None:
+            return await self._archived_page(link, table, file, since, query)
+        ends_s = int(self._days.bounds(day)[1].timestamp())
+        since_s = int(since.timestamp())
+        found = days.index.since(table, since_s, query.after, query.limit)
+        found = [one for one in found if one.at_s < ends_s]
+        rows = await self._rows(link, found)
+        more = rows[-1].entry if len(found) == query.limit else None
+        return RoundPage(rounds=tuple(rows), latest_first=False, next=more, day=day)
+
+    async def view(self, link_id: str, entry: int) -> RoundView:
+        """Return the round with a ledger entry.
+
+        Raises:
+            ActError: ``unknown_link``, ``unknown_round``, ``busy``, ``archive_failed``.
+        """
+        link, days = self._link(link_id), await self._ready(self._link(link_id))
+        if entry <= days.begins_after:
+            return await self._archived_view(link, entry)
+        fields = dict(await self._store(link).entries_at([entry])).get(entry)
+        if fields is None:
+            raise _unknown(f"entry {entry}")
+        table, name = fields["table"].decode(), fields["round"].decode()
+        found = days.index.around(table, entry)
+        if found is None:  # an act: the latest round with the name before it
+            rounds = days.index.named(table, name)
+            found = next((one for one in rounds if one.entries[0] < entry), None)
+        if found is None:
+            raise _unknown(f"entry {entry}")
+        numbers = [*found.entries, *days.index.acts_on(table, name, found.entries[0])]
+        entries = await self._store(link).entries_at(numbers)
+        ends = {numbers[0], found.entries[-1]}
+        befores = {at: await self._meters_before(link, at) for at in ends}
+        return _read(partial(round_view, link, entries, befores))
+
+    def last_of(self, link_id: str, table: str) -> tuple[int, str]:
+        """Return the first entry and the name of a table's last round; 0 if it is not known."""
+        return self._links[link_id].days.index.last_of(table)
+
+    async def _of_claim(self, claim: str) -> RoundPage:
+        link, table = self._link(claim.partition(".")[0]), table_of(claim)
+        days = await self._ready(link)
+        (fields,) = await self._store(link).claims([claim])
+        if fields:
+            entry, name = int(fields["entry"]), record_of(fields).round
+            if entry > days.begins_after:
+                found = days.index.around(table, entry)
+                rows = await self._rows(link, [found] if found else [])
+            else:
+                file = await self._aside(lambda: days.archived(entry))
+                rows = await self._archived_rows(link, table, name, [file] if file else [])
+        else:
+            rows = await self._of_forgotten(link, table, claim)
+        if not rows:
+            raise _unknown(f"a round of claim {claim}")
+        return RoundPage(rounds=tuple(rows[:1]), latest_first=True, next=None, day=None)
+
+    async def _of_forgotten(self, link: Link, table: str, claim: str) -> list[RoundRow]:
+        """Return the round of a claim that only the archive has."""
+        try:
+            seq = int(claim.rsplit("-", 2)[1])
+        except (IndexError, ValueError):
+            raise ActError("bad_value", "a claim is a name such as main.TCP-01-42-1") from None
+        days, until = self._links[link.id].days, time.monotonic() + READ_WITHIN_S
+
+        def search() -> list[Entry]:
+            for file in _newest_first(days, until):
+                summary = written_summary(file)
+                first, last = summary.seqs.get(table, (0, 0)) if summary else (0, seq)
+                if first <= seq <= last:
+                    of_table = _text("table", table)
+                    result = next(
+                        (
+                            line
+                            for line in file.lines(b'"seq":"%d"' % seq)
+                            if line.table == table and line.kind == "result"
+                        ),
+                        None,
+                    )
+                    if result:
+                        return [*_lines(file, of_table + b"," + _text("round", result.round))]
+            return []
+
+        return _rows_of(link, await self._aside(search))
+
+    async def _named(self, link: Link, table: str, name: str, day: date | None) -> RoundPage:
+        days = self._links[link.id].days
+        rows: list[RoundRow] = []
+        file = days.file_of(day) if day else None
+        if file is None:
+            found = days.index.named(table, name)[:_CANDIDATES_MAX]
+            rows = [row for row in await self._rows(link, found) if row.round == name]
+            if day is not None:
+                begins, ends = (int(one.timestamp()) for one in self._days.bounds(day))
+                at_s = {one.entries[0]: one.at_s for one in found}
+                rows = [row for row in rows if begins <= at_s[row.entry] < ends]
+        if not rows and (file or day is None):
+            until = time.monotonic() + READ_WITHIN_S
+            files = [file] if file else _newest_first(days, until)
+            rows = await self._archived_rows(link, table, name, files)
+        if not rows:
+            where = f" on {day}" if day else ": give its gaming day to look in the archive"
+            raise _unknown(f"a round {name} of table {table}{where}")
+        return RoundPage(rounds=tuple(rows), latest_first=True, next=None, day=day)
+
+    async def _archived_rows(
+        self, link: Link, table: str, name: str, files: Iterable[DayFile]
+    ) -> list[RoundRow]:
+        text = _text("table", table) + b"," + _text("round", name)
+
+        def search() -> list[Entry]:
+            return next((found for file in files if (found := [*_lines(file, text)])), [])
+
+        return _rows_of(link, await self._aside(search))[::-1]
+
+    async def _archived_page(
+        self, link: Link, table: str, file: DayFile, since: datetime, query: RoundQuery
+    ) -> RoundPage:
+        begins = since.astimezone(UTC).isoformat(timespec="milliseconds").encode()[:23]
+
+        def search() -> list[list[Entry]]:
+            found: list[Entry] = []
+            begun = 0
+            for number, fields in _lines(file, _text("table", table), query.after):
+                begun += fields["kind"] == b"wagers" and fields["at"] >= begins
+                if begun > query.limit:
+                    break
+                if begun:
+                    found.append((number, fields))
+            return [group for group in grouped(found) if group[0][1]["kind"] == b"wagers"]
+
+        groups = [group for group in await self._aside(search) if group[0][0] > query.after]
+        rows = [_read(partial(round_row, link, group)) for group in groups]
+        more = rows[-1].entry if len(rows) == query.limit else None
+        return RoundPage(rounds=tuple(rows), latest_first=False, next=more, day=file.head.day)
+
+    async def _archived_view(self, link: Link, entry: int) -> RoundView:
+        days = self._links[link.id].days
+
+        def search() -> tuple[list[Entry], dict[int, dict[str, int]]]:
+            file = days.archived(entry)
+            first = next(iter(file.lines(b'{"number":%d,' % entry)), None) if file else None
+            if file is None or first is None or not first.round:
+                return [], {}
+            text = _text("table", first.table) + b"," + _text("round", first.round)
+            groups = grouped(_lines(file, text))
+            group = next((one for one in groups if entry in dict(one)), [])
+            ends = [at for at, fields in group if fields["kind"] in {b"result", b"void"}]
+            befores = _befores(file, sorted({at for at, _ in group[:1]} | {*ends}))
+            return group, befores
+
+        entries, befores = await self._aside(search)
+        if not entries:
+            raise _unknown(f"entry {entry}")
+        table, name = (entries[0][1][key].decode() for key in ("table", "round"))
+        later = days.index.acts_on(table, name, entries[-1][0])
+        entries = [*entries, *await self._store(link).entries_at(later)]
+        return _read(partial(round_view, link, entries, befores))
+
+    async def _rows(self, link: Link, found: Sequence[FoundRound]) -> list[RoundRow]:
+        numbers = sorted({number for one in found for number in one.entries})
+        read = dict(await self._store(link).entries_at(numbers))
+        groups = [[(at, read[at]) for at in one.entries if at in read] for one in found]
+        return [_read(partial(round_row, link, group)) for group in groups if group]
+
+    async def _meters_before(self, link: Link, entry: int) -> dict[str, int]:
+        """Return the micros of a link's meters before an entry that is in Redis."""
+        days = self._links[link.id].days
+        summaries = [*days.closed.values(), days.today]
+        summary = next(one for one in summaries if one.after < entry <= one.last)
+        after, meters = _known_before(summary, entry)
+        while after < entry - 1:
+            page = await self._store(link).entries(after, min(_PAGE, entry - 1 - after))
+            if not page:
+                break
+            for number, fields in page:
+                _move(meters, fields)
+                after = number
+            await asyncio.sleep(0)
+        return meters
+
+    async def _aside(self, work: Callable[[], _T]) -> _T:
+        """Read archive files in a thread, one search after the other."""
+        try:
+            async with asyncio.timeout(READ_WITHIN_S):
+                await self._turn.acquire()
+        except TimeoutError:
+            raise ActError("busy", _BUSY) from None
+        try:
+            return await asyncio.to_thread(work)
+        except ArchiveError as error:
+            raise ActError("archive_failed", str(error)) from None
+        finally:
+            self._turn.release()
+
+    async def _ready(self, link: Link) -> LedgerDays:
+        days = self._links[link.id].days
+        if not await days.caught_up(READ_WITHIN_S):
+            share = days.read * 100 // max(1, days.entries)
+            raise ActError("busy", f"the ledger is still being read, {share}%: try again soon")
+        return days
+
+    def _store(self, link: Link) -> LinkReader:
+        return self._links[link.id].store
+
+    def _link(self, link_id: str) -> Link:
+        for link in self._floor.link:
+            if link.id == link_id:
+                return self._in_force(link)
+        raise ActError("unknown_link", f"there is no link {link_id}")
+
+    def _table(self, query: RoundQuery) -> tuple[Link, str]:
+        table = query.table
+        if not table:
+            raise ActError("bad_value", "give a table or a claim")
+        if query.link:
+            return self._link(query.link), table
+        for link in self._floor.link:
+            for one in link.table:
+                if one.id.casefold() == table.casefold():
+                    return self._in_force(link), one.id
+        raise ActError("unknown_table", f"there is no table {table}")
+
+
+def _unknown(what: str) -> ActError:
+    return ActError("unknown_round", f"the ledger here has no {what.removeprefix('a ')}")
+
+
+def _read(read: Callable[[], _T]) -> _T:
+    try:
+        return read()
+    except READS as error:
+        message = f"an entry of the round is damaged: {error!r}"
+        raise ActError("archive_failed", message) from None
+
+
+def _rows_of(link: Link, entries: Sequence[Entry]) -> list[RoundRow]:
+    return [_read(partial(round_row, link, group)) for group in grouped(entries)]
+
+
+def _text(name: str, value: str) -> bytes:
+    """Return a field as it is in the line of an archive file."""
+    return b'"%s":%s' % (name.encode(), msgspec.json.encode(value))
+
+
+def _lines(file: DayFile, containing: bytes, after: int = 0) -> Iterator[Entry]:
+    return map(entry_of, file.lines(containing, after=after))
+
+
+def _newest_first(days: LedgerDays, until_s: float) -> Iterator[DayFile]:
+    """Yield archive files, the last day first, until a time."""
+    for file in days.newest_first(_DAYS_MAX):
+        if time.monotonic() > until_s:
+            return
+        yield file
+
+
+def _known_before(summary: DaySummary, entry: int) -> tuple[int, dict[str, int]]:
+    """Return the last entry before `entry` after which a summary has the meters, and these."""
+    place = bisect_left(summary.entries, entry)
+    if place == 0:
+        return summary.after, {meter: day.opening for meter, day in summary.meters.items()}
+    meters = {meter: day.amounts[place - 1] for meter, day in summary.meters.items()}
+    return summary.entries[place - 1], meters
+
+
+def _move(meters: dict[str, int], fields: Mapping[str, bytes]) -> None:
+    for meter, micros in moved_of(transfers_in(fields["transfers"])).items():
+        meters[meter] = meters.get(meter, 0) + micros
+
+
+def _befores(file: DayFile, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
+    """Return the micros of the meters before some entries of an archived day."""
+    found: dict[int, dict[str, int]] = {}
+    summary = written_summary(file)
+    if not numbers:
+        return found
+    if summary is None:
+        opening = file.day.opening.books.balances
+        meters = {
+            account.removeprefix(meter_account("")): micros
+            for account, micros in opening.items()
+            if account.startswith(meter_account(""))
+        }
+        after = file.head.first - 1
+    else:
+        after, meters = _known_before(summary, numbers[0])
+    due = list(numbers)
+    for line in file.lines(after=after):
+        if line.number == due[0]:
+            found[due.pop(0)] = dict(meters)
+            if not due:
+                break
+        _move(meters, {"transfers": line.transfers.encode()})
+    return found

@@ -1,0 +1,407 @@
+"""One round for people, from its ledger entries: wagers, cards, settlement, meters, decisions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Final, Literal
+
+import msgspec
+
+from bonus.display import hand_words, item_words
+from bonus.json_input import UNREADABLE
+from bonus.rounds import Line, WrittenPercent
+from bonus.wagers import MICROS_PER_CENT
+from meters.acts.act_rows import ActRow, act_row
+from meters.acts.claim_types import FloorRow
+from meters.floor.floor_file import Link
+from meters.ledger.accounts import Transfer, meter_account, transfers_in
+from meters.ledger.claim_evidence import CLAIM_ACTS
+from meters.ledger.entry_messages import DECIDED, placed_in, reply_in
+from meters.ledger.table_corrections import ASK_ACTS, is_act
+from meters.process.clock import text_of
+from meters.wire.messages import TableTime, WagersAccepted
+
+Entry = tuple[int, Mapping[str, bytes]]
+"""A ledger entry: its number and its fields."""
+
+RoundState = Literal["open", "settled", "void"]
+WinState = Literal["pending", "validated", "paid", "rejected"]
+
+_METER: Final = meter_account("")
+_DECIDED: Final[Mapping[str, WinState]] = {
+    "validate": "validated", "pay": "paid", "reject": "rejected", "reopen": "pending",
+    "pay_envy": "paid", "reject_envy": "rejected",
+}  # fmt: skip
+
+
+class RoundRow(FloorRow, frozen=True, kw_only=True):
+    """A round in a list.
+
+    Attributes:
+        entry: the ledger entry with which the round begins: its wagers at lock-out.
+        at: the time of this entry, by the clock of the service; `ended_at` that of the result or
+            the void, null while the round is open.
+        wagers: the number of progressive wagers, after corrections; `wagered` is their sum.
+        paid: what the settlement of the progressive wagers pays.
+        wins: the number of wins that wait or have waited for a floorperson.
+        corrected: true if a wager was corrected after lock-out, or cards were entered again.
+    """
+
+    link: str
+    link_name: str
+    table: str
+    asset: str
+    round: str
+    entry: int
+    at: str
+    ended_at: str | None
+    state: RoundState
+    wagers: int
+    wagered: int
+    paid: int
+    wins: int
+    corrected: bool
+
+
+class RoundPage(FloorRow, frozen=True, kw_only=True):
+    """A page of rounds of one table.
+
+    Attributes:
+        latest_first: the order: for the next page, send `next` as `before` if it is true, and as
+            `after` if not. `next` is null on the last page.
+        day: the gaming day of the page; null for several, or for none.
+    """
+
+    rounds: tuple[RoundRow, ...]
+    latest_first: bool
+    next: int | None
+    day: date | None
+
+
+class RoundHand(FloorRow, frozen=True, kw_only=True):
+    """A position in a round: its wagers at lock-out, after corrections, and its cards."""
+
+    position: int
+    patron: str | None
+    wagers: dict[str, int]
+    cards: tuple[str, ...]
+    folded: bool
+    no_win: bool
+
+
+class RoundLine(FloorRow, frozen=True, kw_only=True):
+    """A line of the settlement, with the subsection that decides it. Sums are in cents."""
+
+    position: int
+    item: str
+    item_name: str
+    outcome: str
+    hand: str | None
+    hand_name: str
+    wagered: int
+    paid: int
+    returned: int
+    percent: WrittenPercent | None
+    paid_from: str | None
+    rule: str
+    envy_of: int | None
+    on: Literal["player", "dealer"] | None
+
+
+class RoundWin(FloorRow, frozen=True, kw_only=True):
+    """A win of the round that waits or has waited for a floorperson, in its state in the ledger."""
+
+    claim: str
+    position: int
+    item: str
+    item_name: str
+    amount: int
+    state: WinState
+
+
+class RoundMeter(FloorRow, frozen=True, kw_only=True):
+    """A meter that the round fed or that it won.
+
+    Attributes:
+        before: the meter before the round's wagers were added.
+        added: what the wagers added to it, after corrections and a void.
+        at_result: the meter immediately before the settlement; `after` immediately after it. Null
+            if the round is open, or if it ended on another gaming day.
+    """
+
+    meter: str
+    name: str
+    before: int
+    added: int
+    at_result: int | None
+    after: int | None
+
+
+class RoundDraw(FloorRow, frozen=True, kw_only=True):
+    """What was drawn for the round at lock-out (649a.12(i)(3)); null for nothing."""
+
+    magic_card: str | None
+    lucky_position: int | Literal["dealer"] | None
+
+
+class RoundView(FloorRow, frozen=True, kw_only=True):
+    """A round with everything that the ledger has of it.
+
+    Attributes:
+        table_at: the time of lock-out by the clock of the table; `ended_table_at` that of the
+            result or the void.
+        void_reason: the reason of a void; null for any other round.
+        acts: what people did with the round: corrections and their confirmations, decisions on its
+            wins, payments. Of corrections, the cards that were taken back too.
+        entries: the numbers of the round's ledger entries.
+    """
+
+    row: RoundRow
+    table_at: str | None
+    ended_table_at: str | None
+    hands: tuple[RoundHand, ...]
+    dealer: tuple[str, ...]
+    community: tuple[str, ...]
+    draw: RoundDraw | None
+    void_reason: str | None
+    lines: tuple[RoundLine, ...]
+    wins: tuple[RoundWin, ...]
+    meters: tuple[RoundMeter, ...]
+    acts: tuple[ActRow, ...]
+    entries: tuple[int, ...]
+
+
+class _Dealt(msgspec.Struct, frozen=True):
+    position: int
+    patron: str | None = None
+    cards: tuple[str, ...] | None = None
+    folded: bool = False
+    no_win: bool = False
+
+
+class _Ended(msgspec.Struct, frozen=True):
+    """What a page shows of a result or a void."""
+
+    at: TableTime
+    positions: tuple[_Dealt, ...] = ()
+    dealer: tuple[str, ...] = ()
+    community: tuple[str, ...] | None = None
+    reason: str | None = None
+
+
+class _At(msgspec.Struct, frozen=True):
+    at: TableTime
+
+
+_ENDED: Final = msgspec.json.Decoder(_Ended)
+_AT: Final = msgspec.json.Decoder(_At)
+_ACCEPTED: Final = msgspec.json.Decoder(WagersAccepted)
+_ENDS: Final = frozenset({b"result", b"void"})
+_OF_ROUNDS: Final = CLAIM_ACTS | ASK_ACTS
+
+
+def grouped(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Return the entries of one table by round, in the order in which the rounds begin.
+
+    An entry of a round that began before the first entry makes a group of its own.
+    """
+    groups: list[list[Entry]] = []
+    by_name: dict[bytes, list[Entry]] = {}
+    for number, fields in entries:
+        kind, name = fields["kind"], fields["round"]
+        if kind in _OF_ROUNDS or kind in _ENDS or kind == b"correct_wager":
+            group = by_name.get(name)
+            if group is not None:
+                group.append((number, fields))
+                continue
+        elif kind != b"wagers":
+            continue
+        by_name[name] = [(number, fields)]
+        groups.append(by_name[name])
+    return groups
+
+
+def round_row(link: Link, entries: Sequence[Entry]) -> RoundRow:
+    """Return the row of a round from its entries in their order.
+
+    Raises:
+        ValueError, KeyError, msgspec.DecodeError: an entry cannot be read.
+    """
+    number, first = entries[0]
+    table = first["table"].decode()
+    ended = next((fields for _, fields in entries if fields["kind"] in _ENDS), None)
+    reply = reply_in(ended["reply"]) if ended else None
+    wagers = _wagers(entries)
+    return RoundRow(
+        link=link.id,
+        link_name=link.name,
+        table=table,
+        asset=next((one.asset for one in link.table if one.id == table), ""),
+        round=first["round"].decode(),
+        entry=number,
+        at=first["at"].decode(),
+        ended_at=ended["at"].decode() if ended else None,
+        state="open" if ended is None else "void" if ended["kind"] == b"void" else "settled",
+        wagers=sum(len(each) for _, each in wagers.values()),
+        wagered=sum(sum(each.values()) for _, each in wagers.values()),
+        paid=sum(line.paid for line in (reply.lines if reply else None) or ()),
+        wins=len((reply.claims if reply else None) or ()),
+        corrected=any(
+            fields["kind"] == b"correct_wager"
+            or (fields["kind"] in _ENDS and is_act(fields["kind"], fields["event"], b""))
+            for _, fields in entries
+        ),
+    )
+
+
+def _wagers(entries: Sequence[Entry]) -> dict[int, tuple[str | None, dict[str, int]]]:
+    """Return the wagers by position after the last correction, with the patron."""
+    laid = [fields for _, fields in entries if fields["kind"] in {b"wagers", b"correct_wager"}]
+    if not laid:
+        return {}
+    return {
+        one.position: (one.patron, dict(one.wagers))
+        for one in placed_in(laid[-1]["event"]).positions
+    }
+
+
+def round_view(
+    link: Link, entries: Sequence[Entry], meters_before: Mapping[int, Mapping[str, int]]
+) -> RoundView:
+    """Return a round from its entries in their order.
+
+    `meters_before` has the micros of the meters before the first entry and before the end of the
+    round, by the number of the entry.
+
+    Raises:
+        ValueError, KeyError, msgspec.DecodeError: an entry cannot be read.
+    """
+    titles = link.games.titles
+    first = entries[0][1]
+    ended = next(((at, fields) for at, fields in entries if fields["kind"] in _ENDS), None)
+    event = _ENDED.decode(ended[1]["event"]) if ended else None
+    reply = reply_in(ended[1]["reply"]) if ended else None
+    draw = _ACCEPTED.decode(first["reply"]).draw if first["kind"] == b"wagers" else None
+    return RoundView(
+        row=round_row(link, entries),
+        table_at=text_of(_AT.decode(first["event"]).at),
+        ended_table_at=text_of(event.at) if event else None,
+        hands=_hands(entries, event),
+        dealer=event.dealer if event else (),
+        community=(event.community or ()) if event else (),
+        draw=msgspec.convert(draw, RoundDraw | None, from_attributes=True),
+        void_reason=event.reason if event else None,
+        lines=tuple(_line(line, titles) for line in (reply.lines if reply else None) or ()),
+        wins=_wins(entries, titles),
+        meters=_meters(link, entries, meters_before),
+        acts=tuple(
+            act_row(number, {name: value.decode() for name, value in fields.items()}, titles=titles)
+            for number, fields in entries
+            if is_act(fields["kind"], fields["event"], fields["by"])
+        ),
+        entries=tuple(number for number, _ in entries),
+    )
+
+
+def _hands(entries: Sequence[Entry], ended: _Ended | None) -> tuple[RoundHand, ...]:
+    laid = _wagers(entries)
+    dealt = {one.position: one for one in ended.positions} if ended else {}
+    found = []
+    for position in sorted(laid.keys() | dealt.keys()):
+        patron, wagers = laid.get(position, (None, {}))
+        hand = dealt.get(position, _Dealt(position))
+        found.append(
+            RoundHand(
+                position=position,
+                patron=patron or hand.patron,
+                wagers=wagers,
+                cards=hand.cards or (),
+                folded=hand.folded,
+                no_win=hand.no_win,
+            )
+        )
+    return tuple(found)
+
+
+def _line(line: Line, titles: Mapping[str, str]) -> RoundLine:
+    return RoundLine(
+        position=line.position,
+        item=line.item,
+        item_name=item_words(line.item, titles),
+        outcome=line.outcome.value,
+        hand=line.hand,
+        hand_name=hand_words(line.hand or ""),
+        wagered=line.wagered,
+        paid=line.paid,
+        returned=line.returned,
+        percent=line.percent,
+        paid_from=line.paid_from,
+        rule=line.rule,
+        envy_of=line.envy_of,
+        on=line.on,
+    )
+
+
+def _wins(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundWin, ...]:
+    found: dict[str, RoundWin] = {}
+    for _, fields in entries:
+        if fields["kind"] == b"result":
+            for one in reply_in(fields["reply"]).claims or ():
+                found[one.claim] = RoundWin(
+                    claim=one.claim,
+                    position=one.position,
+                    item=one.item,
+                    item_name=item_words(one.item, titles),
+                    amount=one.amount,
+                    state="pending",
+                )
+        elif fields["kind"] in CLAIM_ACTS:
+            decided = DECIDED.decode(fields["event"])
+            state, win = _DECIDED.get(decided.act), found.get(decided.claim)
+            if state and win and not decided.act.endswith("_envy"):
+                found[decided.claim] = msgspec.structs.replace(win, state=state)
+    return tuple(found.values())
+
+
+def moved_of(moved: Iterable[Transfer]) -> dict[str, int]:
+    """Return by how many micros transfers change each meter."""
+    found: dict[str, int] = {}
+    for one in moved:
+        for account, micros in ((one.source, -one.micros), (one.target, one.micros)):
+            if account.startswith(_METER):
+                meter = account.removeprefix(_METER)
+                found[meter] = found.get(meter, 0) + micros
+    return found
+
+
+def _meters(
+    link: Link, entries: Sequence[Entry], before: Mapping[int, Mapping[str, int]]
+) -> tuple[RoundMeter, ...]:
+    names = {meter.meter_id: meter.title for meter in link.meter}
+    added: dict[str, int] = {}
+    settled: tuple[int, dict[str, int]] | None = None
+    for number, fields in entries:
+        moved = moved_of(transfers_in(fields["transfers"]))
+        if fields["kind"] == b"result":
+            settled = number, moved
+        elif fields["kind"] in {b"wagers", b"correct_wager", b"void"}:
+            added = {name: added.get(name, 0) + moved.get(name, 0) for name in added | moved}
+    at_first = before.get(entries[0][0], {})
+    at_result = before.get(settled[0]) if settled else None
+    of_result = settled[1] if settled else {}
+    return tuple(
+        RoundMeter(
+            meter=name,
+            name=names.get(name, item_words(name)),
+            before=at_first.get(name, 0) // MICROS_PER_CENT,
+            added=added.get(name, 0) // MICROS_PER_CENT,
+            at_result=None if at_result is None else at_result.get(name, 0) // MICROS_PER_CENT,
+            after=None
+            if at_result is None
+            else (at_result.get(name, 0) + of_result.get(name, 0)) // MICROS_PER_CENT,
+        )
+        for name in dict.fromkeys((*added, *of_result))
+    )
+
+
+READS: Final = (*UNREADABLE, KeyError, ValueError)
+"""What a damaged entry raises. The audit reports it."""

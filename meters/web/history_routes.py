@@ -1,0 +1,142 @@
+"""Routes for what was: meters in pictures, the floor's activity, tables, and single rounds."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Annotated, Final
+
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath, FromQuery, QueryParameter
+
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ENTRIES_MAX
+from meters.floor.floor_file import Floor
+from meters.floor.roles import Right
+from meters.reports.floor_history import FloorHistory
+from meters.reports.meter_history import FloorDay, MeterHistory, MeterSpark
+from meters.reports.round_search import RoundQuery
+from meters.reports.round_view import RoundPage, RoundView
+from meters.web.display_state import DisplayState
+from meters.web.security import staff_read
+from meters.web.table_states import FloorTables, TableStates
+
+ROUNDS_MAX: Final = 50
+_READS: Final = (400, 401, 403, 404, 503)
+_Entry = Annotated[int, QueryParameter(ge=0, le=ENTRIES_MAX)]
+
+
+def history_routes(
+    floor: Floor, history: FloorHistory, tables: TableStates, displays: DisplayState
+) -> list[HTTPRouteHandler]:
+    return [
+        *_picture_routes(history),
+        *_round_routes(history),
+        _table_route(floor, history, tables, displays),
+    ]
+
+
+def _picture_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
+    @staff_read("/api/v1/links/{link:str}/meters/{meter:str}/history", Right.WINS, *_READS)
+    async def show_meter_history(
+        link: FromPath[str], meter: FromPath[str], day: FromQuery[str | None] = None
+    ) -> MeterHistory:
+        """Show the last 24 hours and the last 30 gaming days of a meter.
+
+        With `day`, show this gaming day, and the 30 days that end with it. If `unread` of a picture
+        is not 0, the service still reads past days: ask again in some seconds.
+        """
+        return await history.meter(link, meter, _day(day))
+
+    @staff_read("/api/v1/meters/sparks", Right.WINS, *_READS)
+    async def list_sparks() -> Sequence[MeterSpark]:
+        """List the last 24 hours of every meter in a few points, for a small picture of each."""
+        return await history.sparks()
+
+    @staff_read("/api/v1/floor/day", Right.WINS, *_READS)
+    async def show_floor_day(day: FromQuery[str | None] = None) -> FloorDay:
+        """Show the wagers, waits, wins and payments of the open gaming day, or of a past one."""
+        return await history.floor_day(_day(day))
+
+    return [show_meter_history, list_sparks, show_floor_day]
+
+
+def _round_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
+    @staff_read("/api/v1/rounds", Right.WINS, *_READS)
+    async def list_rounds(
+        *,
+        link: FromQuery[str | None] = None,
+        table: FromQuery[str | None] = None,
+        day: FromQuery[str | None] = None,
+        name: Annotated[str | None, QueryParameter(name="round", max_length=64)] = None,
+        since: FromQuery[str | None] = None,
+        claim: Annotated[str | None, QueryParameter(max_length=200)] = None,
+        after: _Entry = 0,
+        before: _Entry = ENTRIES_MAX,
+        limit: Annotated[int, QueryParameter(ge=1, le=ROUNDS_MAX)] = 25,
+    ) -> RoundPage:
+        """List the rounds of a table with progressive wagers, whether they won or not (D16).
+
+        With `round`, it is the round with this name; with `since`, those from this time on; with
+        `day`, those of this gaming day; else the last ones. With `claim`, it is the round of a win.
+        Archived days are read if the machine of the service has their files.
+        """
+        return await history.rounds(
+            RoundQuery(
+                link=link,
+                table=table,
+                day=_day(day),
+                round=name,
+                since=_moment(since),
+                claim=claim,
+                after=after,
+                before=before,
+                limit=limit,
+            )
+        )
+
+    @staff_read("/api/v1/links/{link:str}/rounds/{entry:int}", Right.WINS, *_READS)
+    async def show_round(link: FromPath[str], entry: FromPath[int]) -> RoundView:
+        """Show one round: its wagers, cards, settlement, meters and decisions (D16, D17).
+
+        `entry` is the number of one of its ledger entries.
+        """
+        if not 0 < entry <= ENTRIES_MAX:
+            raise ActError("unknown_round", f"there is no entry {entry}")
+        return await history.round(link, entry)
+
+    return [list_rounds, show_round]
+
+
+def _table_route(
+    floor: Floor, history: FloorHistory, tables: TableStates, displays: DisplayState
+) -> HTTPRouteHandler:
+    @staff_read("/api/v1/floor/tables", Right.WINS, 400, 401, 403, 503)
+    async def list_tables(since: _Entry = 0) -> FloorTables:
+        """List the states of all tables, or of those that changed since an earlier answer.
+
+        The event stream of the floor page says `tables` when a state has changed.
+        """
+        states = {row.link: row.state for row in displays.links()}
+        return FloorTables(
+            count=tables.count,
+            tables=tuple(tables.rows(since, history.last_round)),
+            links={link.id: states.get(link.id, "inoperable") for link in floor.link},
+        )
+
+    return list_tables
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise ActError("bad_value", "a day is written such as 2026-11-20") from None
+
+
+def _moment(text: str | None) -> datetime | None:
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ActError("bad_value", "since is a moment such as 2026-11-20T02:14:07Z") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

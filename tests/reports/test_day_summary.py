@@ -1,0 +1,153 @@
+"""Summaries of gaming days: they say what the entries say, archived or live."""
+
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+
+from meters.archive.archive_days import ArchiveFiles
+from meters.archive.day_summaries import read_summary, summary_path, written_summary
+from meters.ledger.accounts import meter_account, transfers_in
+from meters.ledger.day_summary import DaySummary
+from meters.reports.ledger_days import LedgerDays
+from meters.reports.meter_history import hourly_picture
+from tests.reports.shop import FIVE_CARD, PROGRESSIVE, ROYAL, STRAIGHT, Shop
+
+FIRST, SECOND, THIRD = (date(2026, 11, day) for day in (20, 21, 22))
+
+
+async def two_days(shop: Shop) -> None:
+    """Play two gaming days with hits, a void, an adjustment and decisions, and begin a third."""
+    await shop.round()
+    await shop.void()
+    await shop.after(minutes=3)
+    (claim,) = await shop.round(ROYAL)
+    await shop.after(minutes=25)
+    await shop.pit.claims.decide(claim, "validate", "Flo")
+    await shop.pit.claims.decide(claim, "pay", "Fred", slip="S-1")
+    await shop.round(ROYAL, table="T-2")
+    await shop.adjust(FIVE_CARD, 1_234)
+    await shop.at("2026-11-21 06:01")
+    await shop.round(STRAIGHT)
+    await shop.at("2026-11-22 06:02")
+    await shop.round(positions=2)
+
+
+def by_hand(shop: Shop, entries: list[tuple[int, dict[str, bytes]]], meter: str) -> list[int]:
+    """Return a meter's micros after each entry."""
+    held, found = 0, []
+    for _, fields in entries:
+        for one in transfers_in(fields["transfers"]):
+            held += one.micros * (one.target == meter_account(meter))
+            held -= one.micros * (one.source == meter_account(meter))
+        found.append(held)
+    return found
+
+
+def days_of(shop: Shop) -> LedgerDays:
+    archive = ArchiveFiles(Path(shop.floor.archive.directory), shop.pit.link.id)
+    return LedgerDays(shop.pit.store, shop.pit.link.id, archive)
+
+
+async def span(days: LedgerDays) -> dict[date, DaySummary]:
+    assert await days.caught_up(60)
+    found = await days.span(FIRST, THIRD, 60)
+    assert (found.unread, [*found.missing]) == (0, [])
+    return dict(found.days)
+
+
+async def test_summaries_say_what_the_entries_say(shop: Shop) -> None:
+    await two_days(shop)
+    entries = await shop.pit.store.entries(0, 10_000)
+    found = await span(days_of(shop))
+    assert [*found] == [FIRST, SECOND, THIRD]
+    for meter in (PROGRESSIVE, FIVE_CARD):
+        held = by_hand(shop, entries, meter)
+        before = 0
+        for summary in found.values():
+            of = summary.meters[meter]
+            assert of.opening == (held[summary.after - 1] if summary.after else 0)
+            assert [*of.amounts] == [held[last - 1] for last in summary.entries]
+            assert summary.after == before
+            before = summary.last
+    first = found[FIRST]
+    paid, waits = first.meters[PROGRESSIVE].hits
+    assert [(hit.table, hit.hand, hit.percent) for hit in (paid, waits)] == [
+        ("T-1", "mini_royal_spades", 100), ("T-2", "mini_royal_spades", 100),
+    ]  # fmt: skip
+    assert (paid.before_cents, paid.amount_cents, paid.after_cents) == (100_028, 100_028, 100_000)
+    assert first.waits_s == (25 * 60,)
+    assert sum(first.paid_micros) == paid.amount_cents * 10_000
+    assert (sum(first.wins), sum(first.won_cents)) == (2, paid.amount_cents + waits.amount_cents)
+    assert sum(first.wagers) == 4
+    assert first.seqs == {"T-1": (1, 6), "T-2": (1, 2)}
+
+
+async def test_archived_and_live_days_have_the_same_summaries(shop: Shop) -> None:
+    """The archive writes them beside its files; one that is gone or strange is made again."""
+    await two_days(shop)
+    reader = days_of(shop)
+    live = await span(reader)
+    archive = await shop.archive()
+    for file in archive.files():
+        assert written_summary(file) == live[file.head.day]
+        beside = summary_path(file)
+        text = beside.read_bytes()
+        for damage in (b"", text.replace(file.head.digest.encode(), b"0" * 64)):
+            beside.write_bytes(damage)
+            assert written_summary(file) is None
+            assert read_summary(file) == live[file.head.day]
+            assert beside.read_bytes() == text
+        beside.unlink()
+    again = days_of(shop)
+    later = await span(again)
+    assert {**later, THIRD: None} == {**live, THIRD: None}
+    assert later[THIRD].meters == live[THIRD].meters
+    assert again.begins_after == live[SECOND].last, "only the open day is read from Redis"
+    # The reader that knew the closed days before they were archived goes on without them.
+    assert await span(reader) == later
+    assert not reader.closed
+
+
+async def test_a_day_that_nobody_here_has_is_said_to_be_missing(shop: Shop) -> None:
+    await two_days(shop)
+    await shop.at("2026-11-25 06:03")
+    await shop.round()
+    archive = await shop.archive()
+    archive.path(SECOND.isoformat()).unlink()
+    days = days_of(shop)
+    assert await days.caught_up(60)
+    found = await days.span(FIRST, date(2026, 11, 25), 60)
+    assert [*found.missing] == [(SECOND, SECOND)]
+
+
+async def test_a_restored_ledger_is_read_again(shop: Shop) -> None:
+    """After a restore, other entries can have the numbers that were read."""
+    await two_days(shop)
+    days = days_of(shop)
+    before = await span(days)
+    days._fold.chain = "0" * 40  # as if the ledger's last entry were another one
+    assert await span(days) == before
+
+
+@pytest.mark.parametrize("archived", [False, True])
+async def test_a_picture_has_each_hit_where_it_was(shop: Shop, *, archived: bool) -> None:
+    await two_days(shop)
+    if archived:
+        await shop.archive()
+    days = days_of(shop)
+    assert await days.caught_up(60)
+    found = await days.span(FIRST, THIRD, 60)
+    begins, ends = (int(moment.timestamp()) for moment in shop.days.bounds(FIRST))
+    drawn = hourly_picture(found, PROGRESSIVE, begins, ends)
+    line = [*zip(drawn.times_s, drawn.amounts, strict=True)]
+    assert line == sorted(line, key=lambda point: point[0])
+    assert (line[-1][0], line[-1][1]) == (ends, drawn.hits[0].after)
+    for hit in drawn.hits:
+        at = line.index((hit.at_s, hit.before))
+        assert line[at + 1] == (hit.at_s, hit.after)
+    assert drawn.hit_count == 2
+    assert drawn.won == sum(hit.amount for hit in drawn.hits)
+    (bar,) = [bar for bar in drawn.bars if bar.added]
+    begun = datetime.fromtimestamp(bar.begins_s, shop.days.zone)
+    assert (f"{begun:%H:%M}", bar.added) == ("12:00", 3 * 14)

@@ -1,0 +1,166 @@
+"""One round for surveillance and disputes: found by table, time, name or claim, today and later."""
+
+from datetime import UTC, date, datetime
+
+import msgspec
+import pytest
+
+from meters.acts.act_refusals import ActError
+from meters.reports.floor_history import FloorHistory
+from meters.reports.round_search import RoundQuery
+from meters.reports.round_view import RoundRow, RoundView
+from tests.reports.shop import NEW_YORK, PROGRESSIVE, ROYAL, Shop
+
+DAY = date(2026, 11, 20)
+
+
+def history_of(shop: Shop) -> FloorHistory:
+    return FloorHistory(shop.floor, {shop.pit.link.id: shop.pit.store})
+
+
+async def played(shop: Shop) -> tuple[str, FloorHistory]:
+    """Play rounds at two tables: with and without a win, a void, an open one; return the claim."""
+    for _ in range(3):
+        await shop.after(minutes=10)
+        await shop.round(positions=2)
+        await shop.round(table="T-2")
+    await shop.after(minutes=1)
+    (claim,) = await shop.round(ROYAL, positions=2)
+    await shop.pit.claims.decide(claim, "validate", "Flo")
+    await shop.pit.claims.decide(claim, "pay", "Fred", slip="S-1")
+    await shop.void()
+    return claim, history_of(shop)
+
+
+async def rounds(history: FloorHistory, **asked: object) -> tuple[RoundRow, ...]:
+    return (await history.rounds(msgspec.convert(asked, RoundQuery))).rounds
+
+
+def check_win(view: RoundView, claim: str) -> None:
+    """Check the round of the royal: everything that a dispute needs."""
+    row = view.row
+    assert (row.table, row.state, row.wagers, row.wagered, row.wins) == (
+        "T-1",
+        "settled",
+        2,
+        200,
+        1,
+    )
+    assert [(hand.position, hand.wagers, hand.cards) for hand in view.hands] == [
+        (1, {PROGRESSIVE: 100}, ("As", "Ks", "Qs")),
+        (2, {PROGRESSIVE: 100}, ("5s", "Th", "Qd")),
+    ]
+    assert view.dealer == ("2c", "7d", "9h")
+    paid = next(line for line in view.lines if line.paid and line.envy_of is None)
+    assert (paid.hand_name, paid.percent, paid.rule) == (
+        "Mini-royal of spades",
+        100,
+        "649a.12(e)(1)",
+    )
+    (win,) = view.wins
+    assert (win.claim, win.amount, win.state) == (claim, paid.paid, "paid")
+    meter = next(one for one in view.meters if one.meter == PROGRESSIVE)
+    assert (meter.added, meter.at_result) == (28, meter.before + 28)
+    assert (meter.at_result, meter.after) == (paid.paid, 100_000)
+    assert [(act.what, act.by) for act in view.acts] == [("validate", "Flo"), ("pay", "Fred")]
+
+
+@pytest.mark.duty("D16")
+@pytest.mark.parametrize("archived", [False, True])
+async def test_a_round_is_found_by_claim_name_and_time(shop: Shop, *, archived: bool) -> None:
+    claim, history = await played(shop)
+    if archived:
+        await shop.at("2026-11-21 06:01")
+        await shop.round()
+        await shop.archive()
+        history = history_of(shop)
+    link = shop.pit.link.id
+    (row,) = await rounds(history, claim=claim)
+    check_win(await history.round(link, row.entry), claim)
+    assert await rounds(history, table="t-1", round=row.round) == (row,)
+    assert await rounds(history, table="T-1", round=row.round, day=DAY) == (row,)
+    view = await history.round(link, row.entry)
+    for entry in view.entries:
+        assert await history.round(link, entry) == view
+    since = datetime(2026, 11, 20, 12, 25, tzinfo=NEW_YORK).astimezone(UTC)
+    found = await rounds(history, table="T-1", since=since)
+    assert [(one.state, one.wagers, one.wins) for one in found] == [
+        ("settled", 2, 0), ("settled", 2, 1), ("void", 1, 0),
+    ]  # fmt: skip
+    whole = await rounds(history, table="T-1", day=DAY)
+    assert len(whole) == 5
+    pages: list[RoundRow] = []
+    after: int | None = 0
+    while after is not None:
+        page = await history.rounds(RoundQuery(table="T-1", day=DAY, limit=2, after=after))
+        assert not page.latest_first
+        pages += page.rounds
+        after = page.next
+    assert tuple(pages) == whole
+    void = await history.round(link, whole[-1].entry)
+    assert (void.void_reason, void.lines, [one.added for one in void.meters]) == (
+        "misdeal",
+        (),
+        [0],
+    )
+
+
+async def test_a_loser_is_found_too_and_the_last_rounds_come_first(shop: Shop) -> None:
+    _, history = await played(shop)
+    page = await history.rounds(RoundQuery(table="T-2", limit=2))
+    assert page.latest_first
+    assert [row.wins for row in page.rounds] == [0, 0]
+    assert page.next
+    rest = await history.rounds(RoundQuery(table="T-2", limit=2, before=page.next))
+    assert (len(rest.rounds), rest.next) == (1, None)
+    view = await history.round(shop.pit.link.id, page.rounds[0].entry)
+    assert {line.outcome for line in view.lines} == {"collected"}
+    assert history.last_round(shop.pit.link.id, "T-2") == (page.rounds[0].entry, view.row.round)
+
+
+async def test_a_round_that_is_open_at_the_close_is_found_whole(shop: Shop) -> None:
+    round_id = "R77"
+    await shop.pit.wagers({1: PROGRESSIVE}, table="T-1", round_id=round_id)
+    await shop.at("2026-11-21 06:01")
+    await shop.archive()
+    history = history_of(shop)
+    assert (await rounds(history, table="T-1"))[0].state == "open"
+    await shop.pit.void(table="T-1", round_id=round_id)
+    (row,) = await rounds(history, table="T-1", round=round_id)
+    assert (row.state, row.wagers) == ("void", 1)
+
+
+@pytest.mark.duty("D16")
+async def test_a_claim_that_redis_has_forgotten_is_found_in_the_archive(shop: Shop) -> None:
+    claim, _ = await played(shop)
+    for day in (21, 22, 23):
+        await shop.at(f"2026-11-{day} 06:01")
+        await shop.round()
+        await shop.archive()
+    await shop.pit.redis.delete(shop.pit.store.keys.claim(claim))
+    history = history_of(shop)
+    (row,) = await rounds(history, claim=claim)
+    check_win(await history.round(shop.pit.link.id, row.entry), claim)
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({}, "bad_value"),
+        ({"table": "T-9"}, "unknown_table"),
+        ({"table": "T-1", "link": "nowhere"}, "unknown_link"),
+        ({"table": "T-1", "round": "R99"}, "unknown_round"),
+        ({"table": "T-1", "round": "R1", "day": date(2026, 11, 19)}, "unknown_round"),
+        ({"claim": "pit.T-1-99-1"}, "unknown_round"),
+        ({"claim": "pit.odd"}, "bad_value"),
+    ],
+)
+async def test_what_there_is_not_is_refused_in_words(
+    shop: Shop, asked: dict[str, object], code: str
+) -> None:
+    _, history = await played(shop)
+    with pytest.raises(ActError) as refused:
+        await rounds(history, **asked)
+    assert refused.value.code == code
+    with pytest.raises(ActError, match="no entry 9999"):
+        await history.round(shop.pit.link.id, 9_999)
