@@ -6,15 +6,18 @@ from typing import Final, Protocol
 
 import msgspec
 
+from bonus.settling.winning_cards import winning_cards
 from meters.acts.claim_views import current_jackpot, is_reopened
 from meters.acts.claims import LISTED_MAX
 from meters.floor.floor_file import Link
-from meters.ledger.link_state import LinkState
+from meters.ledger.claim_records import ClaimRecord, record_of
+from meters.ledger.link_state import LinkState, OpenDay
 from meters.process.clock import now_text
 from meters.service.publishing_turn import MeterTurns, OtherServices, same
 from meters.service.service_metrics import Metrics
+from meters.service.won_today import WonToday
 from meters.store.link_store import LinkStore
-from meters.web.display_state import HIT_NEWS_S, DisplayState, MeterRow
+from meters.web.display_state import HIT_NEWS_S, DisplayState, MeterRow, WinningHand
 from meters.wire import topics
 from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 
@@ -57,7 +60,8 @@ class LinkPublisher:
         self._displays = displays
         self._metrics = metrics
         self._post = post
-        self._floor_changes = -1
+        self._shown_of: tuple[int, OpenDay] | None = None
+        self._won_today = WonToday(store)
         self._link = store.link.id
         self._meters = {meter.meter_id: meter for meter in store.link.meter}
         self._last: dict[str, MeterValue] = {}
@@ -202,11 +206,24 @@ class LinkPublisher:
         for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
             hit = current_jackpot(fields) if fields else None
             if hit is not None and hit.event == "hit":
-                self._displays.put_jackpot(self._link, hit, news=False)
+                hand = self._hand_of(record_of(fields))
+                self._displays.put_jackpot(self._link, hit, hand, news=False)
+
+    def _hand_of(self, record: ClaimRecord) -> WinningHand:
+        """Return the cards that form the hand, and the percentage of the meter."""
+        tables = (table for table in self._store.link.table if table.id == record.table)
+        cards = winning_cards(
+            [table.chapter for table in tables],
+            record.item,
+            hand=record.cards,
+            dealer=record.dealer,
+            community=record.community,
+        )
+        return WinningHand(cards.winning or record.cards, record.percent)
 
     async def show_recorded(self, state: LinkState) -> None:
         """Show the wins and decisions that any service has recorded since the last call."""
-        if state.floor_changes == self._floor_changes:
+        if (state.floor_changes, state.day) == self._shown_of:
             return
         shown = {hit.claim for hit in self._displays.pending_jackpots(self._link)}
         found = set(shown)
@@ -218,18 +235,23 @@ class LinkPublisher:
             hit = current_jackpot(fields) if fields else None
             if hit is None:
                 continue
+            hand = self._hand_of(record_of(fields))
             if is_reopened(fields):
-                self._displays.put_reopened(self._link, hit)
+                self._displays.put_reopened(self._link, hit, hand)
             elif hit.event == "hit":
                 age = datetime.now(UTC) - datetime.fromisoformat(fields["at"])
                 news = age.total_seconds() < HIT_NEWS_S
-                self._displays.put_jackpot(self._link, hit, news=news)
+                self._displays.put_jackpot(self._link, hit, hand, news=news)
             elif hit.claim in shown:
-                self._displays.put_jackpot(self._link, hit)
-        self._floor_changes = state.floor_changes
+                self._displays.put_jackpot(self._link, hit, hand)
+        self._displays.put_wins(await self._won_today.read(self._store.link, state.day.open))
+        self._shown_of = (state.floor_changes, state.day)
 
-    def publish_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
+    def publish_jackpot(
+        self, record: ClaimRecord, jackpot: Jackpot, *, reopened: bool = False
+    ) -> None:
         """Publish a win or decision (duty D8); displays show it only if the meter pays the win."""
-        if of_meter:
-            self._displays.put_jackpot(self._link, jackpot)
+        if record.percent is not None and jackpot.claim == record.claim:
+            show = self._displays.put_reopened if reopened else self._displays.put_jackpot
+            show(self._link, jackpot, self._hand_of(record))
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

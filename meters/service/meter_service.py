@@ -452,8 +452,7 @@ class MeterService:
                     sent=self._connection is not None,
                 )
         for record, paid in outcome.hits:
-            of_meter = record.percent is not None
-            link.publisher.publish_jackpot(hit_message(record, paid), of_meter=of_meter)
+            link.publisher.publish_jackpot(record, hit_message(record, paid))
             self._bell.ring()
         if outcome.asked:
             self._bell.ring()
@@ -507,10 +506,8 @@ class MeterService:
 
     def _publish_jackpot(self, record: ClaimRecord, jackpot: Jackpot) -> None:
         link = self._links[record.link]
-        of_meter = record.percent is not None and jackpot.claim == record.claim
-        if jackpot.event == "hit" and of_meter:
-            self._displays.put_reopened(record.link, jackpot)
-        link.publisher.publish_jackpot(jackpot, of_meter=of_meter)
+        reopened = jackpot.event == "hit"
+        link.publisher.publish_jackpot(record, jackpot, reopened=reopened)
         link.meters_changed()
         self._bell.ring()
 

@@ -1,4 +1,4 @@
-"""The data that displays show, in memory: meters, heartbeats of the links, and wins.
+"""The data that displays show, in memory: meters, heartbeats of the links, wins, and today's wins.
 
 It has only what the service has just published, and accounting never uses it. A display reads the
 data once, or follows it: it receives the current data, and then each change. If a value changes
@@ -20,6 +20,7 @@ import msgspec
 
 from bonus.display import hand_words
 from bonus.printable import without_addresses
+from bonus.rounds import WrittenPercent
 from meters.floor.floor_file import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
@@ -102,12 +103,24 @@ class LinkRow(_Row, frozen=True):
     age_ms: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class WinningHand:
+    """What a celebration shows of a win besides the public message about it.
+
+    `cards` are those that form the hand. `percent` is the share of the meter that was won.
+    """
+
+    cards: tuple[str, ...] = ()
+    percent: WrittenPercent | None = None
+
+
 class JackpotRow(_Row, frozen=True):
     """A win, or a decision on a win (duty D8), with its table. Amounts are in cents.
 
-    `hand_name` is the hand in words. `news_ms` is the time for which displays still celebrate the
-    win, or show that it was validated; 0 for an old or rejected win, or one that was decided long
-    ago.
+    `hand_name` is the hand in words, `cards` are those that form it, and `percent` is the share of
+    the meter that was won; they are unknown if there are none. `news_ms` is the time for which
+    displays still celebrate the win, or show that it was validated; 0 for an old or rejected win,
+    or one that was decided long ago.
     """
 
     link: str
@@ -122,11 +135,40 @@ class JackpotRow(_Row, frozen=True):
     amount: int
     meter_after: int
     at: str
+    cards: tuple[str, ...] = ()
+    percent: WrittenPercent | None = None
     news_ms: int = 0
 
     @property
     def good(self) -> bool:
         return self.event in {"validated", "paid"}
+
+
+class VerifiedWin(_Row, frozen=True):
+    """A win that a floorperson has validated. `amount` is in cents, `at` the time of the win."""
+
+    meter: str
+    table: str
+    hand_name: str
+    amount: int
+    percent: WrittenPercent | None
+    at: str
+
+
+class WinsRow(_Row, frozen=True):
+    """The validated wins of a link in the open gaming day, and the last one of its top meter.
+
+    A win that waits is not among them: it can still be rejected. `count` and `amount` (in cents)
+    are of all of them, and None if there are too many to count; `latest` has a few, the latest
+    first. `last` can be of an earlier day. It is the last win of the whole meter, if that is known.
+    """
+
+    link: str
+    day: str
+    count: int | None = 0
+    amount: int | None = 0
+    latest: tuple[VerifiedWin, ...] = ()
+    last: VerifiedWin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +181,7 @@ class _Held:
 
 _Kept = TypeVar("_Kept")
 
-DisplayRow = MeterRow | LinkRow | JackpotRow
+DisplayRow = MeterRow | LinkRow | JackpotRow | WinsRow
 
 
 class DisplayState:
@@ -155,6 +197,7 @@ class DisplayState:
         self._decided: dict[str, dict[str, None]] = {}
         self._watches: weakref.WeakSet[DisplayUpdates] = weakref.WeakSet()
         self._numbers = itertools.count(1)
+        self._wins: dict[str, WinsRow] = {}
         self._closed = False
         self._terms: dict[str, Link] = {}
 
@@ -195,7 +238,14 @@ class DisplayState:
         self._heard[link] = self._clock()
         self._tell(row)
 
-    def put_jackpot(self, link: str, jackpot: Jackpot, *, news: bool = True) -> None:
+    def put_wins(self, row: WinsRow) -> None:
+        if row != self._wins.get(row.link):
+            self._wins[row.link] = row
+            self._tell(row)
+
+    def put_jackpot(
+        self, link: str, jackpot: Jackpot, hand: WinningHand = WinningHand(), *, news: bool = True
+    ) -> None:
         """Show a win until it is decided. Show a validated win a minute longer (duty D8).
 
         A decided win never becomes undecided on a display, even if the decision arrives first. A
@@ -207,7 +257,13 @@ class DisplayState:
         if jackpot.event == "hit" and (jackpot.claim in decided or was is not None):
             return
         fields = msgspec.structs.asdict(jackpot)
-        row = JackpotRow(link=link, hand_name=hand_words(jackpot.hand), **fields)
+        row = JackpotRow(
+            link=link,
+            hand_name=hand_words(jackpot.hand),
+            cards=hand.cards,
+            percent=hand.percent,
+            **fields,
+        )
         news_until = now = self._clock()
         if jackpot.event == "hit" and news:
             news_until += HIT_NEWS_S
@@ -222,10 +278,10 @@ class DisplayState:
             _keep(decided, jackpot.claim, None)
         self._tell(self._with_news_ms(held))
 
-    def put_reopened(self, link: str, jackpot: Jackpot) -> None:
+    def put_reopened(self, link: str, jackpot: Jackpot, hand: WinningHand) -> None:
         """Show a win that waits again, because its rejection was reopened. It is not news."""
         self._decided.get(link, {}).pop(jackpot.claim, None)
-        self.put_jackpot(link, jackpot, news=False)
+        self.put_jackpot(link, jackpot, hand, news=False)
 
     def _with_news_ms(self, held: _Held) -> JackpotRow:
         left_s = max(0.0, held.news_until - self._clock())
@@ -242,6 +298,9 @@ class DisplayState:
             for row in self._links.values()
             if link in {None, row.link} and now - self._heard[row.link] <= FRESH_S
         ]
+
+    def wins(self, link: str | None = None) -> list[WinsRow]:
+        return [row for row in self._wins.values() if link in {None, row.link}]
 
     def pending_jackpots(self, link: str | None = None) -> list[JackpotRow]:
         return [row for row in self._pending_of(link) if row.event == "hit"]
@@ -323,6 +382,7 @@ class DisplayUpdates:
         self._hits = {
             row.claim: row for row in (*displays.pending_jackpots(link), *displays.validated(link))
         }
+        self._wins = {row.link: row for row in displays.wins(link)}
         self._hits_max = len(self._hits) + HITS_MAX
         self._ready = asyncio.Event()
         self._ready.set()
@@ -336,6 +396,8 @@ class DisplayUpdates:
                 self._links[row.link] = row
             case JackpotRow():
                 self._hits[row.claim] = row
+            case WinsRow():
+                self._wins[row.link] = row
         if len(self._hits) > self._hits_max:
             self.close()
         self._ready.set()
@@ -356,10 +418,10 @@ class DisplayUpdates:
             *self._meters.values(),
             *self._links.values(),
             *self._hits.values(),
+            *self._wins.values(),
         )
-        self._meters.clear()
-        self._links.clear()
-        self._hits.clear()
+        for kept in (self._meters, self._links, self._hits, self._wins):
+            kept.clear()
         return rows
 
 

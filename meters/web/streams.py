@@ -27,6 +27,7 @@ from meters.web.display_state import (
     LinkRow,
     MeterRow,
     Watcher,
+    WinsRow,
 )
 from meters.web.error_answers import StaffRequest, refusals
 from meters.web.security import FOR_ANYBODY, SESSION, client_of, needs, token_of
@@ -46,6 +47,7 @@ _EVENTS: Final[dict[type[DisplayRow], bytes]] = {
     MeterRow: b"meter",
     LinkRow: b"controller",
     JackpotRow: b"jackpot",
+    WinsRow: b"wins",
 }
 
 LOOK_EVERY_S: Final = 5.0
@@ -192,9 +194,9 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
     async def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
         """Send the current state of the meters, links and jackpots, then each change of this state.
 
-        They are server-sent events: `meter`, `controller` and `jackpot`, of one link if `link` is
-        given. A `controller` event is sent every second while the service operates the link; if
-        these stop, the meters of the link can be out of date.
+        They are server-sent events: `meter`, `controller`, `jackpot` and `wins`, of one link if
+        `link` is given. A `controller` event is sent every second while the service operates the
+        link; if these stop, the meters of the link can be out of date.
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")

@@ -1,12 +1,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 import msgspec
 
-Data = dict[str, str | int]
+Data = dict[str, Any]
 
 
 class Event(NamedTuple):

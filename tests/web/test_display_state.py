@@ -8,6 +8,7 @@ from meters.floor.floor_file import parse_floor
 from meters.web import display_state
 from meters.web.display_state import (
     LATE_S,
+    DisplayRow,
     DisplayState,
     DisplayUpdates,
     JackpotRow,
@@ -42,7 +43,7 @@ def beat(state: str = "operable") -> ControllerBeat:
     return ControllerBeat(state="operable", reason="", beat=1, at=AT)
 
 
-async def taken(watch: DisplayUpdates) -> list[MeterRow | LinkRow | JackpotRow]:
+async def taken(watch: DisplayUpdates) -> list[DisplayRow]:
     async with asyncio.timeout(5):
         return list(await anext(watch))
 

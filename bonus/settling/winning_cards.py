@@ -1,0 +1,90 @@
+"""The cards that decide a win, and those among them that form its hand, as evidence."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Final, NamedTuple
+
+from bonus.cards import Card, parse_cards
+from bonus.hands.counts import counts_of, ranks_mask, ranks_most_first, straight_top
+from bonus.hands.five import best_five
+from bonus.hands.four import best_four
+from bonus.hands.rankings import SixCardHand, six_card_hand
+from bonus.law.chapter_file import CardsOf, Chapter
+from bonus.wagers import envy_item, jackpot_item
+
+_OF_SIX: Final = frozenset({SixCardHand.SIX_CARD_ROYAL_DIAMONDS, SixCardHand.SIX_CARD_ROYAL})
+
+
+class WinningCards(NamedTuple):
+    """`counted` are the cards that decide a win, `winning` those of them that form its hand."""
+
+    counted: tuple[str, ...] = ()
+    winning: tuple[str, ...] = ()
+
+
+def winning_cards(
+    games: Iterable[Chapter],
+    item: str,
+    *,
+    hand: Sequence[str],
+    dealer: Sequence[str],
+    community: Sequence[str],
+) -> WinningCards:
+    """Return the cards that decide a settlement line, from the names of all cards of the round.
+
+    They are none if the games have no such item, if it is drawn by chance, or if the games do not
+    agree on the cards. A jackpot and an Envy Bonus are decided by the wager on the player's hand.
+    """
+    judged = set(_judged(games, item))
+    if len(judged) != 1:
+        return WinningCards()
+    ((ranking, of),) = judged
+    parts = {"hand": hand, "dealer": dealer, "community": community}
+    counted = tuple(name for part in of.split("_and_") for name in parts.get(part, ()))
+    return WinningCards(counted, _formed(ranking, counted))
+
+
+def _judged(games: Iterable[Chapter], item: str) -> Iterable[tuple[str, CardsOf]]:
+    """Yield the ranking of each wager that an item can belong to, and the cards it judges."""
+    for game in games:
+        for wager in game.wager:
+            if item in wager.names:
+                yield wager.ranking, wager.cards[wager.names.index(item)]
+            elif item == envy_item(wager.names[0]) or item in map(jackpot_item, wager.fed):
+                yield wager.ranking, wager.cards[0]
+
+
+@lru_cache(maxsize=1_024)
+def _formed(ranking: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    cards = parse_cards(names)
+    size = _size(ranking, cards)
+    if len(cards) <= size:
+        return names
+    choices = combinations(cards, size)
+    if size == 4:
+        best = max(choices, key=lambda four: best_four(four)[1])
+    else:
+        highest = best_five(cards)
+        best = max((five for five in choices if best_five(five) is highest), key=_ranks)
+    return tuple(name for card, name in zip(cards, names, strict=True) if card in best)
+
+
+def _size(ranking: str, cards: Sequence[Card]) -> int:
+    """Return how many cards form a hand; most rankings judge every card."""
+    match ranking:
+        case "four_card":
+            return 4
+        case "five_card":
+            return 5
+        case "six_card" | "super_royal":
+            return 6 if six_card_hand(cards) in _OF_SIX else 5
+        case _:
+            return len(cards)
+
+
+def _ranks(five: Sequence[Card]) -> tuple[int, list[int]]:
+    """Order hands with one name: by the straight's top, else by ranks, the most frequent first."""
+    counts = counts_of(five)
+    top = straight_top(ranks_mask(counts), 5)
+    return -1 if top is None else top, ranks_most_first(counts)
