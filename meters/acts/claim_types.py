@@ -74,11 +74,17 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         cards: the cards of the position.
         dealer: the dealer's cards; empty if they do not count.
         community: the community cards; empty if they do not count.
+        counted: the cards that decide the wager, whoever holds them; empty if the floor file no
+            longer has the game.
+        winning: the cards of `counted` that form the hand.
         meter_after: the meter balance after the win.
         percent: the percentage of the meter that was won; null for a win at odds.
         paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``.
         rule: the subsection of the regulations that grants the win.
         wagers: all wagers that were accepted at lock-out, as evidence.
+        chips: the value chips of these wagers; the table accepts no card before the dealer has
+            counted as many.
+        electronic: the names of those wagers that have no value chip.
         no_win: the positions whose hands the dealer declared to win nothing; their cards were not
             entered.
         envy: the Envy Bonuses that other positions are owed for this hand.
@@ -125,6 +131,8 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
     cards: tuple[str, ...]
     dealer: tuple[str, ...] = ()
     community: tuple[str, ...] = ()
+    counted: tuple[str, ...] = ()
+    winning: tuple[str, ...] = ()
     wagered: int = 0
     amount: int
     meter_after: int = 0
@@ -132,6 +140,8 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
     paid_from: str
     rule: str = ""
     wagers: tuple[Wagered, ...] = ()
+    chips: int = 0
+    electronic: tuple[str, ...] = ()
     no_win: tuple[int, ...] = ()
     envy: tuple[EnvyOwed, ...] = ()
     envy_not_due: bool = False

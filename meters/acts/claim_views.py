@@ -8,6 +8,7 @@ import structlog
 
 from bonus.display import hand_words, item_words, money
 from bonus.json_input import UNREADABLE
+from bonus.settling.winning_cards import WinningCards, winning_cards
 from meters.acts.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
 from meters.floor.floor_file import Floor
 from meters.ledger.claim_records import ClaimRecord, OwedEnvy, record_of
@@ -42,7 +43,15 @@ class ClaimRows:
     def __init__(self, floor: Floor) -> None:
         self._tax_above_cents = floor.facility.tax_documents_above
         self._reject_above_cents = floor.facility.two_people_reject_above
+        self._floor = floor
         self._titles = floor.games.titles
+        self._electronic = frozenset(
+            name
+            for game in floor.games.values()
+            for wager in game.wager
+            if wager.electronic
+            for name in wager.names
+        )
         self._unreadable = ThrottledLog()
         self._links = {link.id: link.name for link in floor.link}
         self._meters = {
@@ -79,6 +88,9 @@ class ClaimRows:
         of_envy = _decision(fields, "envy_decision")
         envy: ClaimState | None = msgspec.convert(fields.get("envy"), ClaimState | None)
         amount_cents = int(fields["amount"])
+        cards = self._cards(record)
+        made = [name for bet in record.wagers for name in bet.wagers]
+        electronic = tuple(dict.fromkeys(name for name in made if name in self._electronic))
         return ClaimRow(
             claim=record.claim,
             hand_record=record.hand_record,
@@ -101,6 +113,8 @@ class ClaimRows:
             cards=record.cards,
             dealer=record.dealer,
             community=record.community,
+            counted=cards.counted,
+            winning=cards.winning,
             wagered=record.wagered,
             amount=amount_cents,
             meter_after=int(fields["after"]),
@@ -108,6 +122,8 @@ class ClaimRows:
             paid_from=record.paid_from,
             rule=record.rule,
             wagers=msgspec.convert(record.wagers, tuple[Wagered, ...], from_attributes=True),
+            chips=sum(name not in electronic for name in made),
+            electronic=electronic,
             no_win=record.no_win,
             envy=msgspec.convert(record.envy, tuple[EnvyOwed, ...], from_attributes=True),
             envy_not_due=envy == "rejected",
@@ -134,6 +150,14 @@ class ClaimRows:
             two_people_reject=self.two_people_reject(record, amount_cents),
             tax_documents=self._tax_above_cents is not None
             and amount_cents > self._tax_above_cents,
+        )
+
+    def _cards(self, record: ClaimRecord) -> WinningCards:
+        """Return the cards of a win by the game of its table, or else by what all games say."""
+        found = self._floor.find_table(record.table)
+        games = [found[1].chapter] if found else self._floor.games.values()
+        return winning_cards(
+            games, record.item, hand=record.cards, dealer=record.dealer, community=record.community
         )
 
 

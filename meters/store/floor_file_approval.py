@@ -42,7 +42,7 @@ _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
     " another person must approve it"
 )
-_WHERE: Final = "under Links, or with `pitlink approve`"
+_WHERE: Final = "under Meters, or with `pitlink approve`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,6 +298,8 @@ def without_names(row: ClaimRow) -> ClaimRow:
         slip_corrected_at=None,
         request=None,
         wagers=(),
+        chips=0,
+        electronic=(),
         envy=(),
         envy_by=None,
         envy_reason=None,

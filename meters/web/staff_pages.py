@@ -88,6 +88,7 @@ def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:
     page = load_template(_PACKAGE, "floor_page.html").render(
         facility=floor.facility,
         titles=msgspec.json.encode(dict(floor.games.titles)).decode(),
+        short=msgspec.json.encode(_short_names(floor)).decode(),
         links=msgspec.json.encode({link.id: link.name for link in floor.link}).decode(),
         version=version,
         mark=DEMONSTRATION_MARK,
@@ -100,6 +101,16 @@ def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:
         return page
 
     return show_floor_page
+
+
+def _short_names(floor: Floor) -> dict[str, str]:
+    """Return the shortest names of the wagers that feed a meter, as at the lights of the tables."""
+    return {
+        name: short
+        for game in floor.games.values()
+        for wager in game.wager
+        for name, short in zip(wager.names, wager.short, strict=False)
+    }
 
 
 def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HTTPRouteHandler]:

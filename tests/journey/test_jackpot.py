@@ -15,7 +15,7 @@ from tests.panel.test_real import opened, paneled
 from tests.servers import free_port
 from tests.staff import Colleague, hire
 from tests.waiting import LONG_S
-from tests.web.floor_hand import go, press, type_sign_in
+from tests.web.floor_hand import answer, go, press, type_sign_in
 
 ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "journey"
 
@@ -57,7 +57,7 @@ async def deal_a_royal_flush(dealer: Hand) -> None:
 
 
 def waiting(page: Page) -> Locator:
-    return page.locator(".claim").filter(has_text=TABLE)
+    return page.locator(".list .row").filter(has_text=TABLE)
 
 
 @pytest.mark.section("649a.11(c)(9)")
@@ -80,6 +80,7 @@ async def test_jackpot_is_rejected_and_then_won_validated_paid_and_the_table_rel
         at_table = dealer.page.locator('[data-meter="five_of_six_progressive"]')
         note = wall.locator(".note").filter(has_text=TABLE)
         card, his = waiting(flo), waiting(fred)
+        pane, his_pane = (page.locator(".detail.win") for page in (flo, fred))
         held = dealer.page.get_by_text("HELD")
         await expect(meter).to_have_attribute("aria-label", SEED)
         await screens.take(wall, "wall-before")
@@ -89,11 +90,12 @@ async def test_jackpot_is_rejected_and_then_won_validated_paid_and_the_table_rel
         await expect(at_table).to_contain_text(BACK)
         await dealer.touch("Settle the round")
         await expect(note).to_contain_text(BACK)
-        await press(card, "Reject")
+        await card.get_by_role("link").click()
+        await press(pane, "Reject")
         await flo.get_by_label("Hand misread").check()
         await flo.get_by_label("The hand was not as entered").check()
         await screens.take(flo, "floor-reject")
-        await flo.get_by_role("button", name=f"Reject {BACK}").click()
+        await answer(flo, f"Reject {BACK}")
         await expect(card).to_have_count(0)
 
         # The amount is back on the meter, in addition to the reseed, which stays.
@@ -107,10 +109,10 @@ async def test_jackpot_is_rejected_and_then_won_validated_paid_and_the_table_rel
 
         # The claim stays in the history, with person and reason.
         await go(flo, "Wins")
-        rejected = flo.get_by_role("button", name=f"{BACK} Royal flush of spades")
+        rejected = flo.locator(".wins .row").filter(has_text=BACK)
         await expect(rejected).to_contain_text("Rejected")
         await screens.take(flo, "floor-history")
-        await go(flo, "Waiting")
+        await go(flo, "Inbox")
 
         # The signage shows the jackpot immediately, then the pending win next to the meter's new
         # value (duty D8).
@@ -130,27 +132,32 @@ async def test_jackpot_is_rejected_and_then_won_validated_paid_and_the_table_rel
         await screens.take(dealer.page, "panel-held")
 
         # The floor page shows the claim without a reload, with the evidence.
-        await sees(card, WON, "Royal flush", "owed once the win is decided")
+        await sees(card, WON, "Royal flush", "Envy $100.00")
         claim = await card.get_attribute("data-claim")
-        await expect(card.get_by_role("img", name="ace of spades")).to_be_visible()
+        await sees(pane, WON, "owed once the win is decided", "2 value chips")
+        await expect(pane.locator("[data-mark=in]")).to_have_count(5)
+        await expect(pane.get_by_role("img", name="three of diamonds, not in it")).to_be_visible()
         await screens.take(flo, "floor-waiting")
-        await press(card, "Validate")
-        await flo.get_by_role("button", name=f"Validate {WON}").click()
+        await press(pane, "Validate")
+        await answer(flo, f"Validate {WON}")
 
         # The person who validated does not pay (duty D4).
-        await expect(card).to_contain_text("You validated it: another person must pay it.")
-        await expect(card.get_by_role("button", name="Pay: Table")).to_be_disabled()
+        await sees(pane, "You validated it: another person must pay it.")
+        await expect(pane.get_by_role("button", name="Pay")).to_have_count(0)
         await expect(note).to_contain_text("Validated")
         await screens.take(wall, "wall-validated")
         await expect(held.first).to_be_visible()
-        await press(his, "Pay")
+        await his.get_by_role("link").click()
+        await press(his_pane, "Pay")
         await fred.get_by_label("Number of the payout slip").fill("HP-0042")
         await fred.get_by_text("Not yet").click()
         await screens.take(fred, "floor-pay")
-        await fred.get_by_role("button", name=f"Paid {WON}").click()
-        await expect(his.locator(".chip")).to_have_text("Envy to be paid")
-        await press(his, "Envy paid")
-        await fred.locator("dialog[open]").get_by_role("button", name="Paid $100.00").click()
+        await answer(fred, f"Paid {WON}")
+        await sees(fred.locator(".receipt"), f"Paid {WON}, slip HP-0042")
+        await expect(his_pane.locator(".chip")).to_have_text("Envy to be paid")
+        await press(his_pane, "Envy paid")
+        await answer(fred, "Paid $100.00")
+        await sees(his_pane, "Envy Bonuses: paid by Fred")
         await expect(his).to_have_count(0)
         await expect(card).to_have_count(0)
 

@@ -1,6 +1,7 @@
 """A real agent with its panel, between a real broker and the scripted service of the contract."""
 
 import contextlib
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,7 +86,9 @@ class Hand:
         assert "key" not in self.page.url
 
     def button(self, name: str) -> Locator:
-        return self.page.get_by_role("button", name=name, exact=True)
+        """Return a button by its name; that of a light may leave out the amount of its wager."""
+        whole = re.compile(rf"^{re.escape(name)}(, \$[\d.]+)?$")
+        return self.page.get_by_role("button", name=whole)
 
     def heading(self, name: str) -> Locator:
         return self.page.get_by_role("heading", name=name, exact=True)
@@ -122,13 +125,11 @@ class Hand:
 
     async def take_back(self, name: str, reason: str = "Typed wrong") -> None:
         await self.touch(name)
-        await self.page.locator("#undo-why").select_option(reason)
-        await self.touch("Take back")
+        await self.touch(reason, "Take back")
 
     async def void(self, reason: str = "Misdeal") -> None:
         await self.touch("Void the round…")
-        await self.page.locator("#void-why").select_option(reason)
-        await self.touch("Void the round")
+        await self.touch(reason, "Void the round")
 
     async def tick_off(self, name: str) -> None:
         """Touch a button in the list of earlier rounds, which is open only for this touch."""
@@ -143,7 +144,7 @@ class Hand:
         """Place wagers, each of which must light up; press again if a slow machine sent nothing."""
         not_sent = self.page.get_by_text("press again")
         for name in names:
-            lit = self.page.get_by_role("button", name=name, exact=True, pressed=True)
+            lit = self.button(name).and_(self.page.locator("[aria-pressed=true]"))
             await self.touch(name)
             await expect(lit.or_(not_sent).first).to_be_visible()
             if not await lit.count():

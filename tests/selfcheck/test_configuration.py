@@ -118,7 +118,7 @@ async def test_the_first_floor_file_waits_for_one_person(
         reason = await link.goes_down("is not as approved")
         assert reason == (
             "the floor file is not as approved: the first floor file; a supervisor or an"
-            " administrator approves it under Links, or with `pitlink approve`"
+            " administrator approves it under Meters, or with `pitlink approve`"
         )
         assert await keyspace(keeping_redis) == {}
         row = await unapproved(link)
@@ -157,7 +157,7 @@ async def test_a_changed_floor_file_stops_the_link_until_it_is_approved(
         reason = await link.goes_down("is not as approved")
         assert reason == (
             f"the floor file is not as approved: {change}; two people approve it, each a supervisor"
-            " or an administrator, under Links, or with `pitlink approve`"
+            " or an administrator, under Meters, or with `pitlink approve`"
         )
         assert await keyspace(keeping_redis) == before, "nothing was done under it"
         with pytest.raises(ActError, match="not as approved"):

@@ -23,7 +23,10 @@ ROYAL: Final = msgspec.structs.replace(
     meter_name="5 of 6 Progressive", table="TCP-04", asset="104214", round="R12", position=7,
     patron="Walter Ng", item="five_of_six_progressive", item_name="5 of 6 Progressive",
     hand="royal_flush_spades", hand_name="Royal flush of spades", cards=("As", "Ks", "Qs"),
-    dealer=("2c", "3d", "Th"), community=("Js", "Ts"), amount=2_345_678, meter_after=1_000_000,
+    dealer=("2c", "Ts", "Js"), community=("Jd", "4h"),
+    counted=("As", "Ks", "Qs", "2c", "Ts", "Js"), winning=("As", "Ks", "Qs", "Ts", "Js"),
+    chips=5, electronic=("five_card_hand_bonus", "five_card_hand_bonus_dealer"),
+    amount=2_345_678, meter_after=1_000_000,
     rule="649a.12(j)(1)", tax_documents=True, at="2026-11-20T02:15:30.000Z",
     wagers=(
         Wagered(position=7, patron="Walter Ng", wagers={
@@ -36,6 +39,7 @@ ROYAL: Final = msgspec.structs.replace(
         EnvyOwed(position=5, patron="p5", item="five_of_six_envy", amount=100_000),
         EnvyOwed(position=2, patron=None, item="five_of_six_envy", amount=100_000),
     ),
+    envy_amount=200_000,
 )  # fmt: skip
 """A jackpot at a table with community cards, with Envy Bonuses for two positions."""
 
@@ -94,7 +98,26 @@ async def type_sign_in(page: Page, name: str, pin: str = PIN) -> None:
 
 
 async def go(page: Page, view: str) -> None:
-    await page.get_by_role("link", name=view).click()
+    """Go to a view, whose way may be under "More"."""
+    way = page.get_by_role("navigation").get_by_role("link", name=view)
+    if not await way.is_visible():
+        await page.get_by_role("button", name="More views").click()
+    await way.click()
+
+
+async def back(page: Page) -> None:
+    """Return from what is open to the list, on a screen with room for one of both."""
+    await page.get_by_role("link", name="Back").click()
+
+
+async def account(page: Page, press: str = "") -> Locator:
+    """Open the menu of the signed-in user, and press one of its buttons."""
+    menu = page.locator("#account")
+    if not await menu.is_visible():
+        await page.locator(".who").click()
+    if press:
+        await menu.get_by_role("button", name=press).click()
+    return menu
 
 
 async def lapse(room: FloorRoom, page: Page) -> None:
@@ -108,8 +131,31 @@ async def lapse(room: FloorRoom, page: Page) -> None:
     assert await room.stand.redis.hincrby(key, "touched", -300_000)
 
 
-def claim_card(page: Page, row: ClaimRow = CLAIM) -> Locator:
-    return page.locator(f'.claim[data-claim="{row.claim}"]')
+def claim_row(page: Page, row: ClaimRow = CLAIM) -> Locator:
+    """Return the row of a claim in the list."""
+    return page.locator(f'.list [data-claim="{row.claim}"]')
+
+
+def opened(page: Page, row: ClaimRow = CLAIM) -> Locator:
+    """Return the pane of a claim, if it is open."""
+    return page.locator(f'.detail[data-claim="{row.claim}"]')
+
+
+async def claim_card(page: Page, row: ClaimRow = CLAIM) -> Locator:
+    """Open a claim of the list, unless it is open, and return its pane."""
+    pane = opened(page, row)
+    if not await pane.is_visible():
+        link = page.get_by_role("link", name="Back")
+        if await link.is_visible():
+            await link.click()
+        await claim_row(page, row).get_by_role("link").click()
+        await expect(pane).to_be_visible()
+    return pane
+
+
+async def press_on(page: Page, name: str, row: ClaimRow = CLAIM) -> None:
+    """Press a button of a claim, whose evidence is then on the screen."""
+    await press(await claim_card(page, row), name)
 
 
 async def press(within: Page | Locator, name: str) -> None:

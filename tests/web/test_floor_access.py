@@ -15,10 +15,14 @@ from tests.web.floor_hand import (
     ROYAL,
     SIZES,
     FloorRoom,
+    account,
     claim_card,
+    claim_row,
     dialog,
     go,
+    opened,
     press,
+    press_on,
     resize,
     type_sign_in,
 )
@@ -59,13 +63,20 @@ async def test_every_view(room: FloorRoom) -> None:
     await expect(page.get_by_role("alert")).to_be_visible()
     await check_sizes()
     await type_sign_in(page, "Ada")
-    await expect(page.locator(".claim")).to_have_count(3)
+    await expect(page.locator(".list .row")).to_have_count(3)
     await check_sizes()
+    await claim_card(page, ROYAL)
+    for mode in ("light", "dark"):
+        await page.emulate_media(color_scheme=mode)
+        await check_sizes()
     await go(page, "Wins")
     await expect(page.locator(".wins li").first).to_be_visible()
     await page.locator(".further summary").click()
     await check_sizes()
-    await go(page, "Links")
+    await account(page)
+    await check_sizes()
+    await page.keyboard.press("Escape")
+    await go(page, "Meters")
     await room.stand.links.close("pit-2", "Sue", "New paytable")
     await expect(page.locator(".link").last).to_contain_text("Closed by Sue")
     closed = page.locator('[data-link="pit-2"]')
@@ -97,17 +108,14 @@ async def test_every_dialog(room: FloorRoom) -> None:
         await page.keyboard.press("Escape")
         await expect(dialog(page)).to_have_count(0)
 
-    await press(claim_card(page, ROYAL), "Validate")
+    await press_on(page, "Validate", ROYAL)
     await check_dialog()
-    await press(claim_card(page, ROYAL), "Reject")
+    await press_on(page, "Reject", ROYAL)
     await dialog(page).get_by_text("Another reason").click()
     await check_dialog()
-    await press(claim_card(page), "Pay")
+    await press_on(page, "Pay $1,510.00")
     await check_dialog()
-    await go(page, "Wins")
-    await page.locator(".wins .row").first.click()
-    await check_dialog()
-    await go(page, "Links")
+    await go(page, "Meters")
     for act in ("Close the link", "Adjust"):
         await press(page.locator(".link").first, act)
         await check_dialog()
@@ -120,16 +128,12 @@ async def test_every_dialog(room: FloorRoom) -> None:
 async def test_a_win_is_validated_by_the_keyboard_alone_and_nothing_moves(room: FloorRoom) -> None:
     """The pages of these tests are for people who want no motion."""
     page = await room.signed_in("Flo", size="desk")
-    await expect(page.locator(".claim")).to_have_count(3)
+    await expect(page.locator(".list .row")).to_have_count(3)
     assert await page.evaluate(MOVING) == 0
-    card = claim_card(page, SMALL)
-    button = card.get_by_role("button", name="Validate")
-    await expect(button).to_be_visible()
-    for _ in range(40):
-        await page.keyboard.press("Tab")
-        if await button.evaluate("(it) => it === document.activeElement"):
-            break
-    await expect(button).to_be_focused()
+    row = claim_row(page, SMALL).get_by_role("link")
+    await tab_to(page, row)
+    await page.keyboard.press("Enter")
+    await tab_to(page, opened(page, SMALL).get_by_role("button", name="Validate"))
     await page.keyboard.press("Enter")
     confirm = dialog(page).get_by_role("button", name="Validate")
     await expect(confirm).to_be_enabled()
@@ -137,46 +141,50 @@ async def test_a_win_is_validated_by_the_keyboard_alone_and_nothing_moves(room: 
     await page.keyboard.press("Tab")
     await expect(confirm).to_be_focused()
     await page.keyboard.press("Enter")
-    await expect(card).to_have_count(0)
+    await expect(claim_row(page, SMALL)).to_have_count(0)
     assert ("c2", "validate", "Flo") in room.acts
 
 
-PLACES: Final = """() => [...document.querySelectorAll(".presses button")].map((button) => {
-  const { x, y, width, height } = button.getBoundingClientRect();
-  return [x, y, width, height];
+async def tab_to(page: Page, where: Locator) -> None:
+    await expect(where).to_be_visible()
+    for _ in range(40):
+        await page.keyboard.press("Tab")
+        if await where.evaluate("(it) => it === document.activeElement"):
+            break
+    await expect(where).to_be_focused()
+
+
+BOXES: Final = """() => [".app > .head", "nav", ".acts-bar"].map((part) => {
+  const { left, top, right, bottom } = document.querySelector(part).getBoundingClientRect();
+  return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
 })"""
-SIDES: Final = """(selector) => {
-  const { left, right } = document.querySelector(selector).getBoundingClientRect();
-  return [left, right];
-}"""
-
-
-async def places_with(page: Page, label: str) -> object:
-    await expect(page.locator(".sound")).to_have_text(label)
-    return await page.evaluate(PLACES)
 
 
 @pytest.mark.slow
-async def test_the_head_stays_and_ends_where_the_content_ends(room: FloorRoom) -> None:
-    page = await room.signed_in("Flo")
-    for width in (390, 1024, 1366, 1920):
-        await page.set_viewport_size({"width": width, "height": 768})
-        places = await places_with(page, "Sound on")
-        # After a reload, nobody has touched the page.
-        await page.reload()
-        assert await places_with(page, "Tap for sound") == places, width
-        await page.locator(".sound").click()
-        assert await places_with(page, "Sound on") == places, width
-        await page.locator(".sound").click()
-        assert await places_with(page, "Sound off") == places, width
-        await page.locator(".sound").click()
-        if width > 1000:
-            left, right = await page.evaluate(SIDES, "main > .claims")
-            assert (await page.evaluate(SIDES, ".top nav"))[0] == left, width
-            assert (await page.evaluate(SIDES, ".presses > :last-child"))[1] == right, width
+async def test_the_head_the_ways_and_the_acts_stay_in_sight(room: FloorRoom) -> None:
+    """A phone shows the list or what is open of it; its head has room for the list alone."""
+    page = await room.signed_in("Flo", size="desk")
+    pane = opened(page, ROYAL)
+    await claim_row(page, ROYAL).get_by_role("link").click()
+    for width, height in (
+        (320, 640),
+        (390, 844),
+        (800, 1280),
+        (1024, 768),
+        (1366, 768),
+        (1920, 1080),
+    ):
+        await page.set_viewport_size({"width": width, "height": height})
+        await expect(pane).to_be_visible()
+        await expect(claim_row(page, ROYAL)).to_be_visible(visible=width > 700)
+        await page.locator(".detail .body").evaluate("(it) => it.scrollTo(0, it.scrollHeight)")
+        assert (await page.evaluate(BOXES))[0 if width > 700 else 1 :].count(False) == 0, width
+    # Enlarged four times, everything scrolls, so that bars do not fill the screen.
+    await page.set_viewport_size({"width": 320, "height": 256})
+    await check_fits(page, SMALLEST_PX)
 
 
-VIEWS: Final = ("Waiting", "Wins", "Links", "People")
+VIEWS: Final = ("Inbox", "Wins", "Meters", "People")
 REASON: Final = "Redis has maxmemory-policy allkeys-lru; it must be noeviction"
 
 
@@ -193,7 +201,7 @@ def fail(room: FloorRoom, reasons: Mapping[str, str]) -> None:
 @pytest.mark.duty("D14")
 async def test_every_view_names_an_inoperable_link_until_it_operates(room: FloorRoom) -> None:
     page = await room.signed_in("Ada", bypass_csp=True)
-    await expect(page.locator(".claim").first).to_be_visible()
+    await expect(page.locator(".list .row").first).to_be_visible()
     await expect(bar(page)).to_be_hidden()
     fail(room, {"pit-2": REASON})
     for view in VIEWS:
@@ -238,7 +246,7 @@ async def test_the_bar_has_the_words_of_the_links_and_outlives_redis(
     with Stand(tmp_path) as stand:
         hire(stand.service.config, "Flo", "floorperson")
         Colleague(stand.service.url, "Flo")  # chooses their own PIN
-        await page.goto(f"{stand.service.url}/floor#links")
+        await page.goto(f"{stand.service.url}/floor#meters")
         await type_sign_in(page, "Flo", PIN)
         await expect(page.locator(".link")).to_have_count(2)
         await expect(bar(page)).to_be_hidden()

@@ -8,14 +8,24 @@ from playwright.async_api import Locator, Page, expect
 
 from meters.acts.claim_types import AskedWager, AskRow
 from tests.browsers import check_accessible, sees
-from tests.web.floor_hand import FloorRoom, answer, dialog, press
+from tests.web.floor_hand import FloorRoom, answer, back, dialog, press
 from tests.web.in_memory import ASK, ASK_RESULT
 
 pytestmark = pytest.mark.duty("D17")
 
 
-def card_of(page: Page, ask: AskRow) -> Locator:
-    return page.locator(f'[data-ask="{ask.ask}"]')
+def row_of(page: Page, ask: AskRow) -> Locator:
+    return page.locator(f'.list [data-ask="{ask.ask}"]')
+
+
+async def card_of(page: Page, ask: AskRow) -> Locator:
+    """Open a request of the list, unless it is open, and return its pane."""
+    pane = page.locator(f'.detail[data-ask="{ask.ask}"]')
+    if not await pane.is_visible():
+        if await page.get_by_role("link", name="Back").is_visible():
+            await back(page)
+        await row_of(page, ask).get_by_role("link").click()
+    return pane
 
 
 ENTERED = ("ace of spades", "king of spades", "queen of spades")
@@ -34,21 +44,22 @@ async def check_cards(where: Locator, *hands: tuple[str, ...]) -> None:
 
 async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: FloorRoom) -> None:
     page = await room.signed_in("Flo", size="phone", bypass_csp=True)
-    await expect(page.locator(".claim").first).to_have_attribute("data-claim", "c1")
+    first = page.locator(".list .row").first
+    await expect(first).to_have_attribute("data-claim", "c1")
     await expect(page).to_have_title(re.compile(r"^\(2\) Floor"))
     room.stand.asks.put(ASK_RESULT)
-    card = card_of(page, ASK_RESULT)
-    await expect(page.locator(".claim").first).to_have_attribute("data-ask", ASK_RESULT.ask)
+    await expect(first).to_have_attribute("data-ask", ASK_RESULT.ask)
     await expect(page).to_have_title(re.compile(r"^\(3\) Floor"))
+    await expect(first.locator("[data-at]")).to_have_attribute("data-at", ASK_RESULT.at)
+    await expect(page.locator('[aria-live="polite"]')).to_have_text(
+        "To confirm: Table TCP-04, round R6, Hand entered differently."
+    )
+    card = await card_of(page, ASK_RESULT)
     await sees(card, "TCP-04", "Round R6", "Hand entered differently", "Taken back: Typed wrong")
     hands = card.locator(".hand")
     await expect(hands.nth(0)).to_contain_text("Position 2, entered")
     await expect(hands.nth(1)).to_contain_text("To be settled")
     await check_cards(card, ENTERED, SETTLED)
-    await expect(card.locator("[data-at]")).to_have_attribute("data-at", ASK_RESULT.at)
-    await expect(page.locator('[aria-live="polite"]')).to_have_text(
-        "To confirm: Table TCP-04, round R6, Hand entered differently."
-    )
     await check_accessible(page)
     for label in ("Confirm", "Refuse"):
         await press(card, label)
@@ -67,8 +78,9 @@ async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: Flo
     for what, words in (("add_wager", "the chip is there"), ("take_back_wager", "has no chip")):
         row = room.stand.asks.put(ask=f"pit-2.{what}", what=what, cards=(), wager=wager)
         told = "Position 5 (p5): Progressive, $1.00"
-        await sees(card_of(page, row), told, words, "no card is dealt")
-        await press(card_of(page, row), "Confirm")
+        pane = await card_of(page, row)
+        await sees(pane, told, words, "no card is dealt")
+        await press(pane, "Confirm")
         await sees(dialog(page), told)
         await answer(page, "Cancel")
 
@@ -80,32 +92,33 @@ async def test_a_correction_is_confirmed_or_refused_once_after_it_was_said_again
     asks = room.stand.asks
     asks.put(ASK)
     dana, page = await room.signed_in("Dana"), await room.signed_in("Flo")
-    await expect(card_of(dana, ASK)).to_contain_text("To confirm")
-    await expect(card_of(dana, ASK).get_by_role("button")).to_have_count(0)
-    await press(card_of(page, ASK), "Confirm")
+    pane = await card_of(dana, ASK)
+    await sees(pane, "A floorperson or a supervisor decides.")
+    await expect(pane.get_by_role("button")).to_have_count(0)
+    await press(await card_of(page, ASK), "Confirm")
     asks.rows.clear()
     await answer(page, "Confirm")
-    await expect(dialog(page)).to_contain_text("The table no longer asks")
-    await answer(page, "Close")
+    await sees(page.locator(".receipt"), "Table TCP-03, round R41: the table no longer asks.")
+    await expect(dialog(page)).to_have_count(0)
     other = msgspec.structs.replace(ASK, ask="tcp-main.TCP-03-43", reason="Fouled deck")
     asks.put(other)
-    card = card_of(page, other)
+    card = await card_of(page, other)
     await sees(card, "Reason: Fouled deck", "Not settled: the round is void")
-    await expect(card_of(page, ASK)).to_have_count(0)
+    await expect(row_of(page, ASK)).to_have_count(0)
     await press(card, "Confirm")
     await expect(dialog(page)).to_contain_text("Table TCP-03, round R41")
     await check_cards(card, ENTERED)
     await check_cards(dialog(page), ENTERED)
     assert asks.acts == []
     await answer(page, "Confirm")
-    await expect(card).to_have_count(0)
+    await expect(row_of(page, other)).to_have_count(0)
     asks.put(ASK)
-    await press(card_of(page, ASK), "Refuse")
+    await press(await card_of(page, ASK), "Refuse")
     await answer(page, "Refuse")
     await expect(dialog(page)).to_contain_text("Say why.")
     await dialog(page).get_by_label("Why? The dealer reads it").fill("The cards were dealt")
     await answer(page, "Refuse")
-    await expect(card_of(page, ASK)).to_have_count(0)
+    await expect(row_of(page, ASK)).to_have_count(0)
     assert asks.acts == [
         (other.ask, "confirm_correction", "Flo", ""),
         (ASK.ask, "refuse_correction", "Flo", "The cards were dealt"),

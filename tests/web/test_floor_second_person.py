@@ -11,23 +11,24 @@ from tests.web.floor_hand import (
     SIZES,
     FloorRoom,
     answer,
+    back,
     claim_card,
+    claim_row,
     dialog,
     go,
+    opened,
     press,
+    press_on,
     resize,
     warned,
 )
-from tests.web.stand import CLAIM, SMALL
+from tests.web.stand import AT, CLAIM, SMALL
 
 OVERFLOWS: Final = """(selector) => [...document.querySelectorAll(selector)].flatMap((row) =>
   [...row.querySelectorAll("*")].filter((part) =>
     part.getBoundingClientRect().right > row.getBoundingClientRect().right)
     .map((part) => part.textContent))"""
-ROWS_OF_LINKS: Final = """(card) => new Set(
-  [...card.querySelectorAll("a")].map((link) => link.getBoundingClientRect().top)).size"""
 LARGE: Final = msgspec.structs.replace(CLAIM, two_people_reject=True, envy=(), envy_state=None)
-SHORT: Final = '.claim[data-claim="c3"]'
 
 
 def _acts(room: FloorRoom) -> list[tuple[str, str]]:
@@ -35,34 +36,31 @@ def _acts(room: FloorRoom) -> list[tuple[str, str]]:
 
 
 async def open_win(page: Page) -> None:
-    await page.locator(".wins .row").filter(has_text="$1,510.00").click()
+    await page.locator(".wins .row a").filter(has_text="$1,510.00").click()
 
 
 @pytest.mark.duty("D4")
-async def test_a_second_person_confirms_a_rejection_also_in_a_short_row(room: FloorRoom) -> None:
+async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
     """The request and the title of the Envy Bonuses agree whether these are due."""
-    row = msgspec.structs.replace(CLAIM, two_people_reject=True)
-    room.stand.claims.claims = {}
-    for number in range(6):  # so many that each is a short row
-        room.stand.claims.put(row, claim=f"c{number}", round=f"R{number}")
+    room.stand.claims.put(CLAIM, two_people_reject=True)
     flo = await room.signed_in("Flo", size="phone")
-    card = flo.locator(SHORT)
-    await card.locator("h2 button").click()
-    await press(card, "Reject")
+    await sees(await claim_card(flo), "$1,510.00")
+    await press_on(flo, "Reject")
     await sees(dialog(flo), "Another person must confirm this")
     await expect(dialog(flo)).not_to_contain_text("owed once")
     await dialog(flo).get_by_text("Hand misread").click()
     await dialog(flo).get_by_text("The hand was not as entered").click()
     await answer(flo, "Request rejection of $1,510.00")
+    await sees(flo.locator(".receipt"), "Rejection of $1,510.00 requested")
+    pane = opened(flo)
     await sees(
-        card, "Flo requests to reject it", "Envy Bonuses: not due once the rejection is confirmed"
+        pane, "Flo requests to reject it", "Envy Bonuses: not due once the rejection is confirmed"
     )
-    await press(card, "Show less")
     for size in SIZES:
         await resize(flo, size)
-        await expect(card.get_by_role("button", name="Confirm rejection")).to_be_disabled()
-        await sees(card, "You requested it: another person must confirm it.")
-        assert await flo.evaluate(OVERFLOWS, SHORT) == [], size
+        await expect(pane.get_by_role("button", name="Confirm rejection")).to_have_count(0)
+        await sees(pane, "You requested it: another person must confirm it.")
+        assert await flo.evaluate(OVERFLOWS, '.list [data-claim="c1"]') == [], size
     await go(flo, "Wins")
     for size in SIZES:
         await resize(flo, size)
@@ -71,29 +69,22 @@ async def test_a_second_person_confirms_a_rejection_also_in_a_short_row(room: Fl
     assert _acts(room) == [("request_reject", "Flo")]
 
     finn = await room.signed_in("Finn", size="phone")
-    card = finn.locator(SHORT)
-    await sees(card, "Rejection to confirm")
-    await card.locator("h2 button").click()
-    await expect(card.get_by_role("button", name="Validate")).to_be_enabled()
-    await press(card, "Show less")
-    await press(card, "Confirm rejection")
+    await sees(claim_row(finn), "Rejection to confirm", "Rejection by Flo: Hand misread")
+    await expect((await claim_card(finn)).get_by_role("button", name="Validate")).to_be_enabled()
+    await press_on(finn, "Confirm rejection")
     await sees(dialog(finn), "Hand misread", "not due once the rejection is confirmed")
     await expect(dialog(finn)).not_to_contain_text("owed once the win is decided")
     await answer(finn, "Reject $1,510.00")
-    await expect(card).to_have_count(0)
+    await back(finn)
+    await expect(claim_row(finn)).to_have_count(0)
     assert _acts(room) == [("request_reject", "Flo"), ("reject", "Finn")]
 
 
 @pytest.mark.slow
 async def test_envy_bonuses_that_are_paid_are_not_decided_again(room: FloorRoom) -> None:
-    """The links to slip and dispute are next to each other on every screen."""
     room.stand.claims.put(CLAIM, envy_state="paid")
     flo = await room.signed_in("Flo", size="phone")
-    for size in SIZES:
-        await resize(flo, size)
-        await expect(claim_card(flo).get_by_role("link")).to_have_count(2)
-        assert await claim_card(flo).evaluate(ROWS_OF_LINKS) == 1, size
-    await press(claim_card(flo), "Reject")
+    await press_on(flo, "Reject")
     await expect(dialog(flo)).to_contain_text("Envy Bonuses for this hand")
     await expect(dialog(flo)).not_to_contain_text("Are these Envy Bonuses due?")
     await dialog(flo).get_by_text("Hand misread").click()
@@ -110,11 +101,10 @@ async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
     )
     flo = await room.signed_in("Flo", "wins")
     finn = await room.signed_in("Finn", size="phone")
-    await expect(finn.locator("li.claim")).to_have_count(1)  # the other win of the round
-    await expect(claim_card(finn)).to_have_count(0)
+    await expect(finn.locator(".list .row")).to_have_count(1)  # the other win of the round
     await open_win(flo)
-    await sees(dialog(flo), "Rejected byFinn", "Rejection requested byFred")
-    await press(dialog(flo), "Reopen")
+    await sees(opened(flo), "Rejected by Fred and Finn: Card fouled.")
+    await press(opened(flo), "Reopen")
     await expect(dialog(flo)).to_contain_text("Rejected by Fred and Finn: Card fouled.")
     await answer(flo, "Request reopening of $1,510.00")
     await expect(dialog(flo).get_by_role("alert")).to_have_text("Say why.")
@@ -122,36 +112,35 @@ async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
     await answer(flo, "Request reopening of $1,510.00")
     await expect(dialog(flo)).to_have_count(0)
 
-    card = claim_card(finn)
-    await expect(card).to_contain_text("Flo requests to reopen it")
+    await expect(claim_row(finn)).to_contain_text("Reopening by Flo: The camera shows it")
     await expect(finn.get_by_text("Reopening to confirm: Table")).to_have_count(1)
     await go(finn, "Wins")
     row = finn.locator(".wins .row").filter(has_text="$1,510.00")
     await expect(row).to_contain_text("Reopening to confirm")
-    await row.click()
-    await expect(dialog(finn)).to_contain_text("Flo requests to reopen it")
-    await answer(finn, "Close")
-    await go(finn, "Waiting")
-    await sees(card, "Reopening to confirm", "Rejected by Fred and Finn: Card fouled.")
-    await press(card, "Confirm reopening")
+    await row.get_by_role("link").click()
+    await expect(opened(finn)).to_contain_text("Flo requests to reopen it")
+    await back(finn)
+    await go(finn, "Inbox")
+    pane = await claim_card(finn)
+    await sees(pane, "Reopening to confirm", "Rejected by Fred and Finn: Card fouled.")
+    await press(pane, "Confirm reopening")
     await answer(finn, "Reopen $1,510.00")
     await expect(dialog(finn)).to_have_count(0)
-    await go(finn, "Waiting")
-    await expect(card).to_be_visible()
+    await sees(pane, "Validate $1,510.00")
     assert _acts(room) == [("request_reopen", "Flo"), ("reopen", "Finn")]
 
 
 @pytest.mark.slow
 async def test_a_slip_number_is_corrected_in_place(room: FloorRoom) -> None:
-    room.stand.claims.put(LARGE, state="paid", paid_by="Finn", slip="A-1001")
+    room.stand.claims.put(LARGE, state="paid", paid_by="Finn", paid_at=AT, slip="A-1001")
     flo = await room.signed_in("Flo", "wins")
     await open_win(flo)
-    acts = dialog(flo).locator(".dialog-acts")
+    acts = opened(flo).locator(".acts-bar")
     for size in SIZES:
         await resize(flo, size)
         await expect(acts.get_by_role("link", name="Dispute")).to_be_visible()
         assert await acts.evaluate("element => element.scrollWidth <= element.clientWidth"), size
-    await press(dialog(flo), "Correct the slip number")
+    await press(acts, "Correct the slip number")
     await expect(dialog(flo)).to_contain_text("Slip number now: A-1001.")
     await answer(flo, "Correct the number")
     await expect(dialog(flo).get_by_role("alert")).to_have_text("The right number is needed.")
@@ -159,8 +148,7 @@ async def test_a_slip_number_is_corrected_in_place(room: FloorRoom) -> None:
     await dialog(flo).get_by_label("Why?").fill("Digits swapped")
     await answer(flo, "Correct the number")
     await expect(dialog(flo)).to_have_count(0)
-    await open_win(flo)
-    await sees(dialog(flo), "A-1010", "Slip number corrected by")
+    await sees(opened(flo), "A-1010", "Slip number corrected by Flo")
     assert room.stand.claims.acts == [
         ("c1", "correct_slip", "Flo", "Digits swapped", "A-1010", False)
     ]
@@ -184,20 +172,23 @@ async def test_envy_is_paid_by_one_press_or_found_not_to_be_due_with_a_reason(
     room.stand.claims.put(SMALL, state="validated", **owed)
     room.stand.claims.put(ALONE)
     page = await room.signed_in("Flo", size="phone")
-    pending, card, alone = (claim_card(page, row) for row in (CLAIM, SMALL, ALONE))
-    await sees(pending, "Envy Bonuses: owed once the win is decided")
-    await expect(pending.get_by_role("button", name="Envy paid")).to_have_count(0)
+    await sees(await claim_card(page), "Envy Bonuses: owed once the win is decided")
+    await expect(opened(page).get_by_role("button", name="Envy paid")).to_have_count(0)
+    card = await claim_card(page, SMALL)
     await expect(card.locator(".chip")).to_have_text("Envy to be paid")
-    await press(card, "Envy paid")
+    await press(card, "Envy paid $100.00")
     await sees(dialog(page), "$100.00")
     assert room.acts == []
     await answer(page, "Paid $100.00")
-    await expect(card).to_have_count(0)
+    await sees(page.locator(".receipt"), "Envy Bonuses of $100.00 paid by the table")
+    alone = await claim_card(page, ALONE)
+    await expect(claim_row(page, SMALL)).to_have_count(0)
     await sees(alone, "no win of this hand waits")
     await expect(alone.locator(".amount")).to_have_text("$100.00")
     await press(alone, "Envy not due")
     await warned(page, "Say why", "Reject Envy of $100.00")
     await dialog(page).get_by_label("Why not?").fill("cards entered wrongly")
     await answer(page, "Reject Envy of $100.00")
-    await expect(alone).to_have_count(0)
+    await back(page)
+    await expect(claim_row(page, ALONE)).to_have_count(0)
     assert _acts(room) == [("pay_envy", "Flo"), ("reject_envy", "Flo")]

@@ -12,13 +12,18 @@ from tests.waiting import eventually_async
 from tests.web.floor_hand import (
     ROYAL,
     FloorRoom,
+    account,
     answer,
+    back,
     claim_card,
+    claim_row,
     dialog,
     evaluated,
     go,
     lapse,
+    opened,
     press,
+    press_on,
     resize,
     type_sign_in,
     warned,
@@ -49,9 +54,9 @@ async def test_signing_in_and_out_shows_on_every_page_of_the_browser(room: Floor
     await press(page, "Delete the last digit")
     await page.get_by_role("button", name="Sign in", exact=True).click()
     for each in (page, second):
-        await expect(each.locator(".who")).to_have_text("Flo floorperson")
-        await expect(claim_card(each, CLAIM)).to_be_visible()
-    await press(page, "Sign out")
+        await sees(each.locator(".who"), "Flo floorperson")
+        await expect(claim_row(each, CLAIM)).to_be_visible()
+    await account(page, "Sign out")
     await expect(second.locator(".notice.wait")).to_have_text("You were signed out.")
     await check_dark(page, room)
     await check_dark(second, room)
@@ -101,15 +106,19 @@ async def test_a_reload_keeps_user_and_view_and_going_back_leaves_no_dialog(
     room: FloorRoom,
 ) -> None:
     page = await room.signed_in("Sue")
-    await go(page, "Links")
+    await go(page, "Meters")
     await page.reload()
     await expect(page.locator(".who")).to_contain_text("Sue")
-    await expect(page.get_by_role("heading", name="Links")).to_be_visible()
-    await go(page, "Wins")
-    await page.locator(".wins button").first.click()
+    await expect(page.locator("main[data-view=meters]")).to_be_visible()
+    await go(page, "Inbox")
+    await press_on(page, "Validate", SMALL)
     await expect(page.locator("dialog[open]")).to_be_visible()
+    await page.reload()
+    await expect(opened(page, SMALL)).to_be_visible()
+    await press_on(page, "Validate", SMALL)
     await page.go_back()
-    await expect(page.get_by_role("heading", name="Links")).to_be_visible()
+    await page.go_back()
+    await expect(page.locator("main[data-view=meters]")).to_be_visible()
     await expect(page.locator("dialog[open]")).to_have_count(0)
 
 
@@ -117,15 +126,15 @@ async def test_a_reload_keeps_user_and_view_and_going_back_leaves_no_dialog(
 async def test_a_session_that_ends_leaves_nothing(room: FloorRoom) -> None:
     """Who signs out while the service is away is out; then the service ends a session."""
     page = await room.signed_in("Flo")
-    await expect(claim_card(page, CLAIM)).to_be_visible()
+    await expect(claim_row(page, CLAIM)).to_be_visible()
     await page.route("**/sign-out", lambda route: route.abort())
-    await press(page, "Sign out")
+    await account(page, "Sign out")
     await check_dark(page, room)
     await type_sign_in(page, "Finn")
     await expect(page.locator(".who")).to_contain_text("Finn")
     await page.reload()
     await expect(page.locator(".who")).to_contain_text("Finn")
-    await press(claim_card(page, CLAIM), "Reject")
+    await press_on(page, "Reject")
     await expect(page.locator("dialog[open]")).to_be_visible()
     await room.stand.user_directory.users.disable("Finn", Actor("Ada"))
     await expect(page.locator(".notice.wait")).to_contain_text(
@@ -145,7 +154,7 @@ async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(room: Fl
     await type_sign_in(page, "Flo", GIVEN)
     await expect(page.get_by_role("heading", name="Choose a PIN")).to_be_focused()
     await expect(page.locator("nav a").first).to_be_hidden()
-    await expect(page.locator(".claim")).to_have_count(0)
+    await expect(page.locator(".row")).to_have_count(0)
     await check_view(page)
     await press(page, "Choose a PIN")
     for size in ("phone", "tablet"):
@@ -162,13 +171,13 @@ async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(room: Fl
         await (warned(page, why, "Change my PIN") if why else answer(page, "Change my PIN"))
     await expect(page.locator("nav a").first).to_be_visible()
     await expect(page.locator("main[data-view=wins]")).to_be_visible()
-    await press(page, "My PIN")
+    await account(page, "My PIN")
     await dialog(page).locator("summary").click()
     entries = dialog(page).locator(".entries li")
     await sees(entries.filter(has_text="New PIN").first, "command line (amy)")
     await page.keyboard.press("Escape")
-    await expect(page.get_by_role("button", name="My PIN")).to_be_focused()
-    await press(page, "Sign out")
+    await expect(page.locator(".who")).to_be_focused()
+    await account(page, "Sign out")
     await type_sign_in(page, "Flo", OWN)
     await sees(page.locator(".who"), "Flo")
 
@@ -246,7 +255,7 @@ async def lapsed_page(room: FloorRoom, size: str = "phone") -> Page:
 
 
 async def do_nothing(room: FloorRoom, page: Page) -> None:
-    await expect(claim_card(page)).to_be_visible()
+    await expect(page.locator(".list .row").first).to_be_visible()
     await lapse(room, page)
     await page.clock.fast_forward("05:01")
     await expect(page.locator(".lapsed")).to_be_visible()
@@ -259,7 +268,7 @@ async def test_a_page_that_nobody_touches_announces_new_wins(room: FloorRoom, ki
     page = await lapsed_page(room)
     await page.evaluate("(kind) => { window.kind = kind; }", kind)
     room.stand.claims.put(ROYAL)
-    await expect(claim_card(page, ROYAL)).to_be_visible()
+    await expect(claim_row(page, ROYAL)).to_be_visible()
     await expect(page).to_have_title("(3) Floor · Keystone <Casino> & Resort")
 
     async def announced() -> bool:
@@ -278,7 +287,7 @@ async def test_a_page_that_nobody_touches_announces_new_wins(room: FloorRoom, ki
 @pytest.mark.duty("D20")
 async def test_an_act_of_a_lapsed_page_needs_the_pin_in_its_dialog(room: FloorRoom) -> None:
     page = await lapsed_page(room)
-    await press(claim_card(page), "Validate")
+    await press_on(page, "Validate")
     await expect(dialog(page)).to_contain_text("$1,510.00")
     await check_accessible(page)
     await answer(page, "Validate $1,510.00")
@@ -291,14 +300,16 @@ async def test_an_act_of_a_lapsed_page_needs_the_pin_in_its_dialog(room: FloorRo
     assert room.acts == []
     await enter_pin(page, "Flo")
     await answer(page, "Validate $1,510.00")
-    await expect(claim_card(page)).to_contain_text("Validated by Flo")
+    await expect(opened(page)).to_contain_text("Validated by Flo")
     await expect(page.locator(".lapsed")).to_have_count(0)
     assert room.acts == [("c1", "validate", "Flo")]
     room.stand.claims.put(ROYAL)
-    await expect(claim_card(page, ROYAL)).to_be_visible()
-    await press(claim_card(page, SMALL), "Validate")
+    await back(page)
+    await expect(claim_row(page, ROYAL)).to_be_visible()
+    await press_on(page, "Validate", SMALL)
     await answer(page, "Validate $70.00")
-    await expect(claim_card(page, SMALL)).to_have_count(0)
+    await back(page)
+    await expect(claim_row(page, SMALL)).to_have_count(0)
 
 
 @pytest.mark.duty("D20")
@@ -306,7 +317,7 @@ async def test_an_act_of_a_lapsed_page_needs_the_pin_in_its_dialog(room: FloorRo
 async def test_a_session_that_lapses_while_a_dialog_is_open_needs_the_pin(room: FloorRoom) -> None:
     """The page does not know it yet. The service refuses the act, and the dialog asks."""
     page = await room.signed_in("Flo")
-    await press(claim_card(page, SMALL), "Reject")
+    await press_on(page, "Reject", SMALL)
     await dialog(page).get_by_text("Hand misread").click()
     await lapse(room, page)
     await answer(page, "Reject $70.00")
@@ -314,7 +325,7 @@ async def test_a_session_that_lapses_while_a_dialog_is_open_needs_the_pin(room: 
     assert room.acts == []
     await enter_pin(page, "Flo")
     await answer(page, "Reject $70.00")
-    await expect(claim_card(page, SMALL)).to_have_count(0)
+    await expect(claim_row(page, SMALL)).to_have_count(0)
     assert room.acts == [("c2", "reject", "Flo")]
 
 
@@ -326,16 +337,17 @@ async def test_the_pin_can_be_entered_before_an_act_and_prints_a_slip(room: Floo
     await enter_pin(page, "Flo")
     await answer(page, "Continue")
     await expect(page.locator(".lapsed")).to_have_count(0)
-    await press(claim_card(page), "Validate")
+    await press_on(page, "Validate")
     await expect(dialog(page).get_by_label("PIN of Flo")).to_have_count(0)
-    await answer(page, "Cancel")
+    await answer(page, "Validate $1,510.00")
+    await back(page)
     await do_nothing(room, page)
-    await claim_card(page).get_by_role("link", name="Payout slip").click()
+    await (await claim_card(page)).get_by_role("link", name="payout slip, PDF").click()
     await enter_pin(page, "Flo")
     slip = page.context.expect_event("request", lambda sent: "/claims/c1/slip.pdf" in sent.url)
     async with page.context.expect_page(), slip:
         await answer(page, "Continue")
-    await expect(claim_card(page)).to_be_visible()
+    await expect(opened(page)).to_be_visible()
 
 
 @pytest.mark.duty("D20")
@@ -351,11 +363,29 @@ async def test_the_screen_of_a_dedicated_tablet_stays_on(room: FloorRoom) -> Non
       Object.defineProperty(navigator, "wakeLock", { value: wakeLock });
     """)
     await room.sign_in(page, "Flo")
-    await press(page, "Keep the screen on")
-    await expect(page.get_by_role("button", name="Screen stays on")).to_be_visible()
+    menu = await account(page, "Keep the screen on")
+    await expect(menu.get_by_role("button", name="Screen stays on")).to_be_visible()
     await eventually_async(lambda: page.evaluate("window.held === 1"))
     await page.reload()
-    await expect(page.get_by_role("button", name="Screen stays on")).to_be_visible()
     await eventually_async(lambda: page.evaluate("window.held === 1"))
-    await press(page, "Sign out")
+    await account(page, "Sign out")
     await eventually_async(lambda: page.evaluate("window.held === 0"))
+
+
+async def test_the_colors_follow_the_system_until_somebody_chooses_on_this_device(
+    room: FloorRoom,
+) -> None:
+    page = await room.page()
+    await page.emulate_media(color_scheme="light")
+    await room.sign_in(page, "Flo")
+    root = page.locator("html")
+    await expect(root).to_have_attribute("data-mode", "light")
+    await page.emulate_media(color_scheme="dark")
+    await expect(root).to_have_attribute("data-mode", "dark")
+    await (await account(page)).get_by_label("Colors").select_option("Light")
+    await expect(root).to_have_attribute("data-mode", "light")
+    await page.reload()
+    await expect(root).to_have_attribute("data-mode", "light")
+    await expect(page.locator(".who")).to_contain_text("Flo")
+    await (await account(page)).get_by_label("Colors").select_option("As the system")
+    await expect(root).to_have_attribute("data-mode", "dark")

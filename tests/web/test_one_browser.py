@@ -8,9 +8,8 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.waiting import eventually_async
-from tests.web.floor_hand import FloorRoom, answer, claim_card, press
+from tests.web.floor_hand import FloorRoom, answer, claim_card, press_on
 from tests.web.signage_page import MAIN, OTHER, shows
-from tests.web.stand import CLAIM
 
 FAILS_ONCE = """
 const Shared = SharedWorker, steady = performance.now.bind(performance);
@@ -56,10 +55,10 @@ async def test_eight_displays_and_two_floor_pages_work_in_one_browser(room: Floo
     for page in displays:
         await is_live(page)
     await streams(room, 1, 1)
-    await press(claim_card(second, CLAIM), "Validate")
+    await press_on(second, "Validate")
     await answer(second, "Validate $1,510.00")
     for page in (first, second):
-        await expect(claim_card(page, CLAIM)).to_contain_text("Validated by Flo")
+        await expect(await claim_card(page)).to_contain_text("Validated by Flo")
     # They go on when others are closed.
     await displays[0].close()
     stand.put(112_399, 2)

@@ -12,7 +12,7 @@ from meters.acts.claim_types import Wagered
 from tests.browsers import check_accessible, sees
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides
-from tests.web.floor_hand import FloorRoom, claim_card
+from tests.web.floor_hand import FloorRoom, account, claim_card
 from tests.web.settle_hand import (
     FLOOR,
     ROUNDS,
@@ -183,7 +183,7 @@ async def test_the_floor_page_opens_the_round_of_a_win_and_names_what_is_not_kno
     disputes.stand.claims.put(row)
     floor = await disputes.signed_in("Flo", bypass_csp=True)
     async with floor.context.expect_page() as found:
-        await claim_card(floor, row).get_by_role("link", name="Dispute").click()
+        await (await claim_card(floor, row)).get_by_role("link", name="Dispute").click()
     page = await found.value
     known = page.locator(".known")
     await expect(known).to_contain_text("From claim c1, round R9")
@@ -194,6 +194,9 @@ async def test_the_floor_page_opens_the_round_of_a_win_and_names_what_is_not_kno
     await expect(page.locator('[data-hand="dealer"] .card')).to_have_count(3)
     await expect(page.locator('[id="meters.progressive"]')).to_have_value("1,510.00")
     await expect(page.locator('[id="3.player"]')).to_have_value("p3")
+    await expect(page.locator("[data-position]")).to_have_count(1)
+    await tap(page, "Add the other positions: 5")
+    await expect(page.locator("[data-position]")).to_have_count(2)
     for number in (3, 5):
         await page.locator(f'[id="{number}.wagers.ante"]').fill("5")
         await tap(page, f"1 times the Ante, position {number}")
@@ -228,7 +231,7 @@ async def test_the_page_asks_to_sign_in_and_goes_on_when_somebody_has(disputes: 
     floor = await found.value
     await disputes.sign_in(floor, "Dana")
     await expect(page.get_by_role("button", name="Settle", exact=True)).to_be_visible()
-    await floor.get_by_role("button", name="Sign out").click()
+    await account(floor, "Sign out")
     await expect(page.get_by_role("heading", name="Sign in to settle a round")).to_be_visible()
 
 

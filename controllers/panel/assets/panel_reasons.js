@@ -42,11 +42,9 @@ export const Reason = ({ name, title, message, choices, choice, reasons, reason,
     <h2 id="${name}-title">${title}</h2>
     <p>${message}</p>
     ${choices && html`<${Choices} name=${name} choices=${choices} choice=${choice} />`}
-    <label for="${name}-why">Reason</label>
-    <select id="${name}-why" onchange=${({ target }) => change({ reason: target.value })}>
-      ${!reason && html`<option value="">Choose the reason</option>`}
-      ${reasons.map((each) => html`<option key=${each} value=${each} selected=${each === reason}>${each}</option>`)}
-    </select>
+    <div class="why-of" role="group" aria-label="Reason">
+      ${reasons.map((each, at) => button(`${name}-why-${at}`, each, () => change({ reason: each }), { "aria-pressed": each === reason }))}
+    </div>
     <label for="${name}-words">In your own words</label>
     <input id="${name}-words" type="text" maxlength="120" autocomplete="off" />
     <div class="bar">

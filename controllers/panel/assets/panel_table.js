@@ -43,12 +43,15 @@ export const Shut = ({ view: { shut } }) => shut && html`<section class="shut ba
   <p>${shut.reason}. ${shut.then}</p>
 </section>`;
 
+/* A wager as a chip shows it: $5, or $2.50. */
+const chip = (cents) => money(cents).replace(/\.00$/, "");
+
 const lightOf = ({ phase, shut }, { position, lit }, { wager, name, short, amount }) => {
   const isLit = lit.includes(wager);
   return button(`light-${position}-${wager}`,
-    html`<i class="lamp" aria-hidden="true"></i><span>${short}</span>`,
+    html`<i class="lamp" aria-hidden="true"></i><span>${short}</span> <small>${chip(amount)}</small>`,
     () => press(isLit ? { event: "withdraw", position, wager } : { event: "wager", position, wager, amount }), {
-      class: "light", "aria-pressed": isLit, "aria-label": `Position ${position} ${name}`,
+      class: "light", "aria-pressed": isLit, "aria-label": `Position ${position} ${name}, ${chip(amount)}`,
       /* A table that is held after a reopening can have lit wagers. */
       disabled: isLit ? phase !== "open" && phase !== "held" : phase !== "open" || shut !== null,
     });

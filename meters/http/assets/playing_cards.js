@@ -10,9 +10,11 @@ const SUITS = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
 
 export const cardWords = (name) => `${RANKS[name[0]]} of ${SUITS[name[1]]}`;
 
-/* A playing card; "Td" is the ten of diamonds. */
-export const Card = ({ name }) => html`
-  <span class="card" role="img" aria-label=${cardWords(name)}
+const MARKS = { in: ", in the winning hand", out: ", not in it" };
+
+/* A playing card; "Td" is the ten of diamonds. Of a win, `mark` says if it is "in" the hand. */
+export const Card = ({ name, mark = null }) => html`
+  <span class="card" role="img" aria-label=${cardWords(name) + (MARKS[mark] ?? "")} data-mark=${mark}
     data-rank=${name[0] === "T" ? "10" : name[0]} data-suit=${name[1]} />`;
 
 export const Cards = ({ names }) => html`

@@ -2,7 +2,7 @@
 
 import { html, render, useEffect, useRef, useState } from "./preact.js";
 import { followSession, readClaim, readSession, settle } from "./settle_access.js";
-import { notKnown, roundOfClaim } from "./settle_claim.js";
+import { notKnown, othersOf, roundOfClaim } from "./settle_claim.js";
 import { Form, Problem } from "./settle_form.js";
 import { Pad } from "./settle_pad.js";
 import { Result } from "./settle_result.js";
@@ -50,6 +50,7 @@ const useClaim = (open, put) => {
       const round = roundOfClaim(reply, table, gameOf(table));
       setClaim({
         about: `claim ${reply.claim}, round ${reply.round}`, note: notKnown(reply, round, gameOf(table)),
+        others: (now) => othersOf(reply, now),
       });
       put(round);
     });
@@ -86,6 +87,11 @@ const Page = ({ open }) => {
   };
   const table = tableOf(round.table);
   const game = gameOf(table);
+  const others = claim?.others?.(round) ?? {};
+  const addOthers = () => {
+    put({ ...latest.current, positions: { ...latest.current.positions, ...others } });
+    goOn();
+  };
 
   /* A wager can need a card that was not asked for before. If the hand on the pad is complete or
      gone, or nothing of it is entered, the pad shows the first hand that is missing. */
@@ -151,6 +157,8 @@ const Page = ({ open }) => {
     ${claim && html`<section class="notice wait known">
       ${claim.about && html`<h2>From ${claim.about}</h2>`}
       ${claim.note.map((text) => html`<p key=${text}>${text}</p>`)}
+      ${Object.keys(others).length > 0 && html`<button type="button" onClick=${addOthers}>
+        Add the other positions: ${Object.keys(others).join(", ")}</button>`}
     </section>`}
     ${game.missing ? html`<p class="notice wait">${game.missing}</p>` : html`
       <div class="work">

@@ -13,6 +13,7 @@ const balanceBefore = (claim) => {
   return claim.percent === 100 ? claim.amount : claim.meter_after + claim.amount;
 };
 
+/* All positions with a progressive wager. */
 const positionsOf = (claim) => {
   const positions = {};
   for (const { position, patron, wagers } of claim.wagers) {
@@ -27,14 +28,20 @@ const positionsOf = (claim) => {
   return positions;
 };
 
-/* Return the round of a claim; fields that the claim does not have are empty. */
+/* The positions that a round of a claim does not have yet, but the claim has. */
+export const othersOf = (claim, round) => Object.fromEntries(
+  Object.entries(positionsOf(claim)).filter(([position]) => !(position in round.positions)),
+);
+
+/* Return the round of a claim with the disputed position alone; fields that the claim does not have
+   are empty. */
 export const roundOfClaim = (claim, table, game) => {
   const round = emptyRound(table);
   const kind = game.wagers.find((each) => each.wager === claim.item)?.meters?.[0];
   const before = balanceBefore(claim);
   return {
     ...round,
-    positions: positionsOf(claim),
+    positions: { [claim.position]: positionsOf(claim)[claim.position] },
     cards: {
       [`${claim.position}.cards`]: [...claim.cards],
       dealer: [...claim.dealer],
@@ -67,6 +74,7 @@ export const notKnown = (claim, round, game) => {
       .map((cents) => `${each.words} was ${money(cents)} in this round and is ${money(each.amount)} `
         + "now. This page settles with the present amount.")),
     claim.dealer.length ? "" : "Also enter the dealer's hand.",
-    "Positions without a progressive wager are not known either.",
+    "Only the disputed position is here. Others can change what it gets: Envy Bonuses, and wins of "
+      + "the same meter that are paid before. Positions without a progressive wager are not known.",
   ].filter(Boolean);
 };

@@ -1,25 +1,28 @@
-/* The floor page: its frame, its views, and the connection that keeps the views current. */
+/* The floor page: its views, and the connection that keeps them current. */
 
 import { afterPress } from "./after_press.js";
 import { EventStream } from "./event_stream.js";
 import * as api from "./floor_api.js";
 import * as dialogs from "./floor_dialog.js";
-import * as format from "./floor_format.js";
-import { Inoperable } from "./floor_inoperable.js";
+import { Bars, Head, Nav, useSize } from "./floor_frame.js";
+import { Inbox, useInbox } from "./floor_inbox.js";
 import { Links } from "./floor_links.js";
+import { Receipts, clear } from "./floor_receipts.js";
+import { useRoute } from "./floor_route.js";
 import * as session from "./floor_session.js";
 import { SignIn } from "./floor_sign_in.js";
-import { SoundButton } from "./floor_sound.js";
-import { MustChoose, openOwnPin, Users } from "./floor_users.js";
-import { useWaiting, Waiting } from "./floor_waiting.js";
+import { MustChoose, Users } from "./floor_users.js";
 import { Wins } from "./floor_wins.js";
 import { html, render, useLayoutEffect, useRef, useState } from "./preact.js";
 
+/* The views in their order, each for people with a right. A view gets `me`, `changes` (a number
+   that rises when something on the floor changes), `inbox`, `size` of the screen, and `of`: what
+   follows its name in the address, such as the id of a claim. */
 const VIEWS = [
-  { name: "waiting", label: "Waiting", right: "waiting", View: Waiting },
-  { name: "wins", label: "Wins", right: "wins", View: Wins },
-  { name: "links", label: "Links", right: "wins", View: Links },
-  { name: "people", label: "People", right: "users", View: Users },
+  { name: "inbox", label: "Inbox", icon: "inbox", right: "waiting", View: Inbox },
+  { name: "wins", label: "Wins", icon: "handpay", right: "wins", View: Wins },
+  { name: "meters", label: "Meters", icon: "gauge", right: "wins", View: Links },
+  { name: "people", label: "People", icon: "one", right: "users", View: Users },
 ];
 /* The service sends a heartbeat every two seconds. After five seconds without one, the page says
    that the connection is lost. */
@@ -56,71 +59,22 @@ const useStream = () => {
   return stream;
 };
 
-const useHash = () => {
-  const [hash, setHash] = useState(location.hash.slice(1));
-  useLayoutEffect(() => {
-    const changed = () => setHash(location.hash.slice(1));
-    window.addEventListener("hashchange", changed);
-    return () => window.removeEventListener("hashchange", changed);
-  }, []);
-  return hash;
-};
-
-const Lapsed = () => session.useLapsed() && html`
-  <div class="lapsed notice wait" role="status">
-    <p>You can watch. To act, enter your PIN.</p>
-    <button type="button" onClick=${() => dialogs.openPin()}>Enter PIN</button>
-  </div>`;
-
-const Head = ({ me, notice, children }) => html`
-  <section class="top" aria-label="Signed in">
-    <div class="head">
-      <div class="bar">
-        <p class="who"><strong>${me.name}</strong> ${me.role}</p>
-        <div class="bar presses">
-          <${SoundButton} />
-          ${!me.choose_pin && html`<button type="button" onClick=${() => openOwnPin()}>My PIN</button>`}
-          <button type="button" onClick=${() => session.signOut()}>Sign out</button>
-        </div>
-      </div>
-      ${children}
-      <${Lapsed} />
-    </div>
-    ${notice}
-  </section>`;
-
-const Tabs = ({ views, shown, count }) => views.length > 1 && html`
-  <nav aria-label="Views">
-    ${views.map(({ name, label, View }) => html`
-      <a key=${name} href=${`#${name}`} aria-current=${name === shown ? "page" : null}>
-        ${label}${View === Waiting && count > 0 && html`<span class="count wait">${count}</span>`}
-      </a>`)}
-  </nav>`;
-
 /* If the event stream is lost or a read fails, the data on the screen can be old. */
-const OldLine = ({ stream, waiting }) => {
-  const isCurrent = stream.heard !== false && !waiting.error && waiting.readAt >= stream.lostAt;
-  const isOld = waiting.answers > 0 && !isCurrent;
-  useLayoutEffect(() => {
-    document.documentElement.toggleAttribute("data-old", isOld);
-    return () => document.documentElement.removeAttribute("data-old");
-  }, [isOld]);
-  return html`
-    <p class="line bad" role="status" hidden=${!isOld}>
-      ${isOld && `Reconnecting. What you see may be old: as of ${format.clockSeconds(waiting.at ?? api.now())}.`}</p>`;
-};
+const isOldNow = (stream, { answers, error, readAt }) =>
+  answers > 0 && (stream.heard === false || Boolean(error) || readAt < stream.lostAt);
 
 const Floor = ({ me }) => {
   const stream = useStream();
-  const waiting = useWaiting(stream.changes);
-  const hash = useHash();
+  const inbox = useInbox(me, stream.changes);
+  const route = useRoute();
+  const size = useSize();
   const views = VIEWS.filter(({ right }) => me.rights.includes(right));
-  const { name, View } = views.find((view) => view.name === hash) ?? views[0];
+  const { name, label, View } = views.find((view) => view.name === route.name) ?? views[0];
   const isFirst = useRef(true);
-  const count = waiting.found?.length ?? 0;
+  const isOld = isOldNow(stream, inbox);
+  const count = inbox.rows?.length ?? 0;
   useLayoutEffect(() => {
     dialogs.closeAll();
-    window.scrollTo(0, 0);
     if (!isFirst.current) document.querySelector("main h1")?.focus();
     isFirst.current = false;
   }, [name]);
@@ -128,13 +82,21 @@ const Floor = ({ me }) => {
     document.title = count ? `(${count}) ${TITLE}` : TITLE;
     return () => { document.title = TITLE; };
   }, [count]);
+  useLayoutEffect(() => {
+    document.documentElement.toggleAttribute("data-old", isOld);
+    return () => document.documentElement.removeAttribute("data-old");
+  }, [isOld]);
   return html`
-    <${Head} me=${me} notice=${html`<${Inoperable} changes=${stream.changes} />`}>
-      <${Tabs} views=${views} shown=${name} count=${count} />
-    <//>
-    <${OldLine} stream=${stream} waiting=${waiting} />
-    <main key=${name} data-view=${name}><${View} me=${me} changes=${stream.changes} waiting=${waiting} /></main>
-    <p class="sr" role="status" aria-live="polite">${waiting.arrivals}</p>`;
+    <div class="app">
+      <${Head} me=${me} label=${label} isInbox=${name === "inbox"} inbox=${inbox} isLive=${stream.heard && !isOld} size=${size} />
+      <${Nav} views=${views} shown=${name} count=${count} size=${size} />
+      <${Bars} changes=${stream.changes} isOld=${isOld} at=${inbox.at} />
+      <main key=${name} data-view=${name}>
+        <${View} me=${me} changes=${stream.changes} inbox=${inbox} size=${size} of=${name === route.name ? route.of : ""} />
+      </main>
+      <${Receipts} />
+    </div>
+    <p class="sr" role="status" aria-live="polite">${inbox.arrivals}</p>`;
 };
 
 const App = () => {
@@ -144,6 +106,7 @@ const App = () => {
       begun: (user) => setState({ me: user, asked: null }),
       over: (why, name) => {
         dialogs.closeAll();
+        clear();
         history.replaceState(null, "", location.pathname);
         setState({ me: null, asked: { why, name: why ? name : "" } });
       },
@@ -154,8 +117,10 @@ const App = () => {
     });
   }, []);
   if (!me) return asked && html`<${SignIn} ...${asked} />`;
-  return html`
-    ${me.choose_pin ? html`<${Head} me=${me} /><main><${MustChoose} /></main>` : html`<${Floor} me=${me} />`}`;
+  if (me.choose_pin) {
+    return html`<div class="app"><${Head} me=${me} label="" /><${Bars} /><main><${MustChoose} /></main></div>`;
+  }
+  return html`<${Floor} me=${me} />`;
 };
 
 render(html`<${App} />`, document.getElementById("floor"));

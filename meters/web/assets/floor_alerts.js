@@ -1,17 +1,16 @@
-/* How a new row of the waiting list is announced: by sound, by vibration, and by a notification of
+/* How a new row of the inbox is announced: by sound, by vibration, and by a notification of
    the browser if the page is not in front. A dedicated tablet can keep its screen on. */
 
 import * as sound from "./floor_sound.js";
-import { recall, remember } from "./floor_storage.js";
-import { html, useLayoutEffect, useState } from "./preact.js";
+import { useLayoutEffect } from "./preact.js";
 
 const VIBRATION_MS = [300, 150, 300, 150, 600];
 const WORKER = new URL("./floor_worker.js", import.meta.url);
-const canNotify = "Notification" in window;
-const canStayOn = "wakeLock" in navigator;
+export const canNotify = "Notification" in window;
+export const canStayOn = "wakeLock" in navigator;
 
 /* A phone accepts notifications only from a service worker. This one handles no requests. */
-const register = () => navigator.serviceWorker?.register(WORKER).catch(() => null);
+export const register = () => navigator.serviceWorker?.register(WORKER).catch(() => null);
 
 const notify = async (text) => {
   if (!canNotify || Notification.permission !== "granted") return;
@@ -32,7 +31,7 @@ export const announce = (text) => {
 };
 
 /* Keep the screen on while the page is in front. The browser ends this when the page is hidden. */
-const useScreenOn = (isOn) => {
+export const useScreenOn = (isOn) => {
   useLayoutEffect(() => {
     if (!isOn) return undefined;
     let lock = null;
@@ -51,33 +50,4 @@ const useScreenOn = (isOn) => {
       document.removeEventListener("visibilitychange", hold);
     };
   }, [isOn]);
-};
-
-const PERMISSIONS = {
-  granted: "New wins are shown as notifications while this page is not in front.",
-  denied: "Notifications are blocked for this page. You can allow them in the browser's settings.",
-};
-
-/* The switches of this device. */
-export const AlertSwitches = () => {
-  const [permission, setPermission] = useState(canNotify ? Notification.permission : "none");
-  const [staysOn, setStaysOn] = useState(canStayOn && recall("screen") === "on");
-  useScreenOn(staysOn);
-  useLayoutEffect(() => { if (permission === "granted") register(); }, [permission]);
-  const ask = async () => setPermission(await Notification.requestPermission());
-  const toggle = () => {
-    remember("screen", staysOn ? "off" : "on");
-    setStaysOn(!staysOn);
-  };
-  return html`
-    <section class="alerts" aria-label="Alerts on this device">
-      <p class="of">${PERMISSIONS[permission]}</p>
-      <div class="acts">
-        ${permission === "default"
-          && html`<button type="button" onClick=${ask}>Show notifications</button>`}
-        ${canStayOn && html`
-          <button type="button" aria-pressed=${String(staysOn)} onClick=${toggle}>
-            ${staysOn ? "Screen stays on" : "Keep the screen on"}</button>`}
-      </div>
-    </section>`;
 };

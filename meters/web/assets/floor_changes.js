@@ -42,6 +42,16 @@ export const openLink = (link, done) => open({
   done,
 });
 
+/* Check if people have closed a link. */
+export const isClosed = (link) => link.changeable && link.closed_at !== null;
+
+/* Why a person cannot confirm a proposal now. */
+export const whyNotConfirm = (link, proposal, me) => {
+  if (proposal.by === me.name) return "You proposed it: another person confirms.";
+  return proposal.kind === "parameter" && !isClosed(link)
+    ? "The link is open: a parameter is confirmed while it is closed." : "";
+};
+
 /* Who has approved a floor file, and who is still needed. */
 export const Approvals = ({ unapproved }) => {
   const { first, confirmed, first_by: by, first_at: at } = unapproved;

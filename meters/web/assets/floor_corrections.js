@@ -3,8 +3,10 @@
    waits until then. */
 
 import * as api from "./floor_api.js";
-import { Action, Field, needed, open } from "./floor_dialog.js";
+import { Action, Field, needed, open as openDialog } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
+import { Pane, Waited } from "./floor_panes.js";
+import { give } from "./floor_receipts.js";
 import { money } from "./money.js";
 import { Cards } from "./playing_cards.js";
 import { html } from "./preact.js";
@@ -24,6 +26,7 @@ const LOOK = {
 const path = (ask, act) => `/api/v1/asks/${encodeURIComponent(ask.ask)}/${act}`;
 export const place = (ask) => `Table ${ask.table}, round ${ask.round}`;
 export const kind = (ask) => KINDS[ask.what];
+export const summary = (ask) => [kind(ask), ask.reason].filter(Boolean).join(": ");
 
 const whose = (hand) => {
   if (hand.what === "hand") return `Position ${hand.position}`;
@@ -50,7 +53,7 @@ const Wager = ({ ask: { what, wager } }) => html`
   <p class="of">${LOOK[what]}</p>`;
 
 /* The wager that is corrected; or the entered cards of each hand, and the cards that replace them. */
-export const Changes = ({ ask }) => (ask.wager ? html`<${Wager} ask=${ask} />` : html`
+const Changes = ({ ask }) => (ask.wager ? html`<${Wager} ask=${ask} />` : html`
   <ul class="changes">
     ${ask.cards.map((hand) => html`
       <li>
@@ -64,11 +67,20 @@ export const Changes = ({ ask }) => (ask.wager ? html`<${Wager} ask=${ask} />` :
 const Again = ({ ask }) => html`
   <div class="again">
     <p class="place">${place(ask)}</p>
-    <p>${[KINDS[ask.what], ask.reason].filter(Boolean).join(": ")}</p>
+    <p>${summary(ask)}</p>
   </div>
   <${Changes} ask=${ask} />`;
 
+/* Open a dialog about a request; `told` is what the receipt says of it. */
+const open = ({ ask, told, ...dialog }) => openDialog({
+  ...dialog,
+  receipt: () => give(`${told}: ${KINDS[ask.what].toLowerCase()}, ${ask.table} · Round ${ask.round}`),
+  late: async () => give(`${place(ask)}: the table no longer asks. Somebody has decided it, or the dealer took it back.`),
+});
+
 const confirm = (ask, done) => open({
+  ask,
+  told: "Confirmed",
   title: `Confirm ${WHAT[ask.what]}?`,
   content: html`<${Again} ask=${ask} />`,
   confirm: "Confirm",
@@ -77,6 +89,8 @@ const confirm = (ask, done) => open({
 });
 
 const refuse = (ask, done) => open({
+  ask,
+  told: "Refused",
   title: `Refuse ${WHAT[ask.what]}?`,
   content: html`
     <${Again} ask=${ask} />
@@ -88,8 +102,25 @@ const refuse = (ask, done) => open({
   done,
 });
 
-export const CorrectionActs = ({ ask, me, done }) => me.rights.includes("decide") && html`
+const CorrectionActs = ({ ask, me, done }) => html`
   <div class="acts">
-    <${Action} kind="go" label="Confirm" about=${place(ask)} onClick=${() => confirm(ask, done)} />
-    <${Action} kind="stop" label="Refuse" about=${place(ask)} onClick=${() => refuse(ask, done)} />
+    ${me.rights.includes("decide")
+      ? html`
+        <${Action} kind="go" label="Confirm" first about=${place(ask)} onClick=${() => confirm(ask, done)} />
+        <${Action} kind="stop" label="Refuse" about=${place(ask)} onClick=${() => refuse(ask, done)} />`
+      : html`<p class="why">A floorperson or a supervisor decides.</p>`}
   </div>`;
+
+/* A request in its pane. */
+export const Correction = ({ ask, me, done, back }) => html`
+  <${Pane} kind="ask" of=${{ "data-ask": ask.ask }} back=${back} acts=${html`<${CorrectionActs} ask=${ask} me=${me} done=${done} />`}>
+    <div class="win-title">
+      <div>
+        <h2 tabindex="-1">${`${ask.table} · Round ${ask.round}`} <span>${`· ${ask.link_name} · asset ${ask.asset}`}</span></h2>
+        <p class="hand-name">${kind(ask)}</p>
+        ${ask.reason && html`<p>${`Reason: ${ask.reason}`}</p>`}
+      </div>
+      <p class="tags"><${Waited} at=${ask.at} isTold /></p>
+    </div>
+    <section class="panel"><h3>What changes <span>the table waits</span></h3><${Changes} ask=${ask} /></section>
+  <//>`;

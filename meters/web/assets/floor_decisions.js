@@ -1,9 +1,14 @@
-/* Decisions on a win and on the Envy Bonuses for its hand. Each dialog repeats the win. */
+/* Decisions on a win and on the Envy Bonuses for its hand. Each dialog repeats the win with its
+   cards, and each act ends with a receipt. */
 
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
-import { Action, Choice, Field, needed, open } from "./floor_dialog.js";
+import { Action, Choice, Field, needed, open as openDialog } from "./floor_dialog.js";
+import { chipsText, Hands } from "./floor_evidence.js";
 import * as format from "./floor_format.js";
+import { give } from "./floor_receipts.js";
+import { hrefOf } from "./floor_route.js";
+import { SlipLink } from "./floor_slip.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
@@ -21,9 +26,30 @@ const Again = ({ claim }) => html`
     <p class="amount">${money(claims.sum(claim))}</p>
     <p class="place">${claims.place(claim)}</p>
     <p>${`${claims.handName(claim)} · ${claims.itemName(claim)}`}</p>
+    <${Hands} claim=${claim} />
+    ${claim.wagers.length > 0 && html`<p class="of">${chipsText(claim)}</p>`}
   </div>`;
 
+/* The receipt of an act: what was done, the slip, and the way back to the win. */
+const receipt = (text, claim) => give(text, [
+  html`<${SlipLink} claim=${claim} label="Print" />`,
+  html`<a class="button quiet" href=${hrefOf("wins", claim.claim)}>Open</a>`,
+]);
+
+/* Somebody else decided first. That is no error of this person: they learn what was done. */
+const tooLate = async (claim) => receipt(`${claims.shortPlace(claim)}: ${claims.already(
+  await api.get(`/api/v1/claims/${encodeURIComponent(claim.claim)}`))}`, claim);
+
+/* Open the dialog of an act on a claim; `told` is the receipt's text, of the claim after the act. */
+const open = ({ claim, told, ...dialog }) => openDialog({
+  ...dialog,
+  receipt: (after) => receipt(told(after), after),
+  late: () => tooLate(claim),
+});
+
 const validate = (claim, done) => open({
+  claim,
+  told: ({ amount }) => `Validated ${money(amount)}, ${claims.shortPlace(claim)}`,
   title: "Validate this win?",
   content: html`
     <${Again} claim=${claim} />
@@ -58,6 +84,10 @@ const rejectedText = (claim) => {
 const envyIsOpen = (claim) => claim.envy.length > 0 && claim.envy_state !== "paid";
 
 const reject = (claim, done) => open({
+  claim,
+  told: ({ amount, request }) => (request
+    ? `Rejection of ${money(amount)} requested: another person confirms it`
+    : `Rejected ${money(amount)}, ${claims.shortPlace(claim)}`),
   title: claim.two_people_reject ? "Request to reject this win?" : "Reject this win?",
   content: html`
     <${Again} claim=${claim} />
@@ -89,6 +119,8 @@ const confirmRequest = (claim, done) => {
     ? rejectedText({ ...claim, two_people_reject: false })
     : "It waits for a floorperson again, as before its rejection.";
   return open({
+    claim,
+    told: ({ amount }) => `${isReject ? "Rejected" : "Reopened"} ${money(amount)}, ${claims.shortPlace(claim)}`,
     title: isReject ? "Reject this win?" : "Reopen this win?",
     content: html`
       <${Again} claim=${claim} />
@@ -103,6 +135,8 @@ const confirmRequest = (claim, done) => {
 };
 
 const reopen = (claim, done) => open({
+  claim,
+  told: ({ amount }) => `Reopening of ${money(amount)} requested: another person confirms it`,
   title: "Request to reopen this win?",
   content: html`
     <${Again} claim=${claim} />
@@ -115,6 +149,8 @@ const reopen = (claim, done) => open({
 });
 
 const correctSlip = (claim, done) => open({
+  claim,
+  told: ({ slip }) => `Slip number ${slip} in place of ${claim.slip}`,
   title: "Correct the slip number?",
   content: html`
     <${Again} claim=${claim} />
@@ -131,6 +167,8 @@ const correctSlip = (claim, done) => open({
 });
 
 const pay = (claim, done) => open({
+  claim,
+  told: ({ amount, slip }) => `Paid ${money(amount)}, slip ${slip}`,
   title: "Pay this win?",
   content: html`
     <${claims.TaxNotice} claim=${claim} />
@@ -154,6 +192,8 @@ const pay = (claim, done) => open({
 
 /* One button pays all Envy Bonuses of a hand. */
 const payEnvy = (claim, done) => open({
+  claim,
+  told: ({ envy_amount: cents }) => `Envy Bonuses of ${money(cents)} paid by the table`,
   title: "Has the table paid these Envy Bonuses?",
   content: html`
     <div class="again">
@@ -167,6 +207,8 @@ const payEnvy = (claim, done) => open({
 });
 
 const rejectEnvy = (claim, done) => open({
+  claim,
+  told: ({ envy_amount: cents }) => `Envy Bonuses of ${money(cents)} not due`,
   title: "Are these Envy Bonuses not due?",
   content: html`
     <${claims.Envy} claim=${claim} />
@@ -214,27 +256,33 @@ const buttons = (claim, me) => {
   ];
 };
 
-/* The button of a win in a short row: its next step. */
-export const nextStep = (claim, me) => {
-  const shown = buttons(claim, me);
-  return claim.request ? shown.at(-1) : shown.find(([kind]) => kind === "go");
+/* The acts of people who may not decide, in words. */
+const watches = (claim) => {
+  if (claim.state === "pending" || claim.request) return "A floorperson or a supervisor decides.";
+  if (claims.waitsForPay(claim)) return `A floorperson or a supervisor pays it, but not ${claim.validated_by}.`;
+  return claims.owesEnvy(claim) ? "A floorperson or a supervisor records the payment of the Envy Bonuses." : "";
 };
 
-/* The buttons of a win for the signed-in user. If the user is not allowed to press a button, the
-   reason is shown. */
+/* Who must act in place of this person, and what comes after their act. */
+const who = (claim, found, me) =>
+  (me.rights.includes("decide") ? found.map(([, , , , reason]) => reason).find(Boolean) : watches(claim));
+const then = (claim) => claim.state === "pending" && !claim.request && [
+  claims.isHandPay(claim) && "Another person pays: the cards stay until then.",
+  claim.two_people_reject && "A rejection needs a second person.",
+].filter(Boolean).join(" ");
+
+/* The buttons of a win for the signed-in user. In place of a button that they may not press, it says
+   who may. The first act has the key V, and names its amount. */
 export const ClaimActs = ({ claim, me, done }) => {
-  if (!me.rights.includes("wins")) return null;
-  const shown = buttons(claim, me);
+  const found = buttons(claim, me);
+  const words = who(claim, found, me);
   return html`
     <div class="acts">
-      ${shown.map(([kind, label, act, cents, off]) => html`
-        <${Action} key=${label} kind=${kind} label=${label} about=${`${claims.place(claim)}, ${money(cents)}`}
-          off=${off} onClick=${() => act(claim, done)} />`)}
-      <div class="documents">
-        <${claims.SlipLink} claim=${claim} />
-        <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank"
-          rel="noopener">Dispute</a>
-      </div>
-      ${shown.map(([, , , , off]) => off && html`<p class="why">${off}</p>`)}
+      ${found.filter(([, , , , off]) => !off).map(([kind, label, act, cents], at) => html`
+        <${Action} key=${label} kind=${kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""} first=${at === 0}
+          about=${claims.place(claim)} onClick=${() => act(claim, done)} />`)}
+      ${!claim.only_envy && claim.state !== "pending" && html`<${SlipLink} claim=${claim} label="Slip" />`}
+      <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank" rel="noopener">Dispute</a>
+      ${words ? html`<p class="why">${words}</p>` : then(claim) && html`<p class="why then">${then(claim)}</p>`}
     </div>`;
 };

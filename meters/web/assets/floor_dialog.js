@@ -6,6 +6,8 @@ import { html, render, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const SETTLE_MS = 400;
 const OWN_PIN = "own_pin";
+/* The codes of refusals because somebody else has acted. */
+const LATE = ["wrong_state", "no_request", "envy_decided", "unknown_ask", "unknown_proposal"];
 const host = document.body.appendChild(document.createElement("div"));
 let made = 0;
 let shown = null;
@@ -16,14 +18,15 @@ export const closeAll = () => {
 };
 
 /* Open a dialog. The button calls `act` with the form, and an error of `act` is shown. If the act
-   is too late, or if its outcome is unknown, the dialog cannot be confirmed again. Without `act`,
-   the dialog only shows its content. `link` is shown next to the button. */
+   is too late, or if its outcome is unknown, the dialog cannot be confirmed again: `late` tells what
+   somebody else did, as a receipt. `receipt` tells what `act` has done. Without `act`, the dialog
+   only shows its content. */
 export const open = (dialog) => {
   shown = made += 1;
   render(html`<${Dialog} key=${shown} number=${shown} ...${dialog} />`, host);
 };
 
-const Dialog = ({ number, title, content, confirm, kind = "go", act, done, wide, link }) => {
+const Dialog = ({ number, title, content, confirm, kind = "go", act, done, receipt, late }) => {
   const dialog = useRef();
   const leave = useRef();
   /* A second press can come before the dialog is drawn again, so the phase is not only a state. */
@@ -51,8 +54,14 @@ const Dialog = ({ number, title, content, confirm, kind = "go", act, done, wide,
       const answer = await act(event.target);
       dialog.current?.close();
       done?.(answer);
+      receipt?.(answer);
     } catch (refused) {
       const { code, unknown, status } = api.refusal(refused);
+      if (late && LATE.includes(code) && await late(refused).then(() => true, () => false)) {
+        dialog.current?.close();
+        done?.();
+        return;
+      }
       const over = unknown || status === 409 || status === 404;
       if (code === "pin_needed") session.lapse();
       setError(session.describe(refused));
@@ -72,7 +81,7 @@ const Dialog = ({ number, title, content, confirm, kind = "go", act, done, wide,
   const canAct = act && phase.current !== "over";
 
   return html`
-    <dialog ref=${dialog} class=${wide ? "wide" : null} aria-labelledby=${`dialog-${number}`} onClose=${closed}
+    <dialog ref=${dialog} aria-labelledby=${`dialog-${number}`} onClose=${closed}
       onCancel=${(event) => { if (phase.current === "sending") event.preventDefault(); }}>
       <form novalidate autocomplete="off" onSubmit=${submit}>
         <div class="dialog-head"><h2 id=${`dialog-${number}`} tabindex="-1">${title}</h2></div>
@@ -85,7 +94,6 @@ const Dialog = ({ number, title, content, confirm, kind = "go", act, done, wide,
         <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
         <div class="dialog-acts">
           <button ref=${leave} type="button" onClick=${() => dialog.current.close()}>${canAct ? "Cancel" : "Close"}</button>
-          ${link}
           ${canAct && html`<button class=${kind} type="submit" disabled=${phase.current !== "ready"}>
             ${phase.current === "sending" ? "Sending…" : confirm}</button>`}
         </div>
@@ -150,8 +158,9 @@ export const Choice = ({ legend, name, options, chosen, onChoose, short = false 
       </label>`)}
   </fieldset>`;
 
-/* A button of a row of a list. `about` distinguishes the button from the same button of other
-   rows. */
-export const Action = ({ label, about, kind = null, off = "", onClick }) => html`
-  <button type="button" class=${kind} disabled=${Boolean(off)} aria-label=${`${label}: ${about}`} onClick=${onClick}>
-    ${label}</button>`;
+/* A button of a win or of a row. `about` distinguishes it from the same button elsewhere, `sum` is
+   the amount of the act, and the key V presses the first. */
+export const Action = ({ label, about, sum = "", first = false, kind = null, off = "", onClick }) => html`
+  <button type="button" class=${kind} disabled=${Boolean(off)} aria-label=${`${label}${sum && ` ${sum}`}: ${about}`} data-key=${first ? "v" : null}
+    onClick=${onClick}>
+    ${label}${sum && html` <span class="sum">${sum}</span>`}</button>`;

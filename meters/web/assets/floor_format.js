@@ -9,6 +9,7 @@ const MOMENT = named({
   month: "short", day: "numeric", year: "numeric",
   hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
 });
+const DAY = named({ month: "numeric", day: "numeric", year: "numeric" });
 const PARTS = named({
   year: "numeric", month: "numeric", day: "numeric",
   hour: "numeric", minute: "numeric", second: "numeric",
@@ -16,6 +17,8 @@ const PARTS = named({
 
 /* The titles of the wagers of games of the house, and of their bonuses and jackpots. */
 const TITLES = JSON.parse(document.documentElement.dataset.titles);
+/* The shortest names of wagers that feed a meter, as they are at the lights of the table. */
+const SHORT = JSON.parse(document.documentElement.dataset.short);
 const ITEMS = {
   five_of_six_progressive: "5 of 6 Progressive",
   five_card_progressive: "Five-Card Progressive",
@@ -33,22 +36,33 @@ const PAID_FROM = {
 export const plain = (name) => name.replaceAll("_", " ");
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const item = (name) => TITLES[name] ?? ITEMS[name] ?? plain(name).split(" ").map(capital).join(" ");
+export const short = (name) => SHORT[name] ?? item(name);
+/* Wagers in the order in which the games have them. */
+export const inOrder = (names) => {
+  const order = Object.keys(SHORT);
+  return [...names].sort((one, other) => order.indexOf(one) - order.indexOf(other));
+};
 export const paidFrom = (name) => PAID_FROM[name] ?? capital(plain(name));
 export const sentence = (text) => capital(text) + (/[.?!]$/.test(text) ? "" : ".");
 export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
-/* The text of a duration: 04:12, or 1:04:12. */
+/* The text of a duration: 4:12, or 1:04:12. */
 export const span = (ms) => {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (number) => String(number).padStart(2, "0");
   const hours = Math.floor(seconds / 3600);
-  const rest = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
-  return hours ? `${hours}:${rest}` : rest;
+  const minutes = Math.floor(seconds / 60) % 60;
+  return `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(seconds % 60)}`;
 };
 
 export const moment = (text) => (text ? MOMENT.format(new Date(text)) : "");
 export const clock = (at) => CLOCK.format(at);
 export const clockSeconds = (at) => CLOCK_S.format(at);
+/* A time of today as a clock shows it, any other with its day. */
+export const time = (text) => {
+  const at = new Date(text);
+  return DAY.format(at) === DAY.format(new Date()) ? CLOCK_S.format(at) : MOMENT.format(at);
+};
 
 /* The time at which a day begins in the facility's zone; `day` is a text such as 2026-11-20. The
    zone's offset from UTC depends on the result, so the result is calculated twice. */

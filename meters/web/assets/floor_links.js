@@ -84,16 +84,15 @@ const AllUnapproved = ({ found, canAct, done }) => html`
 
 /* An inoperable link can be changed if it only has wrong parameters, or no broker. */
 const canChange = (link) => link.changeable;
-const isClosed = (link) => link.changeable && link.closed_at !== null;
 
 const LinkActs = ({ link, done }) => {
   if (!canChange(link)) {
     return html`<p class="why">You can do nothing with it until the cause is gone.</p>`;
   }
-  if (link.wrong_parameters && isClosed(link)) return null;
+  if (link.wrong_parameters && changes.isClosed(link)) return null;
   return html`
     <div class="acts">
-      ${isClosed(link)
+      ${changes.isClosed(link)
         ? html`<${Action} key="open" kind="go" label="Open the link" about=${link.name}
             onClick=${() => changes.openLink(link, done)} />`
         : html`<${Action} key="close" kind="stop" label="Close the link" about=${link.name}
@@ -101,14 +100,8 @@ const LinkActs = ({ link, done }) => {
     </div>`;
 };
 
-const whyNotConfirm = (link, proposal, me) => {
-  if (proposal.by === me.name) return "You proposed it: another person confirms.";
-  return proposal.kind === "parameter" && !isClosed(link)
-    ? "The link is open: a parameter is confirmed while it is closed." : "";
-};
-
 const Proposal = ({ link, proposal, me, canAct, done }) => {
-  const off = whyNotConfirm(link, proposal, me);
+  const off = changes.whyNotConfirm(link, proposal, me);
   return html`
     <li data-proposal=${proposal.proposal}>
       <p class="strong">${changes.describe(link, proposal)}</p>
@@ -157,7 +150,7 @@ const parameters = (meter) => [
 ];
 
 const whyNotChange = (link) => {
-  if (!isClosed(link)) return "Parameters can change only while the link is closed.";
+  if (!changes.isClosed(link)) return "Parameters can change only while the link is closed.";
   return link.rounds_open ? "Parameters can change once the open rounds are finished." : "";
 };
 

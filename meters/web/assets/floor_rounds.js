@@ -1,11 +1,10 @@
-/* Wins in groups by their round, the heads of these groups, and the search in waiting wins. */
+/* Wins in groups by their round, the heads of these groups, and the search in wins. */
 
 import * as claims from "./floor_claims.js";
 import * as format from "./floor_format.js";
 import { money } from "./money.js";
 import { html } from "./preact.js";
 
-const largest = ({ wins }) => Math.max(...wins.map(claims.sum));
 const groupBy = (rows, key) => {
   const groups = new Map();
   for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
@@ -19,10 +18,6 @@ export const roundsOf = (rows) =>
     id: `${wins[0].link} ${wins[0].table} ${wins[0].round}`,
     wins: groupBy(wins, (claim) => claim.hand_record || claim.position).flat(),
   }));
-
-/* The rounds of waiting claims, the round with the largest win first. */
-export const waitingRounds = (rows) =>
-  roundsOf(rows).sort((one, other) => largest(other) - largest(one));
 
 const countText = (wins) => {
   const all = Math.max(...wins.map(({ turns }) => turns));
@@ -41,10 +36,8 @@ export const RoundHead = ({ wins }) => {
         ${envy > 0 && html`<span class="envy-sum">${` + Envy ${money(envy)}`}</span>`}</span></p>`;
 };
 
-/* Check if a claim is in a state, and has all words of a search. Without a state, every state
-   matches. */
-export const matches = (claim, state, words) => {
-  if (state && claims.stateText(claim) !== state) return false;
+/* Check if a claim has all words of a search. */
+export const matches = (claim, words) => {
   const text = [
     claims.place(claim), `round ${claim.round}`, claims.handName(claim), claims.itemName(claim),
     claim.patron, money(claims.sum(claim)), claim.claim,

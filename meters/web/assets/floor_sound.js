@@ -32,14 +32,16 @@ const press = () => {
   draw(state());
 };
 
-export const SoundButton = () => {
+/* The state of the sound, in a component that is drawn again when it changes. */
+export const useSound = () => {
   const [, setState] = useState(state);
   draw = setState;
-  return html`
-    <button type="button" class="sound" aria-pressed=${String(isOn)} data-state=${state()}
-      data-widest=${LABELS.waits} onClick=${press}>
-      ${LABELS[state()]}</button>`;
+  return state();
 };
+
+export const SoundButton = ({ sound }) => html`
+  <button type="button" class="sound" aria-pressed=${String(isOn)} data-state=${sound} onClick=${press}>
+    ${LABELS[sound]}</button>`;
 
 export const ring = () => {
   if (state() !== "on") return;

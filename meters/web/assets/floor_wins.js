@@ -2,11 +2,13 @@
 
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
-import { ClaimActs } from "./floor_decisions.js";
 import * as dialogs from "./floor_dialog.js";
 import * as format from "./floor_format.js";
+import { Nothing, Panes } from "./floor_panes.js";
 import { useAnswer } from "./floor_reading.js";
 import { RoundHead, roundsOf } from "./floor_rounds.js";
+import { hrefOf } from "./floor_route.js";
+import { useClaim, Win } from "./floor_win.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
@@ -80,21 +82,30 @@ const Search = ({ form, search }) => {
     </form>`;
 };
 
-const Row = ({ claim, openWin }) => html`
-  <li>
-    <button class="row" type="button" onClick=${() => openWin(claim.claim)}>
-      <span class="when">${format.moment(claim.at)}</span>
-      <span class="sum">${money(claims.sum(claim))}</span>
-      <span class="main">${claims.handName(claim)}
-        ${!claim.only_envy && claims.dueEnvy(claim) > 0
-          && html`<span class="envy-sum">${` + Envy ${money(claim.envy_amount)}`}</span>`}</span>
-      <span class="about">
+const Row = ({ claim, isOpen }) => html`
+  <li class="row won" data-claim=${claim.claim}>
+    <a href=${hrefOf("wins", claim.claim)} aria-current=${isOpen ? "true" : null}>
+      <span class="one"><b>${claims.handName(claim)}${!claim.only_envy && claims.dueEnvy(claim) > 0
+        && html`<span class="envy-sum">${` + Envy ${money(claim.envy_amount)}`}</span>`}</b>${" "}<span class="sum">${money(claims.sum(claim))}</span></span>
+      <span class="what">
         ${[claims.place(claim), claims.itemName(claim), claim.patron].filter(Boolean).join(" · ")}</span>
-      <${claims.Chip} claim=${claim} />
-    </button>
+      <span class="tags"><span class="when">${format.moment(claim.at)}</span><${claims.Chip} claim=${claim} /></span>
+    </a>
   </li>`;
 
-export const Wins = ({ me }) => {
+/* The win that is open, as the service has it now; until it has answered, as the list has it. */
+const Shown = ({ id, wins, me, changes, done, back }) => {
+  const { claim: now, error, read } = useClaim(id, null, changes);
+  const claim = now ?? wins.find((one) => one.claim === id);
+  const act = () => {
+    done();
+    read();
+  };
+  if (claim) return html`<${Win} key=${id} claim=${claim} me=${me} done=${act} back=${back} />`;
+  return html`<${Nothing} text=${id ? error || "Reading…" : "Choose a win to see its evidence."} />`;
+};
+
+export const Wins = ({ me, changes, size, of }) => {
   const form = useRef();
   const asked = useRef(0);
   const [found, setFound] = useState({ query: null, wins: [], next: null });
@@ -125,29 +136,26 @@ export const Wins = ({ me }) => {
     setFound({ query: null, wins: [], next: null });
     setStatus(wrong);
   };
-  const openWin = async (id) => {
-    try {
-      const claim = await api.get(`/api/v1/claims/${encodeURIComponent(id)}`);
-      dialogs.open({
-        title: claims.place(claim), wide: true,
-        content: html`<${claims.WholeClaim} claim=${claim} />`,
-        link: html`<${ClaimActs} claim=${claim} me=${me} done=${search} />`,
-      });
-    } catch (error) {
-      setStatus(api.refusal(error).message);
-    }
-  };
   useLayoutEffect(search, []);
 
+  const before = useRef(of);
+  useLayoutEffect(() => {
+    if (before.current === of) return;
+    const row = document.querySelector(`.row[data-claim="${CSS.escape(before.current)}"] a`);
+    (of && size === "phone" ? document.querySelector(".detail h2") : of ? null : row)?.focus();
+    before.current = of;
+  });
   return html`
-    <h1 tabindex="-1">Wins</h1>
-    <${Search} form=${form} search=${search} />
-    <p class="nothing" role="status">${status}</p>
-    <ol class="wins">${roundsOf(found.wins).map(({ id, wins }) => html`
-      <li key=${id} class="round">
-        <${RoundHead} wins=${wins} />
-        <ol>${wins.map((claim) => html`<${Row} key=${claim.claim} claim=${claim} openWin=${openWin} />`)}</ol>
-      </li>`)}</ol>
-    <button type="button" hidden=${found.next === null} disabled=${busy}
-      onClick=${() => read(found.query, found.wins, found.next)}>Earlier wins</button>`;
+    <h1 class="sr" tabindex="-1">Wins</h1>
+    <${Panes} opened=${Boolean(of)} list=${html`
+      <${Search} form=${form} search=${search} />
+      <p class="nothing" role="status">${status}</p>
+      <ol class="wins">${roundsOf(found.wins).map(({ id, wins }) => html`
+        <li key=${id} class="round">
+          <${RoundHead} wins=${wins} />
+          <ol>${wins.map((claim) => html`<${Row} key=${claim.claim} claim=${claim} isOpen=${claim.claim === of} />`)}</ol>
+        </li>`)}</ol>
+      <button type="button" hidden=${found.next === null} disabled=${busy}
+        onClick=${() => read(found.query, found.wins, found.next)}>Earlier wins</button>`}
+      shown=${html`<${Shown} id=${of} wins=${found.wins} me=${me} changes=${changes} done=${search} back=${size === "phone" ? "#wins" : null} />`} />`;
 };

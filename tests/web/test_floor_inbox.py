@@ -1,4 +1,4 @@
-"""Waiting claims in a real browser: each appears by itself, and is decided once."""
+"""The inbox in a real browser: what waits appears by itself, and is decided once."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -10,8 +10,9 @@ import pytest
 from playwright.async_api import Browser, Error, Page, Route, expect
 
 from meters.acts.claim_types import ClaimRow, Wagered
+from meters.acts.meter_changes import Adjustment
 from meters.web import streams
-from tests.browsers import check_accessible, hold_clock, sees
+from tests.browsers import hold_clock, sees
 from tests.floor_text import floor_text, link_text, meter_text
 from tests.games.test_item_titles import TITLED
 from tests.mqtt.relay import Relay
@@ -19,12 +20,17 @@ from tests.web.conftest import Sides
 from tests.web.floor_hand import (
     ROYAL,
     FloorRoom,
+    account,
     answer,
+    back,
     claim_card,
+    claim_row,
     dialog,
     evaluated,
     go,
+    opened,
     press,
+    press_on,
     press_while,
     resize,
     type_sign_in,
@@ -53,23 +59,37 @@ async def validated_by_flo(room: FloorRoom) -> None:
 
 @pytest.mark.duty("D5")
 async def test_a_win_is_shown_with_all_its_facts(room: FloorRoom) -> None:
+    """The cards of the hand are ringed, others pale; the acts are below the evidence."""
     room.stand.claims.put(ROYAL)
     page = await room.signed_in("Flo", size="desk")
-    card = claim_card(page, ROYAL)
+    pane = await claim_card(page, ROYAL)
     await sees(
-        card,
-        "TCP-04", "Position 7", "asset 104214", "patron Walter Ng", "$23,456.78",
-        "100% of the meter", "Hand pay", "Royal flush of spades", "5 of 6 Progressive, $1.00",
-        "Entry 21", "Tax documents are needed before this is paid", "Position 5 (p5)",
-        "$1,000.00", "Five Card Hand Bonus (dealer)",
+        pane,
+        "TCP-04", "Position 7", "104214", "Walter Ng", "$23,456.78", "100% of the meter",
+        "Hand pay", "Royal flush of spades", "5 of 6 Progressive, $1.00", "Entry 21",
+        "Tax documents needed", "$1,000.00", "649a.12(j)(1)", "EST",
+        "5 value chips for 5 accepted wagers, counted before the cards",
+        "electronic: Five Card Hand Bonus, Five Card Hand Bonus (dealer)",
+        "Another person pays: the cards stay until then.",
     )  # fmt: skip
-    await expect(card.get_by_role("img")).to_have_count(8)
-    await expect(card.get_by_role("img", name="jack of spades")).to_be_visible()
-    await expect(claim_card(page)).to_contain_text("Win 1 of 2 of its round")
-    await expect(claim_card(page, SMALL)).not_to_contain_text("Tax documents")
-    order = await page.locator(".claim h2").all_inner_texts()
-    assert order == ["TCP-04 Position 7", "TCP-03 Position 3", "TCP-03 Position 5"]
-    link = claim_card(page).get_by_role("link", name="Payout slip (PDF)")
+    cards = pane.locator(".cards-of")
+    await expect(cards.locator("[data-mark=in]")).to_have_count(5)
+    await expect(
+        cards.get_by_role("img", name="jack of spades, in the winning hand")
+    ).to_be_visible()
+    await expect(cards.get_by_role("img", name="two of clubs, not in it")).to_be_visible()
+    await expect(cards.locator(".apart")).to_contain_text("Community: not in this wager")
+    await expect(pane.locator("[data-own] th")).to_have_text("7 winsWalter Ng")
+    await expect(pane.locator(".steps b")).to_have_text(
+        ["Validate", "Slip", "Pay by hand", "Envy $2,000.00"]
+    )
+    await expect(pane.locator(".steps [aria-current=step]")).to_contain_text("a floorperson")
+    await sees(await claim_card(page), "Win 1 of 2 of its round")
+    await expect(await claim_card(page, SMALL)).not_to_contain_text("Tax documents")
+    order = await page.locator(".list .row b").all_inner_texts()
+    assert order == ["TCP-04 · Position 7", "TCP-03 · Position 3", "TCP-03 · Position 5"]
+    await validated_by_flo(room)
+    link = (await claim_card(page)).get_by_role("link", name="payout slip, PDF")
     href = await link.get_attribute("href")
     assert await page.evaluate(READ_SLIP, href) == [200, "application/pdf", "%PDF-"]
     assert await link.get_attribute("target") == "_blank"
@@ -82,7 +102,7 @@ async def test_a_win_arrives_without_a_reload_with_a_sound_until_this_is_switche
     await page.add_init_script(COUNT_NOTES)
     await room.sign_in(page, "Flo")
     await page.evaluate("window.neverReloaded = true")
-    await expect(page.locator(".claim")).to_have_count(2)
+    await expect(page.locator(".list .row")).to_have_count(2)
     await expect(page.locator(".sound")).to_have_text("Sound on")
     await go(page, "Wins")
     assert await page.evaluate("window.notes") == 0
@@ -94,13 +114,13 @@ async def test_a_win_arrives_without_a_reload_with_a_sound_until_this_is_switche
     )
     heard = await page.evaluate("window.notes")
     assert heard > 0
-    await go(page, "Waiting")
-    await expect(claim_card(page, ROYAL).get_by_text("New", exact=True)).to_be_visible()
-    await page.locator(".sound").click()
+    await go(page, "Inbox")
+    await expect(claim_row(page, ROYAL).get_by_text("New", exact=True)).to_be_visible()
+    await account(page, "Sound on")
     await expect(page.locator(".sound")).to_have_text("Sound off")
     heard = await page.evaluate("window.notes")
     room.stand.claims.put(ANOTHER)
-    await expect(claim_card(page, ANOTHER)).to_be_visible()
+    await expect(claim_row(page, ANOTHER)).to_be_visible()
     assert await page.evaluate("[window.notes, window.neverReloaded]") == [heard, True]
     await page.reload()
     await expect(page.locator(".sound")).to_have_text("Sound off")
@@ -113,21 +133,25 @@ async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: Floor
     await room.sign_in(page, "Flo")
     at = str(await evaluated(page, "new Date(api.now() - 122_000).toISOString()"))
     room.stand.claims.put(ROYAL, at=at)
-    waited = claim_card(page, ROYAL).locator(".waited")
-    await expect(waited).to_contain_text("02:")
+    waited = claim_row(page, ROYAL).locator(".waited")
+    await expect(waited).to_contain_text("2:")
     await expect(waited).not_to_have_attribute("data-long", "")
     # The page is offline, so no answer shows that its clock has changed.
     await page.context.set_offline(True)
     await page.clock.fast_forward("01:00")
     await expect(waited).to_have_attribute("data-long", "")
-    await expect(waited).to_contain_text("03:")
+    await expect(waited).to_contain_text("3:")
+    await page.get_by_role("button", name="past 3 min").click()
+    await expect(claim_row(page, ROYAL)).to_be_visible()
 
 
 @pytest.mark.slow
 async def test_a_win_is_validated_once_and_only_after_it_was_said_again(room: FloorRoom) -> None:
     """Escape, a second tap and a second press are no decisions. The focus stays with the win."""
     page = await room.signed_in("Flo", size="phone")
-    button = claim_card(page).get_by_role("button", name="Validate")
+    await expect(claim_row(page).get_by_role("button")).to_have_count(0)
+    pane = await claim_card(page)
+    button = pane.get_by_role("button", name="Validate $1,510.00")
     confirm = dialog(page).get_by_role("button", name="Validate")
     await button.focus()
     await page.keyboard.press("Enter")
@@ -140,7 +164,7 @@ async def test_a_win_is_validated_once_and_only_after_it_was_said_again(room: Fl
         )
         assert await page.evaluate(inside)
     room.stand.claims.put(CLAIM, patron="Walter Ng")
-    await expect(claim_card(page)).to_contain_text("Walter Ng")
+    await expect(pane).to_contain_text("Walter Ng")
     await page.keyboard.press("Escape")
     await expect(dialog(page)).to_have_count(0)
     await expect(button).to_be_focused()
@@ -156,13 +180,17 @@ async def test_a_win_is_validated_once_and_only_after_it_was_said_again(room: Fl
     page.on("request", lambda asked: sent.append(asked.url) if asked.method == "POST" else None)
     await expect(confirm).to_have_text("Validate $1,510.00")
     await confirm.evaluate("(it) => { it.click(); it.form.requestSubmit(); it.click(); }")
-    await expect(claim_card(page)).to_contain_text("Validated by Flo")
+    await expect(pane).to_contain_text("Validated by Flo")
     await expect(dialog(page)).to_have_count(0)
     assert len(sent) == 1
+    await sees(
+        page.locator(".receipt"), "Validated $1,510.00, TCP-03 · Position 3", "Print", "Open"
+    )
     # What is not paid by hand is done once it is validated.
-    await press(claim_card(page, SMALL), "Validate")
+    await press_on(page, "Validate", SMALL)
     await answer(page, "Validate $70.00")
-    await expect(claim_card(page, SMALL)).to_have_count(0)
+    await back(page)
+    await expect(claim_row(page, SMALL)).to_have_count(0)
     await expect(page.locator(".count")).to_have_text("1")
     assert room.acts == [("c1", "validate", "Flo"), ("c2", "validate", "Flo")]
 
@@ -171,7 +199,7 @@ async def test_a_rejection_needs_a_reason_and_says_whether_envy_is_due(room: Flo
     room.stand.claims.put(ROYAL)
     page = await room.signed_in("Flo")
     alert = dialog(page).get_by_role("alert")
-    await press(claim_card(page), "Reject")
+    await press_on(page, "Reject")
     await answer(page, "Reject $1,510.00")
     await expect(alert).to_have_text("Say why.")
     await dialog(page).get_by_text("Hand misread").click()
@@ -179,20 +207,21 @@ async def test_a_rejection_needs_a_reason_and_says_whether_envy_is_due(room: Flo
     await expect(alert).to_contain_text("Envy Bonuses are due")
     await dialog(page).get_by_text("The hand was not as entered").click()
     await answer(page, "Reject $1,510.00")
-    await expect(claim_card(page)).to_have_count(0)
-    await press(claim_card(page, ROYAL), "Reject")
+    await expect(claim_row(page)).to_have_count(0)
+    await press_on(page, "Reject", ROYAL)
     await dialog(page).get_by_text("The light was out").click()
     await dialog(page).get_by_text("The hand is as entered: Envy Bonuses are due").click()
     await answer(page, "Reject $23,456.78")
-    await expect(claim_card(page, ROYAL).locator(".chip")).to_have_text("Envy to be paid")
-    await press(claim_card(page, SMALL), "Reject")
+    await expect(opened(page, ROYAL).locator(".chip")).to_have_text("Envy to be paid")
+    await expect(claim_row(page, ROYAL).locator(".sum")).to_have_text("$2,000.00")
+    await press_on(page, "Reject", SMALL)
     await expect(dialog(page)).not_to_contain_text("Envy")
     await dialog(page).get_by_text("Another reason").click()
     await answer(page, "Reject $70.00")
     await expect(alert).to_have_text("Say why, in your words.")
     await dialog(page).get_by_label("In your words").fill("Played <out> of turn")
     await answer(page, "Reject $70.00")
-    await expect(claim_card(page, SMALL)).to_have_count(0)
+    await expect(claim_row(page, SMALL)).to_have_count(0)
     assert room.stand.claims.acts == [
         ("c1", "reject", "Flo", "Hand misread", None, True),
         (ROYAL.claim, "reject", "Flo", "The light was out", None, False),
@@ -205,9 +234,10 @@ async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) 
     """Duty D4: the person who validated it sees why they cannot pay it. Envy is asked about."""
     await validated_by_flo(room)
     flo, finn = await room.signed_in("Flo"), await room.signed_in("Finn", size="phone")
-    await expect(claim_card(flo)).to_contain_text("You validated it: another person must pay it.")
-    await expect(claim_card(flo).get_by_role("button", name="Pay")).to_be_disabled()
-    await press(claim_card(finn), "Pay")
+    await sees(claim_row(flo), "You validated: another person pays")
+    await sees(await claim_card(flo), "You validated it: another person must pay it.")
+    await expect(opened(flo).get_by_role("button", name="Pay")).to_have_count(0)
+    await press_on(finn, "Pay $1,510.00")
     await expect(dialog(finn)).to_contain_text("Tax documents are needed before this is paid")
     await answer(finn, "Paid $1,510.00")
     await expect(dialog(finn).get_by_role("alert")).to_contain_text("slip is needed")
@@ -217,10 +247,55 @@ async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) 
     assert room.acts == [("c1", "validate", "Flo")]
     await dialog(finn).get_by_text("The table has paid them").click()
     await answer(finn, "Paid $1,510.00")
-    await expect(claim_card(finn)).to_have_count(0)
-    await expect(claim_card(flo)).to_have_count(0)
+    await sees(finn.locator(".receipt"), "Paid $1,510.00, slip PS-00412")
+    await sees(opened(finn), "Paid by Finn, slip PS-00412")
+    await expect(claim_row(flo)).to_have_count(0)
     assert room.stand.claims.acts[-1] == ("c1", "pay", "Finn", None, "PS-00412", False)
     assert room.stand.claims.claims["c1"].envy_state == "paid"
+
+
+async def test_a_second_person_who_comes_too_late_is_told_so_and_does_nothing_twice(
+    room: FloorRoom,
+) -> None:
+    """That is a receipt, no error: the pane then shows what was done, and what comes next."""
+    page = await room.signed_in("Finn", size="desk")
+    await press_on(page, "Validate")
+    await page.route("**/api/v1/claims", lambda route: route.abort())
+    await validated_by_flo(room)
+    await answer(page, "Validate $1,510.00")
+    await sees(page.locator(".receipt"), "TCP-03 · Position 3: Validated already by Flo", "Open")
+    await expect(dialog(page)).to_have_count(0)
+    await page.unroute("**/api/v1/claims")
+    await sees(opened(page), "Pay $1,510.00")
+    assert room.acts == [("c1", "validate", "Flo")]
+
+
+async def test_the_keys_go_through_the_list_and_press_the_first_act(room: FloorRoom) -> None:
+    """V only opens the dialog. The keys can be switched off."""
+    room.stand.claims.put(ROYAL)
+    page = await room.signed_in("Flo", size="desk")
+    await expect(opened(page, ROYAL)).to_be_visible()
+    for key, row in (("j", CLAIM), ("j", SMALL), ("j", SMALL), ("k", CLAIM)):
+        await page.keyboard.press(key)
+        await expect(opened(page, row)).to_be_visible()
+        await expect(claim_row(page, row).get_by_role("link")).to_have_attribute(
+            "aria-current", "true"
+        )
+    await page.keyboard.press("v")
+    await sees(dialog(page), "Validate this win?", "$1,510.00")
+    await page.keyboard.press("j")
+    await page.keyboard.press("Escape")
+    await expect(opened(page)).to_be_visible()
+    await page.keyboard.press("/")
+    await page.keyboard.type("jv")
+    await expect(page.get_by_label("Search the list")).to_have_value("jv")
+    await expect(dialog(page)).to_have_count(0)
+    await page.get_by_label("Search the list").fill("")
+    await account(page, "Keys on")
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("j")
+    await expect(opened(page)).to_be_visible()
+    assert room.acts == []
 
 
 @pytest.mark.slow
@@ -237,11 +312,11 @@ async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
             earlier.claim, "reject", "Finn", reason="misdealt", envy_not_due=True
         )
 
-    button = claim_card(page).get_by_role("button", name="Validate")
+    button = (await claim_card(page)).get_by_role("button", name="Validate")
     await press_while(page, button, "claims", reject)
     await expect(dialog(page)).to_contain_text(CLAIM.table)
     await page.clock.run_for(1)
-    await expect(claim_card(page, earlier)).to_have_count(0)
+    await expect(claim_row(page, earlier)).to_have_count(0)
 
 
 @pytest.mark.slow
@@ -251,7 +326,7 @@ async def test_a_missing_answer_is_reported_as_such(room: FloorRoom) -> None:
     await room.sign_in(page, "Flo")
     asked: asyncio.Queue[Route] = asyncio.Queue()
     await page.route("**/validate", asked.put)
-    await press(claim_card(page), "Validate")
+    await press_on(page, "Validate")
     await answer(page, "Validate $1,510.00")
     await asked.get()
     await validated_by_flo(room)
@@ -260,7 +335,7 @@ async def test_a_missing_answer_is_reported_as_such(room: FloorRoom) -> None:
         "No answer. It may or may not have been done: check the list."
     )
     await answer(page, "Close")
-    await expect(claim_card(page)).to_contain_text("Validated by Flo")
+    await expect(opened(page)).to_contain_text("Validated by Flo")
 
 
 async def old(page: Page) -> None:
@@ -269,7 +344,7 @@ async def old(page: Page) -> None:
 
 async def current(page: Page, *wins: str) -> None:
     for claim in wins:
-        await expect(page.locator(f'[data-claim="{claim}"]')).to_be_visible(timeout=15_000)
+        await expect(page.locator(f'.row[data-claim="{claim}"]')).to_be_visible(timeout=15_000)
     await expect(page.locator(".line")).to_be_hidden()
 
 
@@ -314,9 +389,9 @@ async def test_a_line_that_died_without_a_word_is_found_out(
     page = await room.page()
     await hold_clock(page, datetime.now(UTC))
     await room.sign_in(page, "Flo")
-    await expect(page.locator(".claim")).to_have_count(2)
+    await expect(page.locator(".list .row")).to_have_count(2)
     room.stand.claims.put(ROYAL)
-    await expect(claim_card(page, ROYAL)).to_be_visible()
+    await expect(claim_row(page, ROYAL)).to_be_visible()
     await page.route("**/api/v1/**", lambda _: None)
     await page.clock.run_for(5_000)
     await old(page)
@@ -353,12 +428,12 @@ async def test_items_of_a_house_game_have_their_titles(
     room = FloorRoom(await sides(floor), browser)
     page = await room.signed_in("Flo")
     room.stand.claims.put(won)
-    await sees(claim_card(page, won), "Mega Jackpot", "Key Wager $1.00")
+    pane = await claim_card(page, won)
+    await sees(pane, "Mega Jackpot", "$1.00 each")
+    await expect(pane.get_by_title("Key Wager")).to_be_visible()
 
 
 WINS: Final = 27
-HIGHEST_PX: Final = 4_000
-"""Largest height of the page with these wins on a phone, in CSS pixels."""
 
 
 def win(number: int, of: ClaimRow = SMALL, **fields: object) -> ClaimRow:
@@ -372,66 +447,46 @@ def win(number: int, of: ClaimRow = SMALL, **fields: object) -> ClaimRow:
 
 
 def fill(room: FloorRoom) -> None:
-    """Have many wins wait. The largest are of the rounds R4 and R1."""
+    """Have many wins wait: one to pay, one hand pay to validate, and four of Envy Bonuses alone."""
     rows = [win(number) for number in range(WINS)]
     rows[4] = win(4, CLAIM, amount=90_000, hand_record="R1-3")
     rows[12] = win(12, ROYAL, amount=2_345_678, state="validated", validated_by="Finn")
+    for number in range(20, 24):
+        rows[number] = win(number, CLAIM, state="paid", envy_state="validated")
     room.stand.claims.claims = {row.claim: row for row in rows}
 
 
 async def shown(page: Page) -> list[str]:
-    rows = page.locator(".claim")
+    rows = page.locator(".list .row")
     return [str(await row.get_attribute("data-claim")) for row in await rows.all()]
 
 
-async def signs_in(room: FloorRoom, wins: int, *, closed: bool) -> Page:
-    """Sign in as Flo. The focus is then on the first win, and the next stop is its first button."""
+@pytest.mark.slow
+async def test_many_rows_are_in_groups_and_envy_bonuses_are_one_sum(room: FloorRoom) -> None:
+    """Hand pays are first in their group. The first row is open, and stays open."""
+    fill(room)
     page = await room.page("desk", "/floor", bypass_csp=True)
     await type_sign_in(page, "Flo")
-    await expect(page.locator(".claim")).to_have_count(wins)
-    first = page.locator(".claim").first
-    await expect(first.locator("h2 button" if closed else "h2")).to_be_focused()
-    await page.keyboard.press("Tab")
-    await expect(
-        first.get_by_role("button", name="Pay" if closed else "Validate").last
-    ).to_be_focused()
-    return page
-
-
-@pytest.mark.slow
-async def test_many_wins_are_short_rows_in_their_rounds_the_largest_first(room: FloorRoom) -> None:
-    """A row opens with everything, and closes again."""
-    fill(room)
-    page = await signs_in(room, WINS, closed=True)
-    await expect(page.locator(".claim.closed")).to_have_count(WINS)
-    assert (await shown(page))[:6] == ["w12", "w14", "w13", "w3", "w5", "w4"]
-    first = page.locator(".round").first
-    await expect(first.locator(".round-head")).to_have_text(
-        "TCP-04 · Round R4 3 wins: $23,597.05 + Envy $100.00"
-    )
-    row = claim_card(page, win(4))
-    await sees(row, "+ Envy $100.00")
+    await expect(page.locator(".list .row").first.get_by_role("link")).to_be_focused()
+    heads = page.locator(".list .group h2")
+    await expect(heads).to_have_text(["Validate 22", "Pay 1", "Envy owed by tables $400.00"])
+    assert (await shown(page))[:3] == ["w4", "w0", "w1"]
+    await expect(opened(page, win(4))).to_be_visible()
+    room.stand.claims.put(win(40, ROYAL, amount=9_999_999))
+    await expect(heads.first).to_have_text("Validate 23")
+    assert (await shown(page))[0] == "w40"
+    await expect(opened(page, win(4))).to_be_visible()
+    await press(page.locator("[data-group=envy]"), "4 hands, 4 players: show")
+    await expect(page.locator("[data-group=envy] .row")).to_have_count(4)
+    await sees(claim_row(page, win(20)), "TCP-06 · 1 player", "$100.00", "hand of position 5")
     for size in ("desk", "tablet", "phone"):
         await resize(page, size)
-        assert await page.evaluate("document.documentElement.scrollHeight") <= HIGHEST_PX, size
         await check_view(page)
-    head = row.locator("h2 button")
-    await head.click()
-    await sees(row, "Envy Bonuses: owed once the win is decided")
-    await expect(row.locator("h2")).to_be_focused()
-    await expect(row.get_by_role("img", name="ace of spades")).to_be_visible()
-    await expect(row.get_by_role("button", name="Reject")).to_be_visible()
-    await check_accessible(page)
-    await press(row, "Show less")
-    await expect(head).to_be_focused()
-    await expect(row.get_by_role("img")).to_have_count(0)
-    await row.get_by_role("button", name="Validate: ").click()
-    await answer(page, "Validate $900.00")
-    await sees(row, "To be paid")
-    assert room.acts == [("w4", "validate", "Flo")]
+    await press(page, "1 pay")
+    await expect(page.locator(".list .row")).to_have_count(1)
 
 
-async def test_wins_are_found_by_words_and_state(room: FloorRoom) -> None:
+async def test_rows_are_found_by_words(room: FloorRoom) -> None:
     fill(room)
     page = await room.signed_in("Flo")
     search = page.get_by_label("Search the list")
@@ -440,22 +495,32 @@ async def test_wins_are_found_by_words_and_state(room: FloorRoom) -> None:
         ("$70.08", ["w8"]), ("no such", []),
     ):  # fmt: skip
         await search.fill(words)
-        await expect(page.locator(".claim")).to_have_count(len(found))
+        await expect(page.locator(".list .row")).to_have_count(len(found))
         assert await shown(page) == found
     await expect(page.get_by_text("Nothing in the list matches.")).to_be_visible()
     await expect(page.locator(".count")).to_have_text(str(WINS))
-    await search.fill("")
-    await page.get_by_label("State", exact=True).select_option("To be paid")
-    await expect(page.locator(".claim")).to_have_count(1)
-    room.stand.claims.put(win(30, state="validated", validated_by="Finn", paid_from="hand_pay"))
-    await expect(page.locator(".claim")).to_have_count(2)
 
 
-@pytest.mark.slow
-async def test_a_win_that_arrives_opens_or_closes_no_other(room: FloorRoom) -> None:
-    page = await signs_in(room, 2, closed=False)
-    for number in range(6):
-        room.stand.claims.put(win(number))
-        await expect(claim_card(page, win(number))).to_be_visible()
-    await expect(page.locator(".claim.closed")).to_have_count(4)
-    await expect(claim_card(page, CLAIM).get_by_role("button", name="Reject")).to_be_visible()
+@pytest.mark.duty("D12")
+async def test_a_proposal_of_somebody_else_waits_in_the_inbox_of_those_who_may_decide(
+    room: FloorRoom,
+) -> None:
+    """It counts and is heard. The person who made it sees who may confirm it."""
+    sam = await room.signed_in("Sam", size="desk")
+    await expect(page_count := sam.locator(".count")).to_have_text("2")
+    change = Adjustment(meter="progressive", amount=2_350, reason="A sensor counted twice")
+    made = await room.stand.links.propose("tcp-main", "Sue", change)
+    await expect(page_count).to_have_text("3")
+    await sees(sam.locator("[aria-live=polite]"), "Proposal: Three Card Poker Jackpot")
+    await sam.locator(f'.list [data-proposal="{made.proposal}"] a').click()
+    pane = sam.locator(f'.detail[data-proposal="{made.proposal}"]')
+    await sees(pane, "adjusted by +$23.50", "After it$1,147.12", "Proposed by Sue")
+    sue = await room.signed_in("Sue", size="desk")
+    await sue.locator(f'.list [data-proposal="{made.proposal}"] a').click()
+    own = sue.locator(".detail.change")
+    await sees(own, "You proposed it: another person confirms.")
+    await expect(own.get_by_role("button", name="Confirm")).to_have_count(0)
+    await press(pane, "Confirm")
+    await answer(sam, "Confirm")
+    await expect(page_count).to_have_text("2")
+    assert room.stand.links.done[-1] == ("adjust", "tcp-main", "Sam", made.proposal)

@@ -1,0 +1,127 @@
+/* The evidence of a win: its cards, the wagers at lock-out, the facts, and what happened. */
+
+import * as claims from "./floor_claims.js";
+import * as format from "./floor_format.js";
+import { money } from "./money.js";
+import { Card } from "./playing_cards.js";
+import { html } from "./preact.js";
+
+const markOf = (claim, name) => (claim.winning.length ? claim.winning.includes(name) ? "in" : "out" : null);
+
+const Hand = ({ claim, title, names }) => {
+  const counts = !claim.counted.length || names.some((name) => claim.counted.includes(name));
+  return html`
+    <div class=${counts ? "hand" : "hand apart"}>
+      <p class="of">${counts ? title : html`${title}: <span>not in this wager</span>`}</p>
+      <span class="cards">${names.map((name) => html`<${Card} key=${name} name=${name} mark=${markOf(claim, name)} />`)}</span>
+    </div>`;
+};
+
+/* All cards of the round that this position saw, by who holds them. Those that form the winning
+   hand are ringed, as the settlement found them; cards that do not count are pale and named. */
+export const Hands = ({ claim }) => {
+  const hands = [[`Position ${claim.position}`, claim.cards], ["Community", claim.community], ["Dealer", claim.dealer]]
+    .filter(([, names]) => names.length);
+  const isApart = ([, names]) => claim.counted.length > 0 && !names.some((name) => claim.counted.includes(name));
+  return html`
+    <div class="hands">
+      ${[...hands.filter((hand) => !isApart(hand)), ...hands.filter(isApart)].map(([title, names]) => html`
+        <${Hand} key=${title} claim=${claim} title=${title} names=${names} />`)}
+    </div>`;
+};
+
+const NUMBERS = ["no", "one", "two", "three", "four", "five", "six"];
+
+export const CardsPanel = ({ claim }) => html`
+  <section class="panel cards-of">
+    <h3>Cards ${claim.winning.length > 0 && html`<span>${`the winning ${NUMBERS[claim.winning.length] ?? ""} are ringed`}</span>`}</h3>
+    <${Hands} claim=${claim} />
+  </section>`;
+
+/* The chips that the table counted: it takes no card before the count agrees. */
+export const chipsText = (claim) => {
+  const electronic = claim.electronic.map(format.item);
+  return [
+    `${format.count(claim.chips, "value chip")} for ${format.count(claim.chips, "accepted wager")}, counted before the cards`,
+    electronic.length > 0 && `electronic: ${electronic.join(", ")}`,
+  ].filter(Boolean).join(" · ");
+};
+
+const amountsOf = (claim) => new Set(claim.wagers.flatMap(({ wagers }) => Object.values(wagers)));
+
+export const WagersPanel = ({ claim }) => {
+  if (!claim.wagers.length) return null;
+  const names = format.inOrder([...new Set(claim.wagers.flatMap(({ wagers }) => Object.keys(wagers)))]);
+  const amounts = amountsOf(claim);
+  const envyOf = (position) => claim.envy.filter((owed) => owed.position === position)
+    .reduce((cents, owed) => cents + owed.amount, 0);
+  const cell = (row, name) => row.wagers[name] !== undefined && (amounts.size === 1
+    ? html`<i role="img" aria-label=${money(row.wagers[name])} />`
+    : money(row.wagers[name]));
+  return html`
+    <section class="panel">
+      <h3>Wagers at lock-out ${amounts.size === 1 && html`<span>${`${money([...amounts][0])} each`}</span>`}</h3>
+      <div class="scroll" tabindex="0" role="region" aria-label="Wagers at lock-out">
+      <table class="wagers">
+        <thead><tr>
+          <th scope="col">Position</th>
+          ${names.map((name) => html`<th scope="col" key=${name}><abbr title=${format.item(name)}>${format.short(name)}</abbr></th>`)}
+          ${claim.envy.length > 0 && html`<th scope="col">Envy</th>`}
+        </tr></thead>
+        <tbody>${claim.wagers.map((row) => html`
+          <tr key=${row.position} data-own=${row.position === claim.position ? "" : null}>
+            <th scope="row">${row.position}${row.position === claim.position ? " wins" : ""}
+              ${row.patron && html`<small>${row.patron}</small>`}
+              ${(claim.no_win ?? []).includes(row.position) && html`<small>declared to win nothing</small>`}</th>
+            ${names.map((name) => html`
+              <td key=${name} data-won=${row.position === claim.position && name === claim.item ? "" : null}>${cell(row, name)}</td>`)}
+            ${claim.envy.length > 0 && html`<td class="owed">${envyOf(row.position) > 0 && money(envyOf(row.position))}</td>`}
+          </tr>`)}
+        </tbody>
+      </table>
+      </div>
+      <p class="foot"><span>${chipsText(claim)}</span></p>
+      ${claim.envy.length > 0 && html`<p class="foot envy-foot"><span>${claims.envyTitle(claim)}</span> <b>${money(claim.envy_amount)}</b></p>`}
+    </section>`;
+};
+
+export const FactsPanel = ({ claim }) => html`
+  <section class="panel">
+    <h3>Evidence</h3>
+    <${claims.Facts} pairs=${[
+      ["Won", format.moment(claim.at)],
+      ["Asset number", claim.asset],
+      ["Round", claim.round],
+      ["Order", claims.order(claim)],
+      ["Patron", claim.patron],
+      ["Wager", `${claims.itemName(claim)}, ${money(claim.wagered)}`],
+      ["Meter", `${claim.meter_name || claim.meter} · ${claim.link_name || claim.link}`],
+      ["Share", claims.share(claim)],
+      ["Meter after it", claim.percent === null ? "" : money(claim.meter_after)],
+      ["Paid from", format.paidFrom(claim.paid_from)],
+      ["Slip number", claim.slip],
+      ["Rule", claim.rule],
+      ["Claim", claim.claim],
+    ]} />
+  </section>`;
+
+/* What happened with a win, each with its time and who did it. */
+const story = (claim) => [
+  [claim.at, claims.isHandPay(claim) ? "Win recorded, table held" : "Win recorded", true],
+  [claim.validated_at, claim.validated_by && `Validated by ${claim.validated_by}`],
+  [claim.state === "rejected" && claim.decided_at, claim.state === "rejected" && claims.rejection(claim)],
+  [claim.state === "pending" && claim.decided_at, claim.decided_by && `Reopened by ${
+    [claim.requested_by, claim.decided_by].filter(Boolean).join(" and ")}`],
+  [claim.request?.at, claim.request && `${claim.request.by} requests to ${claim.request.act} it`],
+  [claim.paid_at, claim.paid_by && `Paid by ${claim.paid_by}${claim.slip ? `, slip ${claim.slip}` : ""}`],
+  [claim.slip_corrected_at, claim.slip_corrected_by && `Slip number corrected by ${claim.slip_corrected_by}`],
+  [claim.envy_at, claim.envy_by && claims.envyTitle(claim)],
+].filter(([at, text]) => at && text).sort(([one], [other]) => Date.parse(one) - Date.parse(other));
+
+export const StoryPanel = ({ claim }) => html`
+  <section class="panel">
+    <h3>What happened</h3>
+    <ol class="story">${story(claim).map(([at, text, isWin]) => html`
+      <li key=${text} data-win=${isWin ? "" : null}><b>${format.time(at)}</b> ${text}</li>`)}
+    </ol>
+  </section>`;

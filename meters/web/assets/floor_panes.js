@@ -1,0 +1,48 @@
+/* Panes next to each other, or one in place of the other on a phone, and what all of them show. */
+
+import * as format from "./floor_format.js";
+import { Icon } from "./floor_icons.js";
+import { useNow } from "./floor_reading.js";
+import { money } from "./money.js";
+import { html } from "./preact.js";
+
+export const LATE_MS = 180000;
+
+/* A list, what is open of it, and on a desk something beside both. `opened` says if somebody opened
+   what is shown: on a phone, it then takes the place of the list. */
+export const Panes = ({ opened, list, shown, beside }) => html`
+  <div class=${beside ? "panes three" : "panes"} data-opened=${opened ? "" : null}>
+    <section class="pane list" aria-label="List">${list}</section>
+    ${shown}
+    ${beside && html`<aside class="pane beside" aria-label="Floor">${beside}</aside>`}
+  </div>`;
+
+/* A pane with a body that scrolls, and with acts that stay in sight. */
+export const Pane = ({ kind, of = {}, back, acts, children }) => html`
+  <article class=${`pane detail ${kind}`} ...${of}>
+    <div class="body" tabindex="0" role="region" aria-label="Details">
+      ${back && html`<a class="back" href=${back}><${Icon} name="back" />Back</a>`}
+      ${children}
+    </div>
+    ${acts && html`<div class="acts-bar">${acts}</div>`}
+  </article>`;
+
+export const Nothing = ({ text }) => html`
+  <article class="pane detail empty"><p class="nothing">${text}</p></article>`;
+
+export const Tag = ({ look, icon, children }) => html`
+  <span class=${`tag ${look}`}><${Icon} name=${icon} />${children}</span>`;
+
+/* An amount in large type, with raised cents. */
+export const Amount = ({ cents }) => {
+  const [whole, rest] = money(cents).split(".");
+  return html`<p class="amount">${whole}<sup>.${rest}</sup></p>`;
+};
+
+/* How long something has waited; after three minutes with a mark and weight. */
+export const Waited = ({ at, isTold = false }) => {
+  const ms = useNow() - Date.parse(at);
+  return html`
+    <span class="waited" data-long=${ms >= LATE_MS ? "" : null}>
+      <span class=${isTold ? "of" : "sr"}>Waiting </span><span class="span" data-at=${at}>${format.span(ms)}</span></span>`;
+};

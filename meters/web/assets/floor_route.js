@@ -1,0 +1,30 @@
+/* The address of what is shown: a view, and what is open in it, such as `#inbox/CLAIM`. */
+
+import { useLayoutEffect, useState } from "./preact.js";
+
+const read = () => {
+  const [name, ...rest] = location.hash.slice(1).split("/");
+  try {
+    return { name, of: decodeURIComponent(rest.join("/")) };
+  } catch {
+    return { name, of: "" }; // somebody typed a part of an address
+  }
+};
+
+export const hrefOf = (view, of = "") => `#${view}${of && `/${encodeURIComponent(of)}`}`;
+
+/* Show something else; with `replace`, the browser's way back leads past what is shown now. */
+export const show = (view, of = "", { replace = false } = {}) => {
+  if (replace) location.replace(hrefOf(view, of));
+  else location.hash = hrefOf(view, of);
+};
+
+export const useRoute = () => {
+  const [route, setRoute] = useState(read);
+  useLayoutEffect(() => {
+    const changed = () => setRoute(read());
+    window.addEventListener("hashchange", changed);
+    return () => window.removeEventListener("hashchange", changed);
+  }, []);
+  return route;
+};

@@ -1,0 +1,98 @@
+/* A win in its pane: what it is, its steps, its evidence, and the acts on it. */
+
+import * as api from "./floor_api.js";
+import * as claims from "./floor_claims.js";
+import { ClaimActs } from "./floor_decisions.js";
+import { CardsPanel, FactsPanel, StoryPanel, WagersPanel } from "./floor_evidence.js";
+import * as format from "./floor_format.js";
+import { Icon } from "./floor_icons.js";
+import { Amount, Pane, Tag, Waited } from "./floor_panes.js";
+import { useAnswer } from "./floor_reading.js";
+import { money } from "./money.js";
+import { html, useRef } from "./preact.js";
+
+/* The steps of a win until nothing is left to do: title, who or what, and whether it is done. */
+const stepsOf = (claim, me) => {
+  const { state, validated_by: first } = claim;
+  const isOver = state === "paid" || state === "rejected";
+  const validated = Boolean(first) && state !== "pending";
+  const byHand = claims.isHandPay(claim);
+  const own = first === me.name;
+  const steps = claim.only_envy ? [] : [
+    ["Validate", validated ? `${first}, ${format.time(claim.validated_at)}` : state === "rejected" ? "rejected" : "a floorperson", validated || isOver],
+    ...(byHand
+      ? [
+        ["Slip", claim.slip ?? "print, sign", Boolean(claim.slip)],
+        ["Pay by hand", claim.paid_by ? `${claim.paid_by}, ${format.time(claim.paid_at)}`
+          : !validated ? "another person" : own ? "another person: you validated it" : "you can", state === "paid"],
+      ]
+      : [["Pay", format.paidFrom(claim.paid_from).toLowerCase(), validated || state === "paid"]]),
+  ];
+  const envy = claim.envy.length > 0 && claim.envy_state
+    ? [[`Envy ${money(claim.envy_amount)}`, claim.envy_state === "rejected" ? "not due"
+      : `the table pays ${format.count(claim.envy.length, "player")}`, ["paid", "rejected"].includes(claim.envy_state)]]
+    : [];
+  return [...steps, ...envy];
+};
+
+const Steps = ({ claim, me }) => {
+  const steps = stepsOf(claim, me);
+  const next = claim.state === "rejected" && !claims.owesEnvy(claim) ? -1 : steps.findIndex(([, , isDone]) => !isDone);
+  return steps.length > 0 && html`
+    <ol class="steps">${steps.map(([title, who, isDone], at) => html`
+      <li key=${title} data-step=${isDone ? "done" : at === next ? "now" : "next"} aria-current=${at === next ? "step" : null}>
+        <i aria-hidden="true">${isDone ? html`<${Icon} name="check" />` : at + 1}</i>
+        <b>${title}</b> <span>${who}${isDone && html`<span class="sr">, done</span>`}</span></li>`)}
+    </ol>`;
+};
+
+const isWaiting = (claim) =>
+  ["pending", "validated"].includes(claim.state) && (claim.state === "pending" || claims.waitsForPay(claim))
+  || claims.owesEnvy(claim) || Boolean(claim.request);
+
+const Title = ({ claim }) => html`
+  <div class="win-title">
+    <div>
+      <h2 tabindex="-1">${claims.shortPlace(claim)} <span>${`· ${claim.link_name || claim.link} · asset ${claim.asset}`}</span></h2>
+      <${Amount} cents=${claims.due(claim)} />
+      <p><b>${claims.handName(claim)}</b>${` · ${claims.itemName(claim)}, ${money(claim.wagered)} · ${claims.share(claim)}`}</p>
+    </div>
+    <p class="tags">
+      ${isWaiting(claim) && html`<${Waited} at=${claims.since(claim)} isTold />`}
+      <${claims.Chip} claim=${claim} />
+      ${claims.isHandPay(claim) && html`<${Tag} look="handpay" icon="handpay">Hand pay<//>`}
+      ${claims.needsTaxDocuments(claim) && html`<${Tag} look="pending" icon="doc">Tax documents needed<//>`}
+    </p>
+  </div>`;
+
+/* The evidence is for people with the right to see wins. */
+export const Win = ({ claim, me, done, back }) => {
+  const sees = me.rights.includes("wins");
+  return html`
+    <${Pane} kind="win" of=${{ "data-claim": claim.claim, "data-state": claims.look(claim) }} back=${back}
+      acts=${sees && html`<${ClaimActs} claim=${claim} me=${me} done=${done} />`}>
+      <${Title} claim=${claim} />
+      <${Steps} claim=${claim} me=${me} />
+      <${claims.RequestNotice} claim=${claim} />
+      ${claim.state === "rejected" && html`<p class="notice bad">${claims.rejection(claim)}</p>`}
+      <div class="evidence">
+        <div>
+          <${CardsPanel} claim=${claim} />
+          <${WagersPanel} claim=${claim} />
+        </div>
+        ${sees && html`<div><${FactsPanel} claim=${claim} /><${StoryPanel} claim=${claim} /></div>`}
+      </div>
+    <//>`;
+};
+
+/* A win by its id: as a list has it (`row`), or else as the service has it. What was shown stays
+   until the answer has come. */
+export const useClaim = (id, row, changes) => {
+  const { found, error, read } = useAnswer(
+    async () => (id && !row ? api.get(`/api/v1/claims/${encodeURIComponent(id)}`) : null), [id, changes, !row],
+  );
+  const last = useRef(null);
+  const claim = row ?? (found?.claim === id ? found : null);
+  if (claim) last.current = claim;
+  return { claim: claim ?? (last.current?.claim === id ? last.current : null), error, read };
+};
