@@ -43,6 +43,15 @@ def short_money(amount_cents: int) -> str:
     return money(amount_cents).removesuffix(".00")
 
 
+def coin_money(amount_cents: int) -> str:
+    """Return an amount as it is spoken, which can be less than a dollar.
+
+    >>> coin_money(100), coin_money(250), coin_money(25)
+    ('$1', '$2.50', '25¢')
+    """
+    return short_money(amount_cents) if amount_cents >= 100 else f"{amount_cents}¢"
+
+
 def exact_money(micros: int) -> str:
     """Return micros in dollars with six decimals, as in audits.
 
@@ -73,10 +82,7 @@ def wager_text(wager_cents: int) -> str:
     >>> wager_text(100), wager_text(250), wager_text(25)
     ('$1 wager', '$2.50 wager', '25¢ wager')
     """
-    if wager_cents < 100:
-        return f"{wager_cents}¢ wager"
-    dollars, cents = divmod(wager_cents, 100)
-    return f"${dollars:,}.{cents:02} wager" if cents else f"${dollars:,} wager"
+    return f"{coin_money(wager_cents)} wager"
 
 
 def item_words(item: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:

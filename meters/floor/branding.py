@@ -1,7 +1,6 @@
-"""Colors, logo and texts of the facility's displays, with checks that people can read the texts."""
+"""Theme, logo and texts of the facility's displays."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -10,20 +9,11 @@ from xml.parsers import expat
 import msgspec
 
 from bonus.errors import UserError
-from meters.floor.facility import Config, Problem
-
-READABLE: Final = 4.5
-"""Lowest contrast of a text against its background (WCAG 2.2, 1.4.3)."""
-
-SEEN: Final = 3.0
-"""Lowest contrast of large text, and of graphics (WCAG 2.2, 1.4.11)."""
+from meters.floor.facility import Config
 
 LOGO_BYTES_MAX: Final = 60_000
-"""With such a logo, a page of signage stays below 100 kB."""
+"""With such a logo, a page of signage stays below 300 kB with its fonts."""
 
-_COLOUR: Final = re.compile(r"#[0-9A-Fa-f]{6}")
-_BLACK: Final = "#000000"
-_WHITE: Final = "#ffffff"
 _SVG: Final = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<svg[\s>]",
     re.DOTALL,
@@ -39,16 +29,16 @@ class BrandingText(Config, frozen=True, kw_only=True):
 
     Attributes:
         jackpot: above a win during its celebration.
-        pending: above a win that waits for a floorperson (duty D8).
-        validated: above a win that a floorperson has just validated.
-        closed: next to a meter whose link accepts no wagers.
-        unavailable: shown if there is no current amount (duty D14).
+        pending: after a win that waits for a floorperson (duty D8).
+        validated: after a win that a floorperson has just validated.
+        closed: at a meter whose link accepts no wagers.
+        unavailable: at a meter without a current amount (duty D14).
         foot: the line at the bottom of every page; empty for no line.
     """
 
     jackpot: Phrase = "Jackpot"
-    pending: Phrase = "Pending verification"
-    validated: Phrase = "Validated"
+    pending: Phrase = "verifying"
+    validated: Phrase = "verified"
     closed: Phrase = "Closed"
     unavailable: Phrase = "Temporarily unavailable"
     foot: Annotated[str, msgspec.Meta(max_length=160)] = ""
@@ -59,9 +49,7 @@ class Branding(Config, frozen=True, kw_only=True):
 
     Attributes:
         title: the text above the meters if a page shows several links.
-        ground: the background color, as ``#rrggbb``.
-        ink: the color of digits and words.
-        accent: the color of signs and lines, and of the band that marks a win.
+        theme: ``gold``, ``neon`` or ``classic``.
         logo: the path of an SVG, PNG or WebP file, relative to the floor file.
         rotate: ``fit`` shows all meters at the same time, unless numerals or names would be too
             small to read across the room: then the meters take turns. With ``links`` or ``meters``,
@@ -72,83 +60,12 @@ class Branding(Config, frozen=True, kw_only=True):
     """
 
     title: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] = "Progressive Jackpots"
-    ground: str = "#12231b"
-    ink: str = "#f4ead2"
-    accent: str = "#c9a25a"
+    theme: Literal["gold", "neon", "classic"] = "gold"
     logo: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
     rotate: Literal["fit", "links", "meters"] = "fit"
     rotate_seconds: Annotated[int, msgspec.Meta(ge=3, le=600)] = 12
     celebrate_from: Annotated[int, msgspec.Meta(ge=0)] = 0
     wording: BrandingText = BrandingText()
-
-
-def branding_problems(branding: Branding) -> Iterator[Problem]:
-    """Yield what is wrong with the colors; the contrast is checked only if all are colors."""
-    for key in ("ground", "ink", "accent"):
-        if not _COLOUR.fullmatch(getattr(branding, key)):
-            yield ("signage", key), f'{key} is a color in quotes: {key} = "#rrggbb"'
-    for key, least in (("ink", READABLE), ("accent", SEEN)):
-        found = contrast(getattr(branding, key), branding.ground)
-        if found < least:
-            # The ratio is rounded down: 4.46 must not be shown as 4.5, which is enough contrast.
-            ratio = int(found * 10) / 10
-            reason = (
-                f"{key} {getattr(branding, key)} cannot be read on ground {branding.ground}:"
-                f" their contrast is {ratio} to 1, and must be at least {least}"
-            )
-            yield ("signage", key), reason
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colors, from 1 to 21, as WCAG defines it.
-
-    >>> contrast("#000000", "#ffffff")
-    21.0
-    """
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def mixed(one: str, other: str, percent: int) -> str:
-    """Return a color mixed with a percentage of another.
-
-    >>> mixed("#000000", "#ffffff", 50)
-    '#808080'
-    """
-    parts = (
-        (a * (100 - percent) + b * percent + 50) // 100
-        for a, b in zip(_channels(one), _channels(other), strict=True)
-    )
-    return "#" + "".join(f"{part:02x}" for part in parts)
-
-
-def on(ground: str) -> str:
-    """Return black or white; one of them has enough contrast against any background."""
-    return max((_BLACK, _WHITE), key=lambda ink: contrast(ink, ground))
-
-
-def away(ground: str, ink: str, percent: int) -> str:
-    """Return a background farther from its text's color, so the contrast does not fall."""
-    return mixed(ground, _BLACK if _luminance(ink) > _luminance(ground) else _WHITE, percent)
-
-
-def readable(colour: str, towards: str, ground: str) -> str:
-    """Return `colour`, mixed with just enough of `towards` that small text is readable."""
-    steps = (mixed(colour, towards, percent) for percent in range(0, 101, 5))
-    return next((one for one in steps if contrast(one, ground) >= READABLE), towards)
-
-
-def _channels(colour: str) -> tuple[int, int, int]:
-    red, green, blue = bytes.fromhex(colour[1:])
-    return red, green, blue
-
-
-def _luminance(colour: str) -> float:
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (channel / 255 for channel in _channels(colour))
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.choices import choice_problem
 from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
-from meters.floor.branding import Branding, branding_problems
+from meters.floor.branding import Branding
 from meters.floor.facility import (
     SERVICE_PATHS,
     ArchiveSettings,
@@ -92,6 +92,8 @@ class MeterSettings(Config, frozen=True, kw_only=True):
             larger one, because such an amount must be an error.
         chance_ratio_max: the house accepts that a dollar wagered is this number of times as likely
             to win the meter at one game or wager as at another (duty D21); 1 for equal chances.
+        tier: the rank of the meter on displays, 1 for the highest; None for its rank among the
+            meters that the same wager feeds, by their seeds.
     """
 
     kind: str
@@ -104,6 +106,7 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=LIMIT_CENTS_MAX)] | None = None
     contribution_max: Annotated[int, msgspec.Meta(ge=1, le=LIMIT_CENTS_MAX)] | None = None
     chance_ratio_max: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
+    tier: Annotated[int, msgspec.Meta(ge=1, le=3)] | None = None
 
     @property
     def meter_id(self) -> str:
@@ -351,7 +354,6 @@ def _problems(floor: Floor) -> Iterator[Problem]:
     yield from facility_problems(floor.facility)
     yield from archive_problems(floor.archive)
     yield from service_problems(floor.service)
-    yield from branding_problems(floor.signage)
     tables: dict[str, str] = {}
     assets: dict[str, str] = {}
     links: set[str] = set()

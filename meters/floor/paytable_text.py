@@ -1,27 +1,91 @@
-"""Texts that show patrons what each hand wins (duty D1), by the present terms of the link."""
+"""What each hand wins, as patrons read it (duty D1), by the present terms of the link."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from bonus.display import hand_words, percent_text, short_money
 from bonus.law.meter_terms import MeterTerms, Row
 from meters.floor.floor_file import Meter
+from meters.floor.patron_words import PatronWords
 
-_ENVY: Final = "Envy Bonus"
+_ROYAL: Final = "As Ks Qs Js Ts"
+_MINI_ROYAL: Final = "As Ks Qs"
+_EXACT: Final[Mapping[str, str]] = {
+    "royal_flush_spades": _ROYAL,
+    "royal_flush": _ROYAL,
+    "mini_royal_spades": _MINI_ROYAL,
+    "mini_royal": _MINI_ROYAL,
+    "super_royal": f"{_ROYAL} 9s",
+    "super_royal_diamonds": "Ad Kd Qd Jd Td 9d",
+    "six_card_royal": f"{_ROYAL} 9s",
+    "six_card_royal_diamonds": "Ad Kd Qd Jd Td 9d",
+}
+"""Cards of the hands of which each suit has only one."""
+
+_EXAMPLES: Final[Mapping[str, str]] = {
+    "straight_flush": "9h 8h 7h 6h 5h",
+    "four_of_a_kind": "Kc Kd Kh Ks 4c",
+    "full_house": "Qh Qs Qd 7c 7h",
+}
+_EXAMPLES_OF_THREE: Final[Mapping[str, str]] = {
+    "straight_flush": "9h 8h 7h",
+    "three_of_a_kind": "Kc Kd Kh",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of what a hand wins.
+
+    `text` is the title of a meter for all of it (``whole``), a percentage of a meter (``share``),
+    or an amount (``sum``). `meter` is the id of the meter.
+    """
+
+    kind: Literal["whole", "share", "sum"]
+    text: str
+    meter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PayRow:
+    """One hand. `cells` has what it wins, and its Envy Bonus if there are any, in each game."""
+
+    hand: str
+    cards: tuple[str, ...]
+    cells: tuple[tuple[Part, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pays:
     """A paytable for patrons: what each hand wins, in one game or in several games.
 
-    `columns` are the headings after that of the hands. `rows` have the name of each hand and its
-    cells, the highest first, and at the end the draws. Amounts are in dollars, for one wager.
+    `columns` are the headings after that of the hands; `envy` says which of them are for the Envy
+    Bonus. `rows` has the highest hand first, and at the end the draws. Amounts are in dollars, for
+    one wager.
     """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    has_envy: bool
+    envy: tuple[bool, ...]
+    rows: tuple[PayRow, ...]
+
+    @property
+    def has_envy(self) -> bool:
+        return any(self.envy)
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """A hand that wins a percentage of a meter. `whole` if it wins all of it.
+
+    `game` is empty if the winners are the same in every game that feeds the meter.
+    """
+
+    game: str
+    hand: str
+    cards: tuple[str, ...]
+    share: str
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,50 +93,78 @@ class _GamePays:
     """Payouts of each hand in one game; `hands` are those that have any, the highest first."""
 
     hands: tuple[str, ...]
-    wins: Mapping[str, str]
-    envy: Mapping[str, str]
+    wins: Mapping[str, tuple[Part, ...]]
+    envy: Mapping[str, tuple[Part, ...]]
 
     @property
     def has_envy(self) -> bool:
         return any(self.envy.values())
 
 
-def pays_of(meter: Meter) -> Pays:
-    """Return the paytable of a meter; games that pay differently have columns of their own."""
-    games = {game: _pays_in(meter, game) for game in _games_of(meter)}
+def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
+    """Return the meters in groups: those that the same wager feeds have a paytable together."""
+    groups: list[list[Meter]] = []
+    for meter in meters:
+        for group in groups:
+            first = group[0]
+            same = (first.wager, first.paytable, first.fed_in) == (
+                meter.wager, meter.paytable, meter.fed_in,
+            )  # fmt: skip
+            kinds = {each.kind for each in group}
+            if same and meter.kind in _fed(first) and meter.kind not in kinds:
+                group.append(meter)
+                break
+        else:
+            groups.append([meter])
+    return [tuple(group) for group in groups]
+
+
+def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
+    """Return the paytable of the meters that one wager feeds.
+
+    Games that pay differently have columns of their own.
+    """
+    top = meters[0]
+    games = {game: _pays_in(meters, game, words) for game in _games_of(top)}
     first, *others = games.values()
-    shown = {"Wins": first}
+    shown = {words.wins: first}
     if any(pays != first for pays in others):
-        shown = {meter.games[game].title: pays for game, pays in games.items()}
+        shown = {top.games[game].title: pays for game, pays in games.items()}
     columns = [
         column
         for title, pays in shown.items()
-        for column in ([title, _ENVY] if pays.has_envy else [title])
+        for column in ([(title, False), (words.envy, True)] if pays.has_envy else [(title, False)])
     ]
-    rows = [
-        (hand_words(hand), *(cell for pays in shown.values() for cell in _cells(pays, hand)))
-        for hand in _merged(pays.wins for pays in shown.values())
-        if any(hand in pays.hands for pays in shown.values())
-    ]
-    terms = meter.terms
-    if meter.magic_card_every:
-        rows.append(("Magic Card", _dollars(meter, terms.magic_card_for_1)))
-    if meter.lucky_every:
-        rows.append(("Lucky Bonus", _dollars(meter, terms.lucky_bonus_for_1)))
-    filled = tuple((*row, *("" for _ in columns[len(row) - 1 :])) for row in rows)
-    return Pays(tuple(columns), filled, _ENVY in columns)
+    rows = []
+    for hand in _merged(pays.wins for pays in shown.values()):
+        if any(hand in pays.hands for pays in shown.values()):
+            cells = tuple(cell for pays in shown.values() for cell in _cells(pays, hand))
+            of_meter = any(part.meter for cell in cells for part in cell)
+            cards = _cards(hand, top.terms, examples=True) if of_meter else ()
+            rows.append(PayRow(hand_words(hand), cards, cells))
+    terms = top.terms
+    for title, every, for_1 in (
+        (words.magic_card, top.magic_card_every, terms.magic_card_for_1),
+        (words.lucky_bonus, top.lucky_every, terms.lucky_bonus_for_1),
+    ):
+        if every:
+            won = (Part("sum", short_money(for_1 * top.wager)),)
+            rows.append(PayRow(title, (), (won, *(() for _ in columns[1:]))))
+    return Pays(
+        tuple(title for title, _ in columns), tuple(envy for _, envy in columns), tuple(rows)
+    )
 
 
-def winners_of(meter: Meter) -> str:
-    """Return the hands that win a percentage of the meter, in a line for each differing game.
-
-    A display can break a line between words, but not before a percentage.
-    """
-    won = {game: _winners_in(meter, game) for game in _games_of(meter)}
-    first, *others = won.values()
+def winners_of(meter: Meter, words: PatronWords) -> tuple[Winner, ...]:
+    """Return the hands that win a percentage of the meter, for each game that differs."""
+    first, *others = [_winners_in(meter, game, words) for game in _games_of(meter)]
     if all(hands == first for hands in others):
-        return f"Wins: {first}"
-    return "\n".join(f"{meter.games[game].title}: {hands}" for game, hands in won.items() if hands)
+        return first
+    return tuple(
+        replace(each, game=meter.games[game].title)
+        for game in _games_of(meter)
+        for each in _winners_in(meter, game, words)
+    )
 
 
 def _games_of(meter: Meter) -> tuple[str, ...]:
@@ -80,40 +172,48 @@ def _games_of(meter: Meter) -> tuple[str, ...]:
     return meter.fed_in or ("",)
 
 
-def _pays_in(meter: Meter, game: str) -> _GamePays:
-    terms = meter.terms_in(game)
-    # The meters (tiers) of the wager, the highest first. What the wager pays at odds is shown with
-    # the first. An Envy Bonus is shown once, with the first meter where its hand is shown.
-    fed = meter.games.meters.terms[terms.wagers[0]].fed
-    wins = {hand: " + ".join(_wins(meter, row, fed)) for hand, row in terms.rows.items()}
+def _fed(meter: Meter) -> Sequence[str]:
+    """Return the kinds of the meters (tiers) that the wager of a meter feeds, the highest first."""
+    return meter.games.meters.terms[meter.terms.wagers[0]].fed
+
+
+def _pays_in(meters: Sequence[Meter], game: str, words: PatronWords) -> _GamePays:
+    terms = meters[0].terms_in(game)
+    wins = {hand: tuple(_wins(meters, row, words)) for hand, row in terms.rows.items()}
     envy = {
-        hand: short_money(row.envy_cents)
-        if row.envy_cents and meter.kind == _first_shown(row, fed)
-        else ""
+        hand: (Part("sum", short_money(row.envy_cents)),) if row.envy_cents else ()
         for hand, row in terms.rows.items()
     }
     shown = {hand: wins[hand] or envy[hand] for hand in terms.rows}
     return _GamePays(_shown(terms, shown), wins, envy)
 
 
-def _first_shown(row: Row, fed: Sequence[str]) -> str:
-    if row.for_1 or row.sum_cents:
-        return fed[0]
-    return next((kind for kind in fed if row.percent_of(kind)), fed[0])
-
-
-def _winners_in(meter: Meter, game: str) -> str:
+def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ...]:
     terms = meter.terms_in(game)
     percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
-    return "; ".join(
-        f"{hand_words(hand)}\N{NO-BREAK SPACE}{percent_text(percents[hand])}%"
+    return tuple(
+        Winner(
+            "",
+            hand_words(hand),
+            _cards(hand, terms, examples=False),
+            words.share.format(percent=percent_text(percents[hand])),
+            percents[hand] == 100,
+        )
         for hand in _shown(terms, percents)
     )
 
 
 def _shown(terms: MeterTerms, wins: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the hands with a text in `wins`, highest first; royals can share a row."""
+    """Return the hands with something in `wins`, highest first; royals can share a row."""
     return tuple(dict.fromkeys(row.hand for hand, row in terms.rows.items() if wins[hand]))
+
+
+def _cards(hand: str, terms: MeterTerms, *, examples: bool) -> tuple[str, ...]:
+    found = _EXACT.get(hand, "")
+    if examples and not found:
+        of_three = "mini_royal" in terms.rows
+        found = (_EXAMPLES_OF_THREE if of_three else _EXAMPLES).get(hand, "")
+    return tuple(found.split())
 
 
 def _merged(rankings: Iterable[Iterable[str]]) -> list[str]:
@@ -127,18 +227,21 @@ def _merged(rankings: Iterable[Iterable[str]]) -> list[str]:
     return found
 
 
-def _cells(pays: _GamePays, hand: str) -> Iterator[str]:
-    yield pays.wins.get(hand, "")
+def _cells(pays: _GamePays, hand: str) -> Iterator[tuple[Part, ...]]:
+    yield pays.wins.get(hand, ())
     if pays.has_envy:
-        yield pays.envy.get(hand, "")
+        yield pays.envy.get(hand, ())
 
 
-def _wins(meter: Meter, row: Row, fed: Sequence[str]) -> Iterator[str]:
-    if percent := row.percent_of(meter.kind):
-        yield f"{percent_text(percent)}% of the meter"
-    if meter.kind == fed[0] and (fixed_cents := row.fixed_cents(meter.wager)):
-        yield short_money(fixed_cents)
-
-
-def _dollars(meter: Meter, for_1: int) -> str:
-    return short_money(for_1 * meter.wager)
+def _wins(meters: Sequence[Meter], row: Row, words: PatronWords) -> Iterator[Part]:
+    """Yield what a hand wins: all of a meter first, then percentages, then amounts."""
+    shares = [(meter, percent) for meter in meters if (percent := row.percent_of(meter.kind))]
+    for meter, percent in sorted(shares, key=lambda share: share[1] != 100):
+        title = meter.title if len(meters) > 1 else words.the_meter
+        if percent == 100:
+            yield Part("whole", title, meter.meter_id)
+        else:
+            text = words.share_of.format(percent=percent_text(percent), meter=title)
+            yield Part("share", text, meter.meter_id)
+    if fixed_cents := row.fixed_cents(meters[0].wager):
+        yield Part("sum", short_money(fixed_cents))

@@ -25,8 +25,8 @@ SECURITY_HEADERS: Final = (
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self' 'sha256-%s'; style-src 'self'; img-src 'self'; "
-        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        % _GUARD_DIGEST,
+        b"font-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; "
+        b"form-action 'none'; frame-ancestors 'none'" % _GUARD_DIGEST,
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),

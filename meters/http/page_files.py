@@ -29,6 +29,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
 }
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
 """Comment that fills whole lines, which browsers do not get; ``/*!`` is a license and is sent."""
@@ -41,15 +42,24 @@ class Assets:
 
     @classmethod
     def load(cls, packages: Sequence[str]) -> Self:
-        """Return the files in the `assets` folders of packages. Their names must be unique."""
+        """Return the files in the `assets` folders of packages, and the fonts in a folder there.
+
+        Their names must be unique.
+        """
         bodies = {
-            each.name: _COMMENT.sub(b"", each.read_bytes())
+            each.name: _sent(each.name, each.read_bytes())
             for package in packages
-            for each in sorted((files(package) / "assets").iterdir(), key=lambda file: file.name)
+            for folder in (files(package) / "assets", files(package) / "assets" / "fonts")
+            if folder.is_dir()
+            for each in sorted(folder.iterdir(), key=lambda file: file.name)
             if PurePath(each.name).suffix in _MEDIA_TYPES
         }
         digest = hashlib.sha256(b"\0".join(bodies.values()))
         return cls(digest.hexdigest()[:12], bodies)
+
+
+def _sent(name: str, body: bytes) -> bytes:
+    return body if name.endswith(".woff2") else _COMMENT.sub(b"", body)
 
 
 def asset_route(assets: Assets) -> HTTPRouteHandler:

@@ -64,6 +64,9 @@ _IN_WORDS: Final = {
     "reserve_bps": "rate to the reserve",
 }
 
+_SHOWN: Final = frozenset({"id", "name", "tier"})
+"""Settings of a meter that decide nothing about its money: displays alone use them."""
+
 _BY_PROPOSAL: Final = frozenset(get_args(Parameter))
 _Settings = dict[str, object]
 
@@ -92,7 +95,7 @@ class LinkConfiguration:
         held = _Text(
             facility=_given(facility, _FACILITY_KEYS),
             meters={
-                meter.meter_id: _given(meter, set(MeterSettings.__struct_fields__) - {"id", "name"})
+                meter.meter_id: _given(meter, set(MeterSettings.__struct_fields__) - _SHOWN)
                 | _from_games(meter)
                 for meter in link.meter
             },

@@ -1,14 +1,12 @@
 """The signage pages. The service sends a page with current data, and `signage.js` updates it.
 
-Some show players what each hand wins (duty D1), with a paytable under each meter:
+Some show players what each hand wins (duty D1), with a paytable beside the live meters:
 `/signage/LINK/pays` has all meters of a link, `/signage/LINK/pays/TABLE` only those of one table,
 as its game pays.
 """
 
 import hashlib
-from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
-from zoneinfo import ZoneInfo
 
 import msgspec
 from litestar import MediaType, Response, get
@@ -17,16 +15,16 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from litestar.response import Redirect
 
-from bonus.display import money, short_money, wager_text
+from bonus.display import coin_money, money, short_money
 from meters.floor.branding import Logo, read_logo
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link, Meter
-from meters.floor.paytable_text import pays_of, winners_of
+from meters.floor.patron_words import words_of
+from meters.floor.paytable_text import meters_by_wager, pays_of, winners_of
 from meters.http.page_files import A_YEAR, load_template
 from meters.web.display_state import DisplayState, JackpotRow, MeterRow
 
-_DIGITS_LEAST: Final = 6
-_DIGITS_MOST: Final = 12
+_ROOM_MOST: Final = 12
 _TEMPLATE: Final = load_template("meters.web", "signage_page.html")
 
 Shown = Literal["live", "closed", "unavailable"]
@@ -35,8 +33,13 @@ Shown = Literal["live", "closed", "unavailable"]
 
 class _Note(NamedTuple):
     kind: str = ""
-    heading: str = ""
-    text: str = ""
+    what: str = ""
+    word: str = ""
+
+    @property
+    def chars(self) -> int:
+        """The length of the text in steps of six, by which the style sheet sets its size."""
+        return -(-max(1, len(self.what) + len(self.word)) // 6) * 6
 
 
 def signage_routes(
@@ -95,6 +98,20 @@ def _of_table(link: Link, table: str) -> Link:
     return msgspec.structs.replace(link, meter=meters)
 
 
+def tiers_of(link: Link) -> dict[str, int]:
+    """Return the rank of each meter, 1 to 3; 0 for meters of equal rank.
+
+    Meters that the same wager feeds are ranked by their seeds, unless the floor file says it. So a
+    rank never changes with an amount.
+    """
+    found: dict[str, int] = {}
+    for group in meters_by_wager(link.meter):
+        by_seed = sorted(group, key=lambda meter: -meter.terms.seed_cents)
+        for at, meter in enumerate(by_seed, 1):
+            found[meter.meter_id] = meter.tier or (min(at, 3) if len(group) > 1 else 0)
+    return found
+
+
 class Signage:
     """One signage page; `signage.js` applies later changes by the same rules."""
 
@@ -104,6 +121,7 @@ class Signage:
         self._floor = floor
         self._displays = displays
         self._branding = floor.signage
+        self._words = words_of(floor.signage.wording)
         self._version = version
         self._logo = logo
         self._rows = {(row.link, row.meter): row for row in displays.rows()}
@@ -120,7 +138,10 @@ class Signage:
 
     def paytables(self, link: Link, table: str = "") -> str:
         """Return the HTML of the page with a link's paytables."""
-        shown = [(meter.meter_id, meter.title, meter.limit, pays_of(meter)) for meter in link.meter]
+        shown = [
+            (meter.meter_id, meter.title, meter.limit, pays_of((meter,), self._words))
+            for meter in link.meter
+        ]
         digest = hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:12]
         return self.page((link,), link.id, terms=f"{self._version}-{digest}", table=table)
 
@@ -133,37 +154,99 @@ class Signage:
         shows these, for one `table` if it is given.
         """
         facility = self._floor.facility
+        shown = [self._link(link, pays=bool(terms)) for link in links if link.meter]
         return _TEMPLATE.render(
             version=self._version,
             facility=facility,
             look=self._branding,
-            words=self._branding.wording,
+            theme=self._branding.theme,
+            words=self._words,
+            texts=msgspec.json.encode(self._words).decode(),
             logo=self._logo is not None,
             mark=DEMONSTRATION_MARK,
             title=links[0].name if watched else self._branding.title,
+            stake=self._stake(links),
             stream="/api/v1/meters/stream" + (f"?link={watched}" if watched else ""),
-            links=[self._link(link) for link in links if link.meter],
+            links=shown,
+            shown=self._page_shown(shown),
             terms=terms,
             table=table,
-            time=f"{datetime.now(ZoneInfo(facility.timezone)):%H:%M:%S}",
-            instant=datetime.now(UTC).isoformat(timespec="seconds"),
+            game=self._game(links[0], table),
         )
 
-    def _link(self, link: Link) -> dict[str, object]:
+    @staticmethod
+    def _game(link: Link, table: str) -> str:
+        played = {each.id: each.chapter.title for each in link.table}
+        return played.get(table, "")
+
+    def _stake(self, links: tuple[Link, ...]) -> dict[str, str] | None:
+        """Return the wager that all meters of the page have; None if they differ."""
+        meters = [meter for link in links for meter in link.meter]
+        wagers = {self._wager(link, meter) for link in links for meter in link.meter}
+        if len(wagers) != 1:
+            return None
+        (wager,) = wagers
+        groups = [group for link in links for group in meters_by_wager(link.meter)]
+        words = self._words
+        plays = words.feeds_each if len(meters) > 1 else ""
+        if len(groups) == 1 and len(meters) > 1:
+            plays = words.feeds_all.format(count=words.number(len(meters)))
+        amount = coin_money(wager)
+        return {"chip": amount, "wager": words.wager.format(amount=amount), "plays": plays}
+
+    def _wager(self, link: Link, meter: Meter) -> int:
+        row = self._rows.get((link.id, meter.meter_id))
+        return row.wager if row else meter.wager
+
+    @staticmethod
+    def _page_shown(links: list[dict[str, object]]) -> Shown:
+        """Return whether all links have the same message: then it is shown once, for all."""
+        states = {link["shown"] for link in links}
+        if not links or len(states) > 1:
+            return "live"
+        (state,) = states
+        return (
+            "unavailable" if state == "unavailable" else "closed" if state == "closed" else "live"
+        )
+
+    def _link(self, link: Link, *, pays: bool) -> dict[str, object]:
         row = self._links.get(link.id)
+        tiers = tiers_of(link)
+        ordered = sorted(
+            link.meter, key=lambda meter: (tiers[meter.meter_id] or 4, -meter.terms.seed_cents)
+        )
+        meters = [self._meter(link, meter, tiers[meter.meter_id]) for meter in ordered]
+        states = {meter["shown"] for meter in meters}
+        waits = any(self._hits.get((link.id, meter.meter_id)) for meter in link.meter)
+        shown: Shown = "live"
+        if states == {"unavailable"}:
+            shown = "unavailable"
+        elif states <= {"closed", "unavailable"} and not waits:
+            shown = "closed"
         return {
             "id": link.id,
             "name": link.name,
             "state": "inoperable" if row is None else row.state,
             "age_ms": 0 if row is None else row.age_ms,
-            "digits": self._digits(link),
-            "meters": [self._meter(link, meter) for meter in link.meter],
+            "shown": shown,
+            "tiers": any(tiers.values()),
+            "meters": meters,
+            "pays": self._pays(link, tiers) if pays else [],
         }
 
-    def _digits(self, link: Link) -> int:
-        """Return how many digits of cents must fit in the size of a link's amounts, 6 to 12."""
-        amounts = [row.amount for row in self._rows.values() if row.link == link.id]
-        return min(max(_DIGITS_LEAST, *map(len, map(str, amounts)), 0), _DIGITS_MOST)
+    def _pays(self, link: Link, tiers: dict[str, int]) -> list[dict[str, object]]:
+        return [
+            {
+                "title": group[0].title if len(group) == 1 else "",
+                "wager": self._words.wager.format(amount=coin_money(group[0].wager)),
+                "pays": pays_of(group, self._words),
+                "meters": [meter.meter_id for meter in group],
+                "tiers": tiers,
+            }
+            for group in meters_by_wager(
+                sorted(link.meter, key=lambda each: tiers[each.meter_id] or 4)
+            )
+        ]
 
     def _shown(self, row: MeterRow | None) -> Shown:
         link = self._links.get(row.link) if row is not None else None
@@ -172,42 +255,55 @@ class Signage:
             return "unavailable"
         return "closed" if "closed" in states else "live"
 
-    def _meter(self, link: Link, meter: Meter) -> dict[str, object]:
+    def _meter(self, link: Link, meter: Meter, tier: int) -> dict[str, object]:
         key = (link.id, meter.meter_id)
         row = self._rows.get(key)
         shown = self._shown(row)
+        words = self._words
         amount = money(row.amount) if row is not None and shown != "unavailable" else ""
         news = [*self._hits.get(key, ()), *self._validated.get(key, ())]
-        words = self._branding.wording
         label = f"{amount} {words.closed}" if shown == "closed" else amount or words.unavailable
-        limit = f" · up to {short_money(meter.limit)}" if meter.limit else ""
+        dollars = (row.amount if row is not None else meter.terms.seed_cents) // 100
         return {
             "meter_id": meter.meter_id,
             "title": meter.title,
-            "wager": wager_text(row.wager if row else meter.wager) + limit,
-            "wins": winners_of(meter),
-            "pays": pays_of(meter),
+            "tier": tier,
+            "wager": words.wager.format(amount=coin_money(self._wager(link, meter))),
+            "limit": words.limit.format(amount=short_money(meter.limit)) if meter.limit else "",
+            "wins": winners_of(meter, words),
             "shown": shown,
             "known": " ".join(hit.claim for hit in news if hit.news_ms),
             "row": row,
             "amount": amount,
+            "room": _room(dollars),
             "label": label,
-            "note": self._note(row) if row is not None and amount else _Note(),
+            "note": self._note(row, shown) if row is not None and amount else _Note(),
         }
 
-    def _note(self, row: MeterRow) -> _Note:
-        """Return the text next to a meter about its highest waiting win, or its last one (D8)."""
-        words = self._branding.wording
+    def _note(self, row: MeterRow, shown: Shown) -> _Note:
+        """Return the text in a meter about its highest waiting win, or its last one (D8)."""
+        words = self._words
         key = (row.link, row.meter)
         if hits := self._hits.get(key):
             first = max(hits, key=lambda hit: hit.amount)
-            more = f" · 1 of {len(hits)}" if len(hits) > 1 else ""
-            return _Note("pending", words.pending, _won(first) + more)
+            more = words.one_of.format(at=1, count=len(hits)) if len(hits) > 1 else ""
+            return _Note(
+                "pending", self._won(first), " · ".join(filter(None, (words.pending, more)))
+            )
+        if shown == "closed":
+            return _Note("closed", words.closed)
         if good := self._validated.get(key):
-            return _Note("validated", words.validated, _won(good[-1]))
-        if row.state == "pending":
-            return _Note("pending", words.pending, "A win is being verified")
-        return _Note()
+            return _Note("validated", self._won(good[-1]), words.validated)
+        return _Note("pending", words.waits) if row.state == "pending" else _Note()
+
+    def _won(self, hit: JackpotRow) -> str:
+        return self._words.won.format(table=hit.table, amount=money(hit.amount))
+
+
+def _room(dollars: int) -> int:
+    """Return for how many digits there is room: one more than there are, up to seven."""
+    digits = len(str(dollars))
+    return min(max(digits, min(digits + 1, 7)), _ROOM_MOST)
 
 
 def _by_meter(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]:
@@ -215,7 +311,3 @@ def _by_meter(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]
     for hit in hits:
         found.setdefault((hit.link, hit.meter), []).append(hit)
     return found
-
-
-def _won(hit: JackpotRow) -> str:
-    return f"Table {hit.table} wins {money(hit.amount)}"

@@ -1,8 +1,6 @@
-"""The pages of the staff, and the files of all pages, in the facility's colors."""
+"""The pages of the staff, and the files of all pages."""
 
 import hashlib
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +10,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import JSONBody
 
 from bonus.rounds import SettlementText
-from meters.floor.branding import Branding, away, mixed, on, read_logo, readable
+from meters.floor.branding import read_logo
 from meters.floor.facility import DEMONSTRATION_MARK, PUBLIC_PIN, demonstration_users
 from meters.floor.floor_file import Floor
 from meters.http.page_files import SHARED, Assets, load_template
@@ -23,12 +21,10 @@ from meters.web.error_answers import refusals
 from meters.web.security import FOR_ANYBODY, FOR_SIGNED_IN, NEEDS_PIN, SESSION
 
 _PACKAGE: Final = "meters.web"
-_DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
-"""Drawings whose original colors are replaced by the facility's."""
 
 
 def load_assets(floor: Floor) -> Assets:
-    """Return the files of the pages, with drawings and a style sheet in the facility's colors.
+    """Return the files of the pages.
 
     The parts of the floor file that pages show are in the version, at whose change an open display
     reloads. Raise a `UserError` if the logo cannot be shown.
@@ -36,48 +32,13 @@ def load_assets(floor: Floor) -> Assets:
     assets = Assets.load((_PACKAGE, SHARED))
     look = floor.signage
     logo = read_logo(look)
-    bodies = {
-        **assets.bodies,
-        **{name: _painted(assets.bodies[name], look) for name in _DRAWN},
-        "look.css": _sheet(look),
-    }
     shown = msgspec.json.encode(
         (floor.facility, look, floor.link), enc_hook=lambda games: dict(games.digests)
     )
     digest = hashlib.sha256(
-        b"\0".join((assets.version.encode(), shown, *bodies.values(), logo.body if logo else b""))
+        b"\0".join((assets.version.encode(), shown, logo.body if logo else b""))
     )
-    return replace(assets, version=digest.hexdigest()[:12], bodies=bodies)
-
-
-def _painted(drawing: bytes, branding: Branding) -> bytes:
-    colours: Mapping[str, str] = {
-        "#fffaf0": branding.ink,
-        "#f3e6c4": mixed(branding.ink, branding.accent, 14),
-        "#d9bd82": mixed(branding.ink, branding.accent, 50),
-        "#c9a25a": branding.accent,
-    }
-    return re.sub(rb"#[0-9a-f]{6}", lambda found: colours[found[0].decode()].encode(), drawing)
-
-
-def _sheet(branding: Branding) -> bytes:
-    shade = away(branding.ground, branding.ink, 52)
-    hush = readable(mixed(branding.ink, branding.ground, 40), branding.ink, branding.ground)
-    dark = on(branding.ground) == "#ffffff"
-    return f"""\
-:root {{
-  color-scheme: {"dark" if dark else "light"};
-  --ground: {branding.ground};
-  --shade: {shade};
-  --ink: {branding.ink};
-  --hush: {hush};
-  --accent: {branding.accent};
-  --bright: {readable(branding.accent, branding.ink, branding.ground)};
-  --on-accent: {on(branding.accent)};
-  --rule: {branding.accent}57;
-  --ray: {branding.accent}1f;
-}}
-""".encode()
+    return replace(assets, version=digest.hexdigest()[:12])
 
 
 def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:

@@ -75,9 +75,7 @@ paytables = { mini_royal = { ante_bonus = 5, pair_plus = 40 } }
 
 [signage]
 title = "Jackpots"
-ground = "#101820"
-ink = "#f8f4e6"
-accent = "#c8a050"
+theme = "gold"
 logo = "logo.svg"
 rotate = "fit"
 rotate_seconds = 12

@@ -205,21 +205,15 @@ NAMES: Final = tuple(
     )
 )
 SIGNAGE: Final = (
-    Mistake(70, '"#101820"', '"navy"', 'ground is a color in quotes: ground = "#rrggbb"'),
-    Mistake(71, '"#f8f4e6"', '"#f8f4e"', "ink is a color"),
-    Mistake(72, '"#c8a050"', '"#c8a05g"', "accent is a color"),
-    Mistake(71, '"#f8f4e6"', "7", "ink is a text and needs quotes"),
-    Mistake(71, '"#f8f4e6"', '"#6f7680"', "their contrast is 3.9 to 1, and must be at least 4.5"),
-    Mistake(72, '"#c8a050"', '"#404850"', "accent #404850 cannot be read on ground #101820"),
-    Mistake(71, '"#101820"', '"#ffffff"', "ink #f8f4e6 cannot be read on ground #ffffff"),
-    Mistake(73, '"logo.svg"', "true", "logo is a text and needs quotes"),
-    Mistake(74, '"fit"', '"link"', "there is no rotate link: is links meant"),
-    Mistake(75, "= 12\ncelebrate", "= 2\ncelebrate", "rotate_seconds is at least 3"),
-    Mistake(76, "= 2500", "= 25.00", "celebrate_from is in cents, a whole number"),
+    Mistake(70, '"gold"', '"golf"', "there is no theme golf: is gold meant"),
+    Mistake(71, '"logo.svg"', "true", "logo is a text and needs quotes"),
+    Mistake(72, '"fit"', '"link"', "there is no rotate link: is links meant"),
+    Mistake(73, "= 12\ncelebrate", "= 2\ncelebrate", "rotate_seconds is at least 3"),
+    Mistake(74, "= 2500", "= 25.00", "celebrate_from is in cents, a whole number"),
     Mistake(69, 'title = "Jackpots"', 'titel = "Jackpots"', "is title meant"),
-    Mistake(79, 'jackpot = "Jackpot"', 'jackpott = "Jackpot"', "is jackpot meant"),
-    Mistake(80, '"Pending verification"', '""', "pending is empty"),
-    Mistake(83, '"Temporarily unavailable"', f'"{"x" * 61}"', "has 60 characters at most"),
+    Mistake(77, 'jackpot = "Jackpot"', 'jackpott = "Jackpot"', "is jackpot meant"),
+    Mistake(78, '"Pending verification"', '""', "pending is empty"),
+    Mistake(81, '"Temporarily unavailable"', f'"{"x" * 61}"', "has 60 characters at most"),
 )
 TOML: Final = (
     Mistake(35, '"T-1"', "T-1", "a text needs quotes"),

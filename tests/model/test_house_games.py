@@ -14,6 +14,7 @@ from controllers.panel.table_view import view_table
 from controllers.table.state import Layout
 from meters.acts.claim_types import WinSearch
 from meters.floor.floor_file import parse_floor
+from meters.floor.patron_words import PatronWords
 from meters.floor.paytable_text import pays_of, winners_of
 from meters.http.settle_page import floor_forms
 from meters.ledger.approved_configuration import LinkConfiguration
@@ -63,8 +64,12 @@ async def test_a_fraction_of_a_percent_is_paid_audited_and_shown_as_printed(redi
     assert row.percent == "12.5"
     assert (await pit.audit()).problems == ()
     meter = next(one for one in pit.link.meter if one.kind == SEVEN)
-    assert ("Straight flush", "12.5% of the meter") in [row[:2] for row in pays_of(meter).rows]
-    assert "Straight flush\N{NO-BREAK SPACE}12.5%" in winners_of(meter)
+    words = PatronWords()
+    shown = {row.hand: row.cells[0] for row in pays_of((meter,), words).rows}
+    assert [part.text for part in shown["Straight flush"]] == ["12.5% of the meter"]
+    assert ("Straight flush", "12.5%") in [
+        (each.hand, each.share) for each in winners_of(meter, words)
+    ]
 
 
 async def test_a_changed_game_file_changes_the_approved_configuration(tmp_path: Path) -> None:

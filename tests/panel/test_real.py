@@ -170,7 +170,7 @@ async def test_a_reopened_hand_pay_is_held_whatever_part_is_lost_meanwhile(
             await expect(page.locator(f'[data-claim="{claim}"]')).to_contain_text("$10,000.56")
             await expect(hand.button("Position 3 Progressive")).to_be_disabled()
             signage = await asyncio.to_thread(httpx.get, f"{stand.service.url}/signage/main")
-            assert "Table S-1 wins $10,000.56" in signage.text, lost
+            assert "Table S-1 won $10,000.56" in signage.text, lost
             stand.service.decide(claim, "validate")
             await expect(page.locator('[data-claim][data-validated="true"]')).to_be_visible()
             stand.service.decide(claim, "pay", slip=f"HP-{number}")

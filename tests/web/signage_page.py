@@ -5,42 +5,44 @@ from typing import Final
 from playwright.async_api import Page, expect
 
 from tests.browsers import hold_clock
-from tests.waiting import eventually_async
+from tests.waiting import LONG_S, eventually_async
 from tests.web.stand import Stand
 
 MAIN = '[data-link="tcp-main"] [data-meter="progressive"]'
 OTHER = '[data-link="pit-2"] [data-meter="progressive"]'
 
 # Reads the digits from the positions of the drums, not from the values that they were given.
-DRAWN = """(meter) => [...document.querySelector(meter).querySelectorAll(".amount span")]
+DRAWN = """(meter) => [
+    ...document.querySelector(meter).querySelectorAll(".amount span:not(.cents)"),
+  ]
   .map((cell) => {
     const signs = { dollar: "$", comma: ",", point: "." };
     if (signs[cell.className]) return signs[cell.className];
     const drum = cell.firstElementChild;
     const shift = new DOMMatrix(getComputedStyle(drum).transform).m42;
-    const at = (-shift * 20) / drum.getBoundingClientRect().height;
+    const at = (-shift * 11) / drum.getBoundingClientRect().height;
     return Math.abs(at - Math.round(at)) < 0.02 ? String(Math.round(at) % 10) : "?";
   }).join("")"""
 
-# Returns the positions of the last drum during its turn and after it; an empty list before it
-# turns.
-TURNING = """(meter) => {
-  const drum = [...document.querySelectorAll(meter + " .digit i")].at(-1);
-  const [turn] = drum?.getAnimations() ?? [];
-  if (!turn) return [];
-  const at = () => {
-    const shift = new DOMMatrix(getComputedStyle(drum).transform).m42;
-    return (-shift * 20) / drum.getBoundingClientRect().height;
+# Returns the amounts in cents, with fractions, that the drums show in the frames until they are
+# still again.
+CREEPING = """(meter) => new Promise((done) => {
+  const strips = () => [...document.querySelectorAll(meter + " .digit > i")].reverse();
+  const at = (strip) => {
+    const shift = new DOMMatrix(getComputedStyle(strip).transform).m42;
+    return (-shift * 11) / strip.getBoundingClientRect().height;
   };
-  turn.pause();
   const seen = [];
-  for (let ms = 0; ms < turn.effect.getComputedTiming().endTime; ms += 10) {
-    turn.currentTime = ms;
-    seen.push(at());
-  }
-  turn.finish();
-  return [...seen, at()];
-}"""
+  const look = () => {
+    const [cents, ...above] = strips().map(at);
+    seen.push(above.reduce((sum, each, place) => sum + Math.floor(each + 1e-3) * 10 ** (place + 1),
+      cents));
+    const isStill = seen.length > 20 && new Set(seen.slice(-20)).size === 1;
+    if (isStill && seen.at(-1) !== seen[0]) done(seen);
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})"""
 
 # Records on the page's own clock when the last heartbeat that it received was sent.
 ALONE = "delete window.SharedWorker"
@@ -75,7 +77,7 @@ async def drawn(page: Page, meter: str = MAIN) -> str:
     return str(await page.evaluate(DRAWN, meter))
 
 
-async def shows(page: Page, text: str, meter: str = MAIN, within_s: float = 10) -> None:
+async def shows(page: Page, text: str, meter: str = MAIN, within_s: float = 30) -> None:
     async def look() -> bool:
         return await drawn(page, meter) == text
 
@@ -83,11 +85,24 @@ async def shows(page: Page, text: str, meter: str = MAIN, within_s: float = 10) 
     await expect(page.locator(f"{meter} .amount")).to_have_attribute("aria-label", text)
 
 
+async def is_live(page: Page, within_s: float = LONG_S) -> None:
+    """Wait until a link of a page is in play."""
+    html = page.locator("html")
+    await expect(html).to_have_attribute("data-connection", "live", timeout=within_s * 1000)
+
+
+async def is_lost(page: Page) -> None:
+    """Wait until a page has noticed that it receives nothing."""
+    await expect(page.locator("html")).to_have_attribute("data-connection", "lost")
+
+
 async def is_unavailable(page: Page, meter: str = MAIN, within_s: float = 10) -> None:
     where = page.locator(meter)
-    mark = where.locator(".unavailable")
-    await expect(mark).to_be_visible(timeout=within_s * 1000)
-    await expect(mark).to_have_text("Temporarily unavailable")
+    timeout = within_s * 1000
+    await expect(where).to_have_attribute("data-state", "unavailable", timeout=timeout)
+    await expect(
+        page.locator(f"{meter} .unavailable, .absent").locator("visible=true")
+    ).to_have_count(1)
     await expect(where.locator(".amount span")).to_have_count(0)
     label = await where.locator(".amount").get_attribute("aria-label")
     assert label == "Temporarily unavailable"
@@ -96,15 +111,18 @@ async def is_unavailable(page: Page, meter: str = MAIN, within_s: float = 10) ->
 async def opened(page: Page, stand: Stand, path: str = "/signage") -> None:
     """Open a page, and mark it so that a reload can be noticed."""
     await page.goto(stand.url + path)
-    await expect(page.locator(".connection")).to_have_text("Live")
+    await is_live(page)
     await page.evaluate("window.neverReloaded = true")
 
 
 async def hold_time(page: Page) -> None:
     """Let the test control the time of pages opened from now on, so a busy machine ages nothing.
 
+    Amounts do not creep, which would take many looks.
+
     Drawing and network traffic continue by themselves.
     """
+    await page.emulate_media(reduced_motion="reduce")
     await hold_clock(page, BEGAN + timedelta(seconds=1))
     await page.add_init_script(HEARING)
 
@@ -121,7 +139,7 @@ async def as_time_passes(
 
 async def is_heard(page: Page, amount: str = "$1,123.62") -> None:
     async def look() -> bool:
-        live = await page.locator(".connection").text_content() == "Live"
+        live = await page.locator("html").get_attribute("data-connection") == "live"
         heard = await page.evaluate("window.spokenAt !== null")
         return live and heard and await drawn(page) == amount
 
@@ -130,8 +148,12 @@ async def is_heard(page: Page, amount: str = "$1,123.62") -> None:
 
 async def falls_silent(page: Page, step_ms: int = MUCH_MS) -> float:
     """Let held time pass until the meter is marked; return its last heartbeat's age in ms."""
-    mark = page.locator(MAIN).locator(".unavailable")
-    await as_time_passes(page, mark.is_visible, "the mark", step_ms)
+    mark = page.locator(f'{MAIN}[data-state="unavailable"]')
+
+    async def look() -> bool:
+        return await mark.count() == 1
+
+    await as_time_passes(page, look, "the mark", step_ms)
     old_ms = await page.evaluate("performance.now() - window.spokenAt")
     await is_unavailable(page)
     return float(old_ms)

@@ -5,11 +5,11 @@ A browser opens only six connections to a server that speaks HTTP/1.1.
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from tests.waiting import eventually_async
 from tests.web.floor_hand import FloorRoom, answer, claim_card, press_on
-from tests.web.signage_page import MAIN, OTHER, shows
+from tests.web.signage_page import OTHER, is_live, is_lost, is_unavailable, shows
 
 FAILS_ONCE = """
 const Shared = SharedWorker, steady = performance.now.bind(performance);
@@ -28,10 +28,6 @@ async def room(room: FloorRoom) -> FloorRoom:
     room.stand.put(112_362, 1)
     room.stand.put(500_000, 1, link="pit-2")
     return room
-
-
-async def is_live(page: Page) -> None:
-    await expect(page.locator(".connection")).to_have_text("Live")
 
 
 async def streams(room: FloorRoom, displays: int, staff: int) -> None:
@@ -80,8 +76,8 @@ async def test_every_display_notices_a_lost_stream_and_returns(room: FloorRoom) 
         await is_live(page)
     stand.displays.close()
     for page in pages:
-        await expect(page.locator(".connection")).to_have_text("Reconnecting")
-        await expect(page.locator(f"{MAIN} .unavailable")).to_be_visible()
+        await is_lost(page)
+        await is_unavailable(page)
     await stand.stop()
     await stand.start()
     stand.keep_beating()

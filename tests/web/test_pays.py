@@ -55,11 +55,12 @@ HOUSE_FLOOR: Final = floor_text(
     games=str(HOUSE),
 )
 # In River Duel, a royal flush of spades is paid as any royal flush.
-STUD_AND_DUEL_MEGA: Final = """
-Royal flush of spades | 100% of the meter + $1,000 | $200 | 100% of the meter
-Royal flush | 50% of the meter | $100 | 100% of the meter
-Four of a kind | $25 | |
-Full house | | | $20
+STUD_AND_DUEL: Final = """
+Royal flush of spades | Keystone Mega + $1,000 | $200 | Keystone Mega
+Royal flush | Keystone Major + 50% of Keystone Mega | $100 | Keystone Mega
+Straight flush | Keystone Major | | Keystone Major
+Four of a kind | Keystone Minor + $25 | | Keystone Minor
+Full house | 10% of Keystone Minor | | $20
 Flush | $15 | | $15
 Straight | $10 | |
 Three of a kind | $3 | |
@@ -72,36 +73,45 @@ PAYS: Final = "/signage/tcp-main/pays"
 
 
 class Tables(HTMLParser):
-    """Parser of the rows of each meter's table; a bar separates the cells."""
+    """Parser of the rows of each paytable, by the ids of its meters; a bar separates the cells."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.of: dict[str, list[str]] = {}
+        self.heads: list[str] = []
         self._rows: list[str] = []
-        self._in_body = False
+        self._in: str = ""
+        self._in_cards = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        meter = dict(attrs).get("data-meter")
-        if meter is not None:
-            self._rows = self.of.setdefault(meter, [])
-        elif tag == "tr":
+        meters = dict(attrs).get("data-meters")
+        classes = dict(attrs).get("class")
+        if meters is not None:
+            self._rows = self.of.setdefault(meters, [])
+        elif tag in {"thead", "tbody"}:
+            self._in = tag
+        elif tag == "tr" and self._in == "tbody":
             self._rows.append("")
-        elif tag in {"td", "th"} and self._rows and self._rows[-1]:
-            self._rows[-1] += " |"
-        elif tag == "thead":
-            self._in_body = False
-        elif tag == "tbody":
-            self._rows.clear()
-            self._in_body = True
+        elif tag == "tr":
+            self.heads.append("")
+        elif tag == "td":
+            self._in_cards = classes == "cards"
+            if self._in == "tbody" and not self._in_cards:
+                self._rows[-1] += " |"
+        elif tag == "th":
+            self._in_cards = False
+            if self._in == "thead" and self.heads[-1]:
+                self.heads[-1] += " |"
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "tbody":
-            self._in_body = False
+        if tag == "table":
+            self._in = ""
 
     def handle_data(self, data: str) -> None:
-        if self._in_body and self._rows and data.strip():
-            self._rows[-1] += f" {data.strip()}" if self._rows[-1] else data.strip()
+        if self._in and data.strip() and not self._in_cards:
+            shown = self._rows if self._in == "tbody" else self.heads
+            shown[-1] += f" {data.strip()}" if shown[-1] else data.strip()
 
 
 def rows(text: str) -> list[str]:
@@ -123,43 +133,37 @@ def with_paytable(stand: Stand, paytable: str) -> Link:
 async def test_the_signage_says_which_hands_win_the_meter(stand: Stand) -> None:
     text = (await stand.get("/signage/tcp-main")).text
     for line in (
-        "Wins: Mini-royal of spades 100%<",
-        "Wins: Royal flush 100%; Straight flush 10%<",
-        "Wins: Royal flush of spades 100%; Royal flush 25%<",
+        "<b>Mini-royal of spades</b> <span>wins it all</span>",
+        "<b>Royal flush</b> <span>wins it all</span>",
+        "<b>Straight flush</b> <span>10%</span>",
+        "<b>Royal flush of spades</b> <span>wins it all</span>",
+        "<b>Royal flush</b> <span>25%</span>",
     ):
-        assert line in text.replace("\N{NO-BREAK SPACE}", " ")
+        assert line in text
 
 
 @pytest.mark.duty("D1")
 async def test_a_table_s_page_shows_only_what_the_table_offers(stand: Stand) -> None:
     whole = Tables((await stand.get(PAYS)).text).of
-    assert tuple(whole) == METERS
+    assert {*whole} == {*METERS}
     text = (await stand.get(f"{PAYS}/TCP-01")).text
     offered = ("progressive", "five_of_six_progressive")
     assert Tables(text).of == {meter: whole[meter] for meter in offered}
-    assert "Table TCP-01" in text
+    assert "Table <b>TCP-01</b>" in text
 
 
 @pytest.mark.duty("D1")
 async def test_games_that_pay_differently_are_named_on_the_page_of_their_link(sides: Sides) -> None:
     house_stand = await sides(HOUSE_FLOOR)
-    page = (await house_stand.get(PAYS)).text
-    tables = Tables(page).of
-    assert tables["keystone_mega"] == rows(STUD_AND_DUEL_MEGA)
-    assert tables["keystone_minor"] == [
-        "Four of a kind | 100% of the meter | 100% of the meter",
-        "Full house | 10% of the meter |",
-    ]
-    heads = re.findall(r"<thead>.*?</thead>", page)
-    assert [re.findall(r"<th [^>]*>([^<]*)", head) for head in heads] == [
-        ["Hand", "Keystone Stud", "Envy Bonus", "River Duel"],
-        ["Hand", "Keystone Stud", "River Duel"],
-        ["Hand", "Keystone Stud", "River Duel"],
-    ]
-    text = (await house_stand.get("/signage/tcp-main")).text.replace("\N{NO-BREAK SPACE}", " ")
-    assert (
-        ">Keystone Stud: Royal flush of spades 100%; Royal flush 50%\nRiver Duel: Royal flush 100%<"
-    ) in text
+    tables = Tables((await house_stand.get(PAYS)).text)
+    assert tables.of == {" ".join(TIERS): rows(STUD_AND_DUEL)}
+    assert tables.heads == ["Hand | Keystone Stud | Envy | River Duel"]
+    text = (await house_stand.get("/signage/tcp-main")).text
+    for line in (
+        "<b>Royal flush of spades</b> <em>Keystone Stud</em> <span>wins it all</span>",
+        "<b>Royal flush</b> <em>River Duel</em> <span>wins it all</span>",
+    ):
+        assert line in text
 
 
 async def test_a_link_or_a_table_that_there_is_not_is_refused_with_those_that_are(
@@ -178,11 +182,11 @@ async def test_a_link_or_a_table_that_there_is_not_is_refused_with_those_that_ar
 async def test_a_changed_paytable_is_shown_in_its_present_form(page: Page, stand: Stand) -> None:
     """An open page takes the change by itself, as it takes the amounts of the meter."""
     stand.put(151_234, 5)
-    await page.goto(stand.url + PAYS)
+    await page.goto(f"{stand.url}{PAYS}/TCP-01")
     await shows(page, "$1,512.34")
     stand.put(151_259, 6)
     await shows(page, "$1,512.59")
-    meter = page.locator('[data-meter="progressive"]')
+    meter = page.locator('[data-meters="progressive"]')
     await expect(meter).to_contain_text("$70")
     stand.displays.put_terms(with_paytable(stand, "B"))
     tables = Tables((await stand.get(PAYS)).text).of
@@ -194,14 +198,12 @@ async def test_signage_takes_the_change_when_the_link_opens_again(page: Page, st
     stand.put(151_234, 5)
     await opened(page, stand)
     stand.keep_beating(tcp_main="closed")
-    await expect(page.locator(f"{MAIN} .shut")).to_be_visible()
+    await expect(page.locator(f'{MAIN} .note[data-kind="closed"]')).to_be_visible()
     link = stand.floor.link[0]
     other = msgspec.structs.replace(link.meter[3], id="progressive")
     stand.displays.put_terms(msgspec.structs.replace(link, meter=(other, *link.meter[1:3])))
     stand.keep_beating()
-    await expect(page.locator(f"{MAIN} .wins")).to_contain_text(
-        "Royal flush\N{NO-BREAK SPACE}25%", timeout=20_000
-    )
+    await expect(page.locator(f"{MAIN} .wins")).to_contain_text("Royal flush 25%", timeout=20_000)
 
 
 @pytest.mark.slow
@@ -236,10 +238,10 @@ if it wins nothing itself."""
 _DRAWS: Final = {"Magic Card": "magic_card", "Lucky Bonus": "lucky_bonus"}
 
 
-def cells_of(wager: Law, meters: Law) -> Shown:
+def cells_of(wager: Law, meters: Law, titles: Mapping[str, str]) -> Shown:
     """Return what the game file says of a wager: each payout, by the hand and the meter."""
     found: Shown = Counter()
-    first, *_ = fed_by(wager)
+    first, *_ = fed = fed_by(wager)
     table = wager["table"][0]
     for hand, row in table["pays"].items():
         letter = meters[first]["paytable"]
@@ -247,16 +249,20 @@ def cells_of(wager: Law, meters: Law) -> Shown:
         for part in cell.split(" + ") if cell not in {"", "N/A"} else ():
             if match := re.fullmatch(r"([\d.]+)% of (\w+)", part):
                 meter = first if match[2] == "meter" else match[2]
-                found[f"{meter} {hand_words(hand)}", f"{match[1]}% of the meter"] += 1
+                title = titles[meter] if len(fed) > 1 else "the meter"
+                text = title if match[1] == "100" else f"{match[1]}% of {title}"
+                found[f"{' '.join(fed)} {hand_words(hand)}", text] += 1
             else:
-                found[hand_words(hand), _dollars(part, meters[first]["wager"])] += 1
+                dollars = _dollars(part, meters[first]["wager"])
+                found[f"{' '.join(fed)} {hand_words(hand)}", dollars] += 1
     for name, draw in _DRAWS.items():
         if "draws" in wager:
-            found[name, _dollars(wager["draws"][draw], meters[first]["wager"])] += 1
+            dollars = _dollars(wager["draws"][draw], meters[first]["wager"])
+            found[f"{' '.join(fed)} {name}", dollars] += 1
     for schedule in wager.get("envy", {}).get("schedule", ()):
         if _dollars(schedule["wager"], 0) == f"${meters[first]['wager'] // 100}":
             for hand, cell in schedule["pays"].items():
-                found[f"Envy {hand_words(hand)}", cell] += 1
+                found[f"Envy {' '.join(fed)} {hand_words(hand)}", cell] += 1
     return found
 
 
@@ -267,14 +273,13 @@ def _dollars(cell: str, wager_cents: int) -> str:
 
 def shown_of(tables: Tables) -> Shown:
     found: Shown = Counter()
-    for meter, rows in tables.of.items():
+    for meters, rows in tables.of.items():
         for row in rows:
             hand, cell, envy, *_ = [*(part.strip() for part in row.split("|")), "", ""]
             for part in cell.split(" + ") if cell else ():
-                of = f"{meter} " if part.endswith("of the meter") else ""
-                found[f"{of}{hand}", part] += 1
+                found[f"{meters} {hand}", part] += 1
             if envy:
-                found[f"Envy {hand}", envy] += 1
+                found[f"Envy {meters} {hand}", envy] += 1
     return found
 
 
@@ -321,6 +326,7 @@ async def test_every_cell_and_every_envy_bonus_is_shown_once(
         (tmp_path / f"{law['game']}.toml").write_text(text)
     offered = list(offers(law))
     fed = [wager for wager in law["wager"] if fed_by(wager)]
+    titles = {meter["name"]: meter["title"] for meter in law["meter"]}
     rankings = [list(map(hand_words, wager["table"][0]["pays"])) for wager in fed]
     links = [
         link_text(
@@ -334,7 +340,7 @@ async def test_every_cell_and_every_envy_bonus_is_shown_once(
     transport = httpx.ASGITransport(cast("Any", stand.app()))
     async with httpx.AsyncClient(transport=transport, base_url=stand.url) as client:
         for number, meters in enumerate(offered):
-            expected = sum((cells_of(wager, meters) for wager in fed), Counter())
+            expected = sum((cells_of(wager, meters, titles) for wager in fed), Counter())
             for path in ("", f"/T-{number}"):
                 tables = Tables((await client.get(f"/signage/link-{number}/pays{path}")).text)
                 assert shown_of(tables) == expected

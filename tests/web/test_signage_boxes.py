@@ -15,6 +15,7 @@ from playwright.async_api import Page, expect
 from meters.floor.floor_file import Link, Meter
 from tests.browsers import SharedBrowser
 from tests.floor_text import METERS, floor_text, link_text, meter_text, section_text, table_text
+from tests.web.signage_page import is_live
 from tests.web.stand import Stand, jackpot
 
 SIZES: Final = (
@@ -26,7 +27,7 @@ MORE_SIZES: Final = {"l3": ((2560, 720), (1920, 360), (390, 844)), "": ((2560, 7
 COUNTS: Final = range(1, 9)
 AMOUNTS: Final = (999_999_999, 112_362, 5_234_567, 151_234)
 LONGEST: Final = "Three Card Poker Grand Progressive Jackpot with Five-Card Hand Bonus at Our Pits"
-FAR: Final = "h1, h2, h3, .wins, .celebration-hand, .celebration-meter"
+FAR: Final = "h1, h2, h3, .wins li:not(.hand) > b, .celebration-hand, .celebration-meter"
 """Texts that patrons must be able to read from ten meters."""
 
 NEAR: Final = ".celebration-hand, .celebration-meter"
@@ -57,7 +58,7 @@ PAYTABLES: Final = ("l1/pays", "l2/pays", "l4/pays", "l8/pays", f"long/pays/{LON
 
 
 async def contents(page: Page) -> str:
-    return str(await page.evaluate("document.querySelector('main').outerHTML"))
+    return str(await page.evaluate("document.body.innerHTML"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -97,20 +98,21 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
     await page.goto("about:blank")
     stand.keep_beating()
     await page.goto(f"{stand.url}/signage/{path}")
-    await expect(page.locator(".connection")).to_have_text("Live")
+    await is_live(page)
     shown["live"] = await contents(page)
     if not path:
         return shown
     stand.keep_beating(**{link.id: "inoperable"})
     await all_meters('[data-state="unavailable"]')
     shown["unavailable"] = await contents(page)
+    assert await page.evaluate("document.body.dataset.shown") == "unavailable"
     stand.keep_beating()
     await all_meters('[data-state="live"]')
     for wins in range(1, 6):
         for meter in link.meter:
             decide("hit", str(wins), meter)
-        text = f" of {wins}" if wins > 1 else "$9,999,999.99"
-        await all_meters(f'.what:text("{text}")')
+        text = f" of {wins}" if wins > 1 else "verifying"
+        await all_meters(f'.kind:text("{text}")')
         shown[f"{wins} pending"] = await contents(page)
     decide("hit", "celebrated", link.meter[0], news=True)
     await expect(page.locator(".celebration")).to_be_visible()
@@ -123,7 +125,8 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
     for meter in link.meter:
         for wins in range(1, 6):
             decide("rejected", str(wins), meter)
-    await all_meters('.note[data-kind=""]')
+    await all_meters('.note[data-kind="closed"]')
+    assert await page.evaluate("document.body.dataset.shown") == "closed"
     shown["closed"] = await contents(page)
     return shown
 
@@ -163,8 +166,8 @@ async ({ states, far, least }) => {
   const short = Math.min(width, height);
   let celebrating = false;
   const seen = (element) => element.checkVisibility({ visibilityProperty: true })
-    && !element.closest(".pause, [hidden]")
-    && getComputedStyle(element).clipPath === "none"
+    && !element.closest(".pause, .said, [hidden]")
+    && (element.matches(".note, .note *") || getComputedStyle(element).clipPath === "none")
     && (!celebrating || element.closest(".celebration, .demonstration"));
   const within = (inner, outer, by = 1) => inner.left >= outer.left - by
     && inner.top >= outer.top - by && inner.right <= outer.right + by
@@ -189,7 +192,7 @@ async ({ states, far, least }) => {
       const owner = node.parentElement;
       if (!node.data.trim() || !seen(owner)) continue;
       for (const box of lines(node)) boxes.push([owner, node.data.trim(), box]);
-      const block = owner.closest("h1, h2, .facility, .connection, .note, .wins, .foot, table, "
+      const block = owner.closest("h1, h2, .house, .stake, .note, .wins, .foot, .paytable, .sign, "
         + ".celebration-card > *");
       if (block && block.scrollWidth > block.clientWidth + 1) say(`"${node.data}" is too wide`);
       const letter = parseFloat(getComputedStyle(owner).fontSize) * 0.7;
@@ -203,22 +206,27 @@ async ({ states, far, least }) => {
       boxes.push([amount, amount.getAttribute("aria-label"), row]);
       const room = amount.parentElement.getBoundingClientRect();
       let right = row.left;
-      for (const sign of amount.children) {
+      for (const sign of amount.querySelectorAll(".digit")) {
         const box = sign.getBoundingClientRect();
-        if (!within(box, row)) say(`a digit of ${amount.ariaLabel} is outside its row`);
-        if (!within(box, room)) say(`a digit of ${amount.ariaLabel} is outside its window`);
-        if (box.left < right - 1) say(`two digits of ${amount.ariaLabel} overlap`);
-        right = box.right;
+        const over = parseFloat(getComputedStyle(sign).paddingLeft);
+        const { top, bottom } = box;
+        if (!within({ top, bottom, left: box.left + over, right: box.right - over }, room)) {
+          say(`a digit of ${amount.ariaLabel} is outside its place`);
+        }
+        if (box.left + over < right - 1) say(`two digits of ${amount.ariaLabel} overlap`);
+        right = box.right - over;
       }
-      if (row.height * 0.84 < (celebrating ? 0.05 : least) * short) {
-        say(`${amount.ariaLabel} is ${row.height} px high`);
+      const size = parseFloat(getComputedStyle(amount).fontSize);
+      const atTable = width <= 900 && height <= 600;
+      if (size * 0.71 < (celebrating ? 0.05 : atTable ? 0.085 : least) * short) {
+        say(`${amount.ariaLabel} is drawn in ${size} px`);
       }
     }
     for (const [owner, text, box] of boxes) {
       if (!within(box, { left: 0, top: 0, right: width, bottom: height })) {
         say(`"${text}" is outside the screen`);
       }
-      const face = owner.closest(".face, .mast, .foot, .celebration-card, .note");
+      const face = owner.closest(".glass, .mast, .bar, .paytable, .sign, .celebration-card");
       if (face && !within(box, face.getBoundingClientRect())) say(`"${text}" leaves its place`);
     }
     boxes.forEach(([owner, text, one], number) => {
@@ -231,26 +239,28 @@ async ({ states, far, least }) => {
     const page = document.documentElement;
     if (page.scrollHeight > height || page.scrollWidth > width) say("the page scrolls");
   };
+  const shownIn = (state) => (["unavailable", "closed"].includes(state) ? state : "live");
   const all = (selector) => [...document.querySelectorAll(selector)];
   /* The meters are divided while all are in play. What happens later must not move them. */
   let views = null;
-  let factor = 1;
   for (const [state, html] of Object.entries(states)) {
-    document.querySelector("main").outerHTML = html;
+    document.body.innerHTML = html;
+    document.body.dataset.shown = shownIn(state);
     const floor = document.querySelector(".floor");
     if (views === null) {
       const rotation = new Rotation(floor, document.createElement("button"));
       rotation.arrange();
-      factor = rotation.factor;
-      views = rotation.views.map((view) => view.map((meter) => all(".meter").indexOf(meter)));
-      if (views.flat().length !== all(".meter").length) found.push("a meter has no turn");
+      views = rotation.views.map((view) => [
+        view.map((meter) => all(".meter").indexOf(meter)), rotation.tight.has(view),
+      ]);
+      if (views.flatMap(([view]) => view).length !== all(".meter").length) found.push("no turn");
     }
-    floor.dataset.scale = factor;
     celebrating = !document.querySelector(".celebration").hidden;
-    views.forEach((view, at) => {
+    views.forEach(([view, isTight], at) => {
       const meters = all(".meter");
-      Rotation.prototype.reveal.call(
-        { floor, sections: all(".link") }, view.map((index) => meters[index]));
+      const shown = view.map((index) => meters[index]);
+      const tight = new Set(isTight ? [shown] : []);
+      Rotation.prototype.reveal.call({ floor, sections: all(".link"), tight }, shown);
       look(`${state} at ${width}x${height}, view ${at + 1} of ${views.length}`);
     });
   }

@@ -15,6 +15,8 @@ from tests.web.signage_page import (
     falls_silent,
     hold_time,
     is_heard,
+    is_live,
+    is_lost,
     is_unavailable,
     opened,
     shows,
@@ -26,8 +28,8 @@ NOTE = f"{MAIN} .note"
 
 async def says(page: Page, kind: str, words: str, what: str) -> None:
     await expect(page.locator(NOTE)).to_have_attribute("data-kind", kind)
-    await expect(page.locator(f"{NOTE} .kind")).to_have_text(words)
     await expect(page.locator(f"{NOTE} .what")).to_have_text(what)
+    await expect(page.locator(f"{NOTE} .kind")).to_have_text(words)
     await expect(page.locator(NOTE)).to_be_visible()
 
 
@@ -42,7 +44,9 @@ async def sees_the_celebration(page: Page) -> None:
 
 async def sees_no_celebration(page: Page) -> None:
     """Wait for its end on such a page, before its time is over."""
-    await as_time_passes(page, page.locator(".celebration").is_hidden, "no celebration")
+    await as_time_passes(
+        page, page.locator(".celebration").is_hidden, "no celebration", step_ms=10 * LITTLE_MS
+    )
 
 
 async def let_news_grow_old(page: Page, stand: Stand) -> None:
@@ -72,11 +76,11 @@ async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, st
     await expect(celebration.locator(".digit")).to_have_count(6)
     await expect(celebration.locator(".celebration-table")).to_have_text("Table TCP-03")
     meter = celebration.locator(".celebration-meter")
-    await expect(meter).to_have_text("Progressive: Pending verification")
+    await expect(meter).to_have_text("Progressive: verifying")
     box = await celebration.bounding_box()
     assert box == {"x": 0, "y": 0, "width": 1920, "height": 1080}
     await wait_until_over(page)
-    await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
+    await says(page, "pending", "verifying", "Table TCP-03 won $1,512.34")
     await shows(page, "$1,000.00")
 
 
@@ -94,9 +98,9 @@ async def test_a_good_win_is_said_to_be_validated_for_a_while(
     await wait_until_over(page)
     stand.put(100_025, 7, cycle=2)
     stand.hit(decision, amount=151_234)
-    await says(page, "validated", "Validated", "Table TCP-03 wins $1,512.34")
+    await says(page, "validated", "verified", "Table TCP-03 won $1,512.34")
     await page.reload()
-    await says(page, "validated", "Validated", "Table TCP-03 wins $1,512.34")
+    await says(page, "validated", "verified", "Table TCP-03 won $1,512.34")
     await expect(page.locator(".celebration")).to_be_hidden()
     await shows(page, "$1,000.25")
     await let_news_grow_old(page, stand)
@@ -126,7 +130,7 @@ async def test_a_rejection_or_a_lost_stream_ends_the_celebration(page: Page, sta
     await sees_the_celebration(page)
     await stand.stop()
     await sees_no_celebration(page)
-    assert await falls_silent(page, LITTLE_MS) < 4_000
+    assert 4_000 < await falls_silent(page) <= 4_500
 
 
 async def test_a_hit_of_before_is_shown_and_not_celebrated(page: Page, stand: Stand) -> None:
@@ -134,12 +138,12 @@ async def test_a_hit_of_before_is_shown_and_not_celebrated(page: Page, stand: St
     stand.put(100_000, 6, cycle=2, state="pending")
     await opened(page, stand)
     stand.displays.put_jackpot("tcp-main", jackpot(amount=151_234), news=False)
-    await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
+    await says(page, "pending", "verifying", "Table TCP-03 won $1,512.34")
     await expect(page.locator(".celebration")).to_be_hidden()
     await page.goto("about:blank")
     stand.hit(claim="c2", amount=161_234)
     await opened(page, stand)
-    await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,612.34 · 1 of 2")
+    await says(page, "pending", "verifying · 1 of 2", "Table TCP-03 won $1,612.34")
     await expect(page.locator(".celebration")).to_be_hidden()
     # A later event is shown, so this one has been processed, and it was not celebrated.
     stand.hit(claim="c3", amount=160_000, table="TCP-07")
@@ -161,12 +165,12 @@ async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
     await wait_until_over(page)
     await stand.stop()
     # The test waits here for the lost connection, because the page may reconnect quickly.
-    await expect(page.locator(".connection")).to_have_text("Reconnecting")
+    await is_lost(page)
     await stand.start()
     win(stand)
     stand.keep_beating()
-    await expect(page.locator(".connection")).to_have_text("Live")
-    await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
+    await is_live(page)
+    await says(page, "pending", "verifying", "Table TCP-03 won $1,512.34")
     await expect(page.locator(".celebration")).to_be_hidden()
 
 
@@ -183,14 +187,16 @@ async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
     await opened(page, stand)
     stand.hit(claim="c1", amount=2_500, table="TCP-01")
     stand.hit(claim="c2", amount=151_234)
-    what = page.locator(f"{NOTE} .what")
-    await expect(what).to_have_text("Table TCP-03 wins $1,512.34 · 1 of 2")
-    await expect(what).to_have_text("Table TCP-01 wins $25.00 · 2 of 2")
+    what, word = page.locator(f"{NOTE} .what"), page.locator(f"{NOTE} .kind")
+    await expect(what).to_have_text("Table TCP-03 won $1,512.34")
+    await expect(word).to_have_text("verifying · 1 of 2")
+    await expect(what).to_have_text("Table TCP-01 won $25.00")
+    await expect(word).to_have_text("verifying · 2 of 2")
     table = page.locator(".celebration-table")
     await expect(table).to_have_text("Table TCP-03", timeout=15_000)
     await wait_until_over(page)
     stand.hit("rejected", claim="c2")
-    await expect(what).to_have_text("Table TCP-01 wins $25.00")
+    await expect(what).to_have_text("Table TCP-01 won $25.00")
     for number in range(40):
         stand.hit(claim=f"d{number}", amount=2_500 + number)
     await expect(page.locator(".celebration")).to_be_visible()
@@ -204,7 +210,7 @@ async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page, si
     stand.put(151_234, 5)
     await opened(page, stand)
     stand.hit(claim="c1", amount=99_999)
-    await says(page, "pending", "Pending verification", "Table TCP-03 wins $999.99")
+    await says(page, "pending", "verifying", "Table TCP-03 won $999.99")
     await expect(page.locator(".celebration")).to_be_hidden()
     stand.hit(claim="c2", amount=100_000)
     await expect(page.locator(".celebration")).to_be_visible()
@@ -212,7 +218,7 @@ async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page, si
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 async def test_nothing_flashes(browser: Browser, stand: Stand, motion: str) -> None:
-    """Only opacity and transform change, each once. With reduced motion nothing moves.
+    """Only opacity and transform change, and slowly. With reduced motion nothing moves.
 
     What a script keeps does not expire, so that animation shows nothing.
     """
@@ -238,6 +244,5 @@ async def test_nothing_flashes(browser: Browser, stand: Stand, motion: str) -> N
     )
     assert (moving == []) is (motion == "reduce")
     for each in moving:
-        assert each["times"] == 1
-        assert each["milliseconds"] >= 334
-        assert set(each["what"]) <= {"opacity", "transform"}
+        assert each["milliseconds"] >= (334 if each["times"] == 1 else 2_000)
+        assert set(each["what"]) <= {"opacity", "transform", "rotate"}

@@ -8,7 +8,7 @@ from playwright.async_api import CDPSession, Page, expect
 
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides
-from tests.web.signage_page import MAIN, OTHER, opened, shows
+from tests.web.signage_page import MAIN, OTHER, is_live, opened, shows
 from tests.web.stand import FLOOR, Stand
 from tests.web.test_signage_boxes import FLOOR as CROWDED
 
@@ -90,13 +90,13 @@ async def test_a_meter_comes_into_view_with_what_is_current_and_a_viewer_can_hol
 async def test_a_touch_shows_the_next_view_and_a_hit_brings_its_meter_up(
     page: Page, turning: Stand
 ) -> None:
-    for meter in (MAIN, BONUS, OTHER):
+    for meter in (BONUS, MAIN, OTHER):
         await sees(page, meter)
         await page.locator(".floor").click()
-    await sees(page, MAIN)
-    turning.hit(meter="five_card_hand_bonus")
-    await expect(page.locator(f"{BONUS}:visible")).to_have_count(1)
-    await expect(page.locator(f"{MAIN}:visible")).to_have_count(0)
+    await sees(page, BONUS)
+    turning.hit(meter="progressive")
+    await expect(page.locator(f"{MAIN}:visible")).to_have_count(1)
+    await expect(page.locator(f"{BONUS}:visible")).to_have_count(0)
 
 
 @pytest.mark.slow
@@ -151,7 +151,7 @@ async def test_nodes_and_listeners_do_not_grow(page: Page, stand: Stand) -> None
         put_all(stand, version)
         for number in range(1, hits + 1):
             stand.hit("rejected", claim=f"c{number}")
-        await expect(page.locator(".connection")).to_have_text("Live", timeout=30_000)
+        await is_live(page, within_s=30)
         await expect(page.locator(".celebration")).to_be_hidden(timeout=30_000)
         await expect(page.locator('.note:not([data-kind=""])')).to_have_count(0, timeout=30_000)
 

@@ -1,6 +1,7 @@
 /* Keeps a signage page current. An amount is shown only while heartbeats of its link arrive. If
-   none arrives for four seconds, or if the event stream is lost, the meter is marked and its
-   amount is removed. If this script stops, the style sheet hides the amounts. Money is in whole cents. */
+   none arrives for four seconds, the meter is marked and its amount is removed; a service that
+   restarts sooner changes nothing. If this script stops, the style sheet hides the amounts. Money
+   is in whole cents. */
 
 import { now, since } from "./clock.js";
 import { EventStream } from "./event_stream.js";
@@ -10,26 +11,30 @@ import { reload } from "./requests.js";
 import { Celebration } from "./signage_celebration.js";
 import { Odometer, label } from "./signage_odometer.js";
 import { Rotation } from "./signage_rotation.js";
+import { say, words } from "./signage_words.js";
 
 const SILENT_MS = 15000;
 const RETRY_MAX_MS = 10000;
 const STALE_MS = 4000;
 const BEHIND_MS = 5000;
 const EACH_HIT_MS = 4000;
-const LONG_NOTE = 46; // characters
+const CHARS_STEP = 6; // of the lengths that the style sheet knows
 const KNOWN_MAX = 1000;
+const FRAMES_FROM_MS = 3000;
+const FRAMES_FOR_MS = 4000;
+const FRAMES_LEAST = 40; // a second
 
 const page = document.documentElement;
-const words = document.body.dataset;
-const connection = document.querySelector(".connection");
 const celebration = new Celebration(document.querySelector(".celebration"));
 const rotation = new Rotation(
   document.querySelector(".floor"),
   document.querySelector(".pause"),
 );
+const messages = document.querySelectorAll(".message");
 const celebrateFrom = Number(page.dataset.celebrate);
 
 let connected = true; // the page that the server sent is current at first
+let outdated = false; // true while a newer page is needed and cannot be loaded
 let streamed = false; // true after the stream has sent the current wins
 
 const write = (element, text) => {
@@ -40,7 +45,7 @@ const mark = (element, name, value) => {
 };
 
 /* Load the newer page. Until it can be loaded, this page shows no amounts. */
-const renew = () => reload(() => { connected = false; });
+const renew = () => reload(() => { outdated = true; });
 
 /* The wins that this display has received. No win is celebrated twice. */
 const known = new Set();
@@ -63,6 +68,7 @@ class Meter {
     this.odometer = new Odometer(this.amount);
     this.hits = new Map();
     this.row = null;
+    this.waits = this.note.dataset.kind === "pending";
     this.behindSince = null;
     const { amount, version, cycle, is, wager, known: claims } = element.dataset;
     if (wager !== undefined) this.wager = Number(wager);
@@ -71,7 +77,7 @@ class Meter {
       this.row = {
         amount: Number(amount), version: Number(version), cycle: Number(cycle), state: is,
       };
-      if (this.amount.firstChild) this.odometer.shown = this.row.amount;
+      if (this.amount.firstChild) this.odometer.begin(this.row.amount, this.row.cycle);
     }
   }
 
@@ -122,21 +128,22 @@ class Meter {
       this.odometer.clear();
       label(this.amount, words.unavailable);
       this.setNote("", "", "");
+      this.waits = false;
       return;
     }
     mark(this.element, "amount", row.amount);
     mark(this.element, "version", row.version);
     mark(this.element, "cycle", row.cycle);
     mark(this.element, "is", row.state);
-    this.odometer.show(row.amount);
+    this.odometer.show(row.amount, row.cycle, shown === "live");
     label(this.amount, money(row.amount) + (shown === "closed" ? ` ${words.closed}` : ""));
-    if (streamed) this.noteWins();
+    if (streamed) this.noteWins(shown);
     keep(this.element);
   }
 
   /* Show the pending wins in turn. If there are none, show a win that was validated a moment ago
      (duty D8). */
-  noteWins() {
+  noteWins(shown) {
     const pending = [];
     let good = null;
     for (const [claim, { hit, until }] of this.hits) {
@@ -144,23 +151,24 @@ class Meter {
       else if (performance.now() < until) good = hit;
       else this.hits.delete(claim);
     }
-    const won = (hit) => `Table ${hit.table} wins ${money(hit.amount)}`;
-    if (pending.length > 0) {
+    this.waits = pending.length > 0;
+    const won = (hit) => say("won", { table: hit.table, amount: money(hit.amount) });
+    if (this.waits) {
       pending.sort((one, other) => other.amount - one.amount);
       const at = Math.floor(performance.now() / EACH_HIT_MS) % pending.length;
-      const more = pending.length > 1 ? ` · ${at + 1} of ${pending.length}` : "";
-      this.setNote("pending", words.pending, won(pending[at]) + more);
-    } else if (good !== null) this.setNote("validated", words.validated, won(good));
-    else if (this.row.state === "pending") {
-      this.setNote("pending", words.pending, "A win is being verified");
-    } else this.setNote("", "", "");
+      const more = pending.length > 1 ? ` · ${say("one_of", { at: at + 1, count: pending.length })}` : "";
+      this.setNote("pending", won(pending[at]), words.pending + more);
+    } else if (shown === "closed") this.setNote("closed", words.closed, "");
+    else if (good !== null) this.setNote("validated", won(good), words.validated);
+    else if (this.row.state === "pending") this.setNote("pending", words.waits, "");
+    else this.setNote("", "", "");
   }
 
-  setNote(kind, heading, text) {
+  setNote(kind, what, word) {
     mark(this.note, "kind", kind);
-    this.note.toggleAttribute("data-long", text.length > LONG_NOTE);
-    write(this.kind, heading);
-    write(this.what, text);
+    mark(this.note, "chars", Math.ceil(Math.max(1, what.length + word.length) / CHARS_STEP) * CHARS_STEP);
+    write(this.what, what);
+    write(this.kind, word);
   }
 }
 
@@ -188,17 +196,22 @@ class Link {
   }
 
   live() {
-    return connected && this.state !== "inoperable" && this.heardLately();
+    return !outdated && this.state !== "inoperable" && this.heardLately();
   }
 
   render() {
     mark(this.element, "state", this.live() ? this.state : "inoperable");
-    let digits = 6;
-    for (const meter of this.meters.values()) {
-      meter.render();
-      if (meter.row !== null) digits = Math.max(digits, String(meter.row.amount).length);
-    }
-    mark(this.element, "digits", Math.min(digits, 12));
+    for (const meter of this.meters.values()) meter.render();
+  }
+
+  /* The message that stands for all meters of the link, or else "live". A win that waits is shown
+     though its link is closed. */
+  shown() {
+    const meters = [...this.meters.values()];
+    const states = new Set(meters.map((meter) => meter.element.dataset.state));
+    if (states.has("live")) return "live";
+    if (!states.has("closed")) return "unavailable";
+    return meters.some((meter) => meter.waits) ? "live" : "closed";
   }
 }
 
@@ -214,16 +227,16 @@ const render = () => {
   const all = [...links.values()];
   for (const link of all) link.render();
   celebration.dropStale();
-  const widths = all.map((link) => link.element.dataset.digits).join();
-  if (widths !== arrangedFor) {
-    arrangedFor = widths;
+  const rooms = all.flatMap((link) => [...link.meters.values()].map((meter) => meter.amount.dataset.room)).join();
+  if (rooms !== arrangedFor) {
+    arrangedFor = rooms;
     rotation.arrange();
   }
-  const lost = !connected || all.some((link) => !link.heardLately());
-  const is = lost ? "Reconnecting" : all.some((link) => link.live()) ? "Live" : "";
-  mark(connection, "is", is);
-  write(connection, is);
-  keep(connection);
+  const states = new Set(all.map((link) => link.shown()));
+  mark(document.body, "shown", states.size === 1 ? [...states][0] : "live");
+  messages.forEach(keep);
+  const lost = !connected || outdated || all.some((link) => !link.heardLately());
+  mark(page, "connection", lost ? "lost" : all.some((link) => link.live()) ? "live" : "");
 };
 const renderSoon = () => {
   if (renderDue) return;
@@ -263,3 +276,16 @@ setInterval(() => {
 }, 250);
 document.addEventListener("visibilitychange", render);
 render();
+
+/* A display that draws too few frames gets fewer things that move. */
+setTimeout(() => {
+  const began = performance.now();
+  let frames = 0;
+  const count = () => {
+    frames += 1;
+    const lasted = performance.now() - began;
+    if (lasted < FRAMES_FOR_MS) requestAnimationFrame(count);
+    else page.toggleAttribute("data-calm", (frames * 1000) / lasted < FRAMES_LEAST);
+  };
+  requestAnimationFrame(count);
+}, FRAMES_FROM_MS);

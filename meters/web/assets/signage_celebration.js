@@ -2,7 +2,8 @@
 
 import { keep } from "./expiry.js";
 import { money } from "./money.js";
-import { draw, label } from "./signage_odometer.js";
+import { draw, label, makeRoom } from "./signage_odometer.js";
+import { say, words } from "./signage_words.js";
 
 const SHOWN_MS = 8000;
 const SHOWN_IF_MORE_MS = 5000;
@@ -39,13 +40,13 @@ export class Celebration {
     const { hit, meter } = this.shown;
     const text = money(hit.amount);
     this.part("hand").textContent = hit.hand_name;
-    this.part("table").textContent = `Table ${hit.table}`;
-    const { pending, validated } = document.body.dataset;
-    const state = hit.event === "hit" ? pending : validated;
+    this.part("table").textContent = say("table", { table: hit.table });
+    const state = hit.event === "hit" ? words.pending : words.validated;
     this.part("meter").textContent = `${meter.title}: ${state}`;
     draw(this.amount, text);
     label(this.amount, text);
-    this.element.dataset.digits = Math.min(12, Math.max(6, String(hit.amount).length));
+    delete this.amount.dataset.room;
+    makeRoom(this.amount, hit.amount);
     this.element.classList.remove("leaving");
     this.element.hidden = false;
     meter.bring();

@@ -1,10 +1,12 @@
-/* Rotation: views of some meters, one after another. It is used if not all meters can be read
+/* The meters in views, one view after another. There is more than one if not all meters can be read
    together, or if the facility wants it. */
 
 import { reducedMotion } from "./signage_odometer.js";
+import { words } from "./signage_words.js";
 
-const CELL = 1.84; // the height of a numeral's cell in widths
-const SCALES = [1.75, 1.5, 1.25, 1]; // sizes of the text (signage.css)
+const BULB_GAP = 39; // in parts of the screen, as --u in the style sheet
+const TABLE_TEXT = 0.029; // the least size of a paytable's text, in shares of the shorter side
+const SVG = "http://www.w3.org/2000/svg";
 
 const wall = window.matchMedia("(min-width: 460px) and (min-height: 400px), (min-width: 1200px)");
 
@@ -15,6 +17,72 @@ const chunks = (list, parts) => {
   );
 };
 
+/* The style sheet's --u in pixels: a rim is --rw of them. */
+const unit = (meter) => {
+  const style = getComputedStyle(meter);
+  return parseFloat(style.paddingLeft) / Number(style.getPropertyValue("--rw"));
+};
+
+/* Light the rim of a meter: unlit bulbs, and two sets that fade against each other. */
+const light = (meter) => {
+  const count = 2 * Math.round((meter.clientWidth + meter.clientHeight) / (unit(meter) * BULB_GAP));
+  if (Number(meter.dataset.bulbs) === count) return;
+  meter.dataset.bulbs = count;
+  for (const old of meter.querySelectorAll(".bulbs")) old.remove();
+  const ring = (name, dash, offset) => {
+    const rect = document.createElementNS(SVG, "rect");
+    const set = { class: name, pathLength: count, "stroke-dasharray": dash, "stroke-dashoffset": offset };
+    for (const [key, value] of Object.entries(set)) rect.setAttribute(key, value);
+    return rect;
+  };
+  const layer = (name, ...rings) => {
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("class", `bulbs ${name}`);
+    svg.setAttribute("aria-hidden", "true");
+    svg.append(...rings);
+    return svg;
+  };
+  meter.prepend(
+    layer("unlit", ring("off", "0 1", 0)),
+    layer("odd", ring("glow far", "0 2", 0), ring("glow", "0 2", 0), ring("on", "0 2", 0)),
+    layer("even", ring("glow far", "0 2", -1), ring("glow", "0 2", -1), ring("on", "0 2", -1)),
+  );
+};
+
+/* Choose the forms of a meter's texts for the room that it has: a long name stands in the glass, and
+   the hands that win have a line, or a row each, or the cards of the first lie above them. If it is
+   tight, they have a narrow line. */
+const dress = (meter, isAlone, isTight) => {
+  const tag = meter.querySelector(".tag");
+  const wins = meter.querySelector(".wins");
+  const slot = meter.querySelector(".slot");
+  const glass = meter.querySelector(".glass");
+  for (const name of ["data-long", "data-wins", "data-rows", "data-cards"]) meter.removeAttribute(name);
+  const isLong = () => tag.scrollWidth > meter.clientWidth * 0.96;
+  if (isLong()) meter.dataset.long = "narrow";
+  if (isLong()) {
+    meter.dataset.long = "1";
+    meter.dataset.long = Math.min(4, Math.round(tag.offsetHeight / parseFloat(getComputedStyle(tag).lineHeight)));
+  }
+  const hands = wins.querySelectorAll("li:not(.hand)").length;
+  const overflows = () => wins.scrollWidth > slot.clientWidth + 1 || wins.offsetHeight > slot.clientHeight + 1;
+  const height = glass.clientHeight / Math.min(window.innerWidth, window.innerHeight);
+  meter.toggleAttribute("data-cards", wins.querySelector(".hand") !== null && height > 0.44);
+  if (overflows()) {
+    meter.removeAttribute("data-cards");
+    if (isTight || overflows()) meter.dataset.wins = isTight ? "tight" : "rows";
+    if (meter.dataset.wins === "rows") meter.dataset.rows = Math.min(hands, 6);
+  }
+  if (meter.dataset.tier === "1" || isAlone) light(meter);
+};
+
+/* Return whether a paytable has room for its rows, in letters for a person at the table. */
+const readable = (table) => {
+  const least = TABLE_TEXT * Math.min(window.innerWidth, window.innerHeight);
+  if (parseFloat(getComputedStyle(table.querySelector("tbody")).fontSize) < least) return false;
+  return table.scrollHeight <= table.clientHeight + 1 && table.scrollWidth <= table.clientWidth + 1;
+};
+
 export class Rotation {
   constructor(floor, button) {
     this.floor = floor;
@@ -23,6 +91,7 @@ export class Rotation {
     this.mode = floor.dataset.rotate;
     this.turn = Number(floor.dataset.seconds) * 1000;
     this.views = [];
+    this.tight = new WeakSet();
     this.at = 0;
     this.since = performance.now();
     this.held = false;
@@ -32,20 +101,14 @@ export class Rotation {
       if (this.views.length > 1) this.show((this.at + 1) % this.views.length);
     });
     window.addEventListener("resize", () => this.arrange());
+    document.fonts?.ready.then(() => this.arrange());
   }
 
-  /* Divide the meters among as few views as possible, so each can be read. Then make the text as
-     large as it can be in these views. The visible meter remains visible. */
+  /* Divide the meters among as few views as possible, so each can be read. The visible meter remains
+     visible. */
   arrange() {
     const kept = this.views[this.at]?.[0];
-    this.scale(1);
     this.views = this.divided();
-    if (wall.matches) {
-      SCALES.find((scale) => {
-        this.scale(scale);
-        return scale === 1 || this.views.every((view) => this.fits(view));
-      });
-    }
     this.button.hidden = this.views.length < 2;
     this.at = Math.max(0, this.views.findIndex((view) => view.includes(kept)));
     this.reveal(this.views[this.at] ?? []);
@@ -54,7 +117,10 @@ export class Rotation {
   divided() {
     const of = (section) => [...section.querySelectorAll(".meter")];
     const all = this.sections.flatMap(of);
-    if (!wall.matches || all.length === 0) return [all];
+    if (!wall.matches || all.length === 0) {
+      this.reveal(all);
+      return [all];
+    }
     if (this.mode === "meters") return all.map((meter) => [meter]);
     if (this.mode === "fit" && this.fits(all)) return [all];
     return this.sections.flatMap((section) => this.shared(of(section)));
@@ -68,24 +134,27 @@ export class Rotation {
     return meters.map((meter) => [meter]);
   }
 
-  scale(factor) {
-    this.factor = factor;
-    this.floor.dataset.scale = factor;
+  /* Return whether a view has room for its texts and for numerals of the least size. */
+  fits(view) {
+    if (this.hasRoom(view)) return true;
+    this.tight.add(view);
+    return this.hasRoom(view);
   }
 
-  /* Return whether a view has room for its texts and for numerals of the least size. Larger text
-     needs larger numerals. */
-  fits(view) {
+  hasRoom(view) {
     this.reveal(view);
     const share = Number(getComputedStyle(this.floor).getPropertyValue("--least"));
-    const least = share * this.factor * Math.min(window.innerWidth, window.innerHeight);
+    const least = share * Math.min(window.innerWidth, window.innerHeight);
+    const tables = [...this.floor.querySelectorAll(".paytable:not([hidden])")];
+    if (!tables.every((table) => readable(table))) return false;
     return view.every((meter) => {
-      const face = meter.querySelector(".face");
-      if (face.scrollHeight > face.clientHeight + 1) return false;
-      if (face.scrollWidth > face.clientWidth + 1) return false;
-      const { clientWidth, clientHeight } = meter.querySelector(".window");
-      const units = Number(getComputedStyle(meter).getPropertyValue("--units"));
-      return Math.min((clientWidth / units) * CELL, clientHeight) >= least - 1;
+      const tag = meter.querySelector(".tag");
+      const slot = meter.querySelector(".slot");
+      const wins = slot.querySelector(".wins");
+      const pad = parseFloat(getComputedStyle(meter.querySelector(".glass")).paddingTop);
+      if (Number(meter.dataset.long) && tag.offsetHeight > pad) return false;
+      if (wins.scrollWidth > wins.clientWidth + 1 || wins.offsetHeight > slot.clientHeight + 1) return false;
+      return parseFloat(getComputedStyle(meter.querySelector(".amount")).fontSize) >= least - 1;
     });
   }
 
@@ -93,16 +162,25 @@ export class Rotation {
     const shown = new Set(view);
     let links = 0;
     for (const section of this.sections) {
-      let count = 0;
-      for (const meter of section.querySelectorAll(".meter")) {
+      const meters = [...section.querySelectorAll(".meter")];
+      const seen = meters.filter((meter) => shown.has(meter));
+      for (const meter of meters) {
         meter.hidden = !shown.has(meter);
-        if (!meter.hidden) count += 1;
+        meter.toggleAttribute("data-first", meter === seen[0]);
       }
-      section.hidden = count === 0;
-      section.dataset.count = Math.min(count, 6);
-      if (count) links += 1;
+      const ids = seen.map((meter) => meter.dataset.meter);
+      let tables = 0;
+      for (const table of section.querySelectorAll(".paytable")) {
+        table.hidden = !table.dataset.meters.split(" ").some((id) => ids.includes(id));
+        if (!table.hidden) tables += 1;
+      }
+      section.dataset.tables = tables;
+      section.hidden = seen.length === 0;
+      section.dataset.count = Math.min(seen.length, 8);
+      if (seen.length) links += 1;
     }
     this.floor.dataset.links = Math.min(links, 4);
+    for (const meter of view) dress(meter, view.length === 1, this.tight.has(view));
   }
 
   show(at) {
@@ -121,7 +199,7 @@ export class Rotation {
 
   hold(held) {
     this.held = held;
-    this.button.textContent = held ? "Resume rotation" : "Hold this view";
+    this.button.textContent = held ? words.turn : words.hold;
     this.since = performance.now();
   }
 
