@@ -442,7 +442,7 @@ async def test_an_answer_that_was_overtaken_does_not_hide_the_later_one(room: Fl
 @pytest.mark.slow
 async def test_an_answer_for_a_view_that_was_left_is_no_error(room: FloorRoom) -> None:
     page = await room.signed_in("Ada", "wins")
-    progressive = page.get_by_label("Progressive")
+    progressive = page.get_by_label("Progressive", exact=True)
     await expect(progressive).to_be_visible()  # this view reads the links too
     for view, path in (("Meters", "links"), ("People", "users")):
         held = await held_answer(page, path, go(page, view))

@@ -1,10 +1,17 @@
 /* The evidence of a win: its cards, the wagers at lock-out, the facts, and what happened. */
 
+import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
 import * as format from "./floor_format.js";
+import { useAnswer } from "./floor_reading.js";
 import { money } from "./money.js";
 import { Card } from "./playing_cards.js";
 import { html } from "./preact.js";
+
+const CORRECTED = {
+  result: "Hand entered again", correct_wager: "Wager corrected", confirm_correction: "Correction confirmed",
+  refuse_correction: "Correction refused",
+};
 
 const markOf = (claim, name) => (claim.winning.length ? claim.winning.includes(name) ? "in" : "out" : null);
 
@@ -85,7 +92,21 @@ export const WagersPanel = ({ claim }) => {
     </section>`;
 };
 
-export const FactsPanel = ({ claim }) => html`
+/* The meter before the first win of the round. */
+const meterAt = (claim, round) => {
+  const meter = claim.percent !== null && round?.meters.find((one) => one.meter === claim.meter);
+  return meter && meter.at_result !== null ? money(meter.at_result) : "";
+};
+
+/* The round of a win, as the ledger has it; null without it. */
+export const useRound = (claim, me) => {
+  const isSeen = me.rights.includes("wins");
+  const { found } = useAnswer(async () => (isSeen
+    ? api.get(`/api/v1/links/${encodeURIComponent(claim.link)}/rounds/${claim.order}`) : null), [claim.claim, claim.state]);
+  return found;
+};
+
+export const FactsPanel = ({ claim, round }) => html`
   <section class="panel">
     <h3>Evidence</h3>
     <${claims.Facts} pairs=${[
@@ -97,7 +118,8 @@ export const FactsPanel = ({ claim }) => html`
       ["Wager", `${claims.itemName(claim)}, ${money(claim.wagered)}`],
       ["Meter", `${claim.meter_name || claim.meter} · ${claim.link_name || claim.link}`],
       ["Share", claims.share(claim)],
-      ["Meter after it", claim.percent === null ? "" : money(claim.meter_after)],
+      ["Meter at the settlement", meterAt(claim, round)],
+      ["Meter after this win", claim.percent === null ? "" : money(claim.meter_after)],
       ["Paid from", format.paidFrom(claim.paid_from)],
       ["Slip number", claim.slip],
       ["Rule", claim.rule],
@@ -105,8 +127,12 @@ export const FactsPanel = ({ claim }) => html`
     ]} />
   </section>`;
 
-/* What happened with a win, each with its time and who did it. */
-const story = (claim) => [
+/* What happened with a win, each with its time and who did it. The round is the service's; until it
+   has answered, or if the round is archived, it is null. */
+const story = (claim, round) => [
+  [round?.row.at, round && `Lock-out: ${format.count(round.row.wagers, "wager")} accepted`],
+  ...(round?.acts ?? []).filter(({ what }) => CORRECTED[what]).map(({ at, by, what, told }) =>
+    [at, `${CORRECTED[what]}${by.startsWith("table:") ? "" : ` by ${by}`}: ${told}`]),
   [claim.at, claims.isHandPay(claim) ? "Win recorded, table held" : "Win recorded", true],
   [claim.validated_at, claim.validated_by && `Validated by ${claim.validated_by}`],
   [claim.state === "rejected" && claim.decided_at, claim.state === "rejected" && claims.rejection(claim)],
@@ -118,10 +144,10 @@ const story = (claim) => [
   [claim.envy_at, claim.envy_by && claims.envyTitle(claim)],
 ].filter(([at, text]) => at && text).sort(([one], [other]) => Date.parse(one) - Date.parse(other));
 
-export const StoryPanel = ({ claim }) => html`
+export const StoryPanel = ({ claim, round }) => html`
   <section class="panel">
     <h3>What happened</h3>
-    <ol class="story">${story(claim).map(([at, text, isWin]) => html`
+    <ol class="story">${story(claim, round).map(([at, text, isWin]) => html`
       <li key=${text} data-win=${isWin ? "" : null}><b>${format.time(at)}</b> ${text}</li>`)}
     </ol>
   </section>`;

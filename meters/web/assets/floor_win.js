@@ -3,7 +3,7 @@
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
 import { ClaimActs } from "./floor_decisions.js";
-import { CardsPanel, FactsPanel, StoryPanel, WagersPanel } from "./floor_evidence.js";
+import { CardsPanel, FactsPanel, StoryPanel, useRound, WagersPanel } from "./floor_evidence.js";
 import * as format from "./floor_format.js";
 import { Icon } from "./floor_icons.js";
 import { Amount, Pane, Tag, Waited } from "./floor_panes.js";
@@ -68,6 +68,7 @@ const Title = ({ claim }) => html`
 /* The evidence is for people with the right to see wins. */
 export const Win = ({ claim, me, done, back }) => {
   const sees = me.rights.includes("wins");
+  const round = useRound(claim, me);
   return html`
     <${Pane} kind="win" of=${{ "data-claim": claim.claim, "data-state": claims.look(claim) }} back=${back}
       acts=${sees && html`<${ClaimActs} claim=${claim} me=${me} done=${done} />`}>
@@ -80,7 +81,7 @@ export const Win = ({ claim, me, done, back }) => {
           <${CardsPanel} claim=${claim} />
           <${WagersPanel} claim=${claim} />
         </div>
-        ${sees && html`<div><${FactsPanel} claim=${claim} /><${StoryPanel} claim=${claim} /></div>`}
+        ${sees && html`<div><${FactsPanel} claim=${claim} round=${round} /><${StoryPanel} claim=${claim} round=${round} /></div>`}
       </div>
     <//>`;
 };
