@@ -1,27 +1,20 @@
 """Theme, logo and texts of the facility's displays."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
-from xml.parsers import expat
 
 import msgspec
 
 from bonus.errors import UserError
 from meters.floor.facility import Config
+from meters.floor.media_files import MEDIA_TYPES, active_part, suffix_of
 
 LOGO_BYTES_MAX: Final = 60_000
 """With such a logo, a page of signage stays below 300 kB with its fonts."""
 
-_SVG: Final = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<svg[\s>]",
-    re.DOTALL,
-)
-_ACTIVE: Final = frozenset({"script", "foreignobject", "iframe", "handler"})
-"""Elements that are not allowed in an SVG: they can run scripts or show other pages."""
-
 Phrase = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
+ThemeName = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 
 
 class BrandingText(Config, frozen=True, kw_only=True):
@@ -49,7 +42,8 @@ class Branding(Config, frozen=True, kw_only=True):
 
     Attributes:
         title: the text above the meters if a page shows several links.
-        theme: ``gold``, ``neon`` or ``classic``.
+        theme: ``gold``, ``neon`` or ``classic``, or the path of a folder (`meters.floor.themes`),
+            relative to the floor file.
         logo: the path of an SVG, PNG or WebP file, relative to the floor file.
         rotate: ``fit`` shows all meters at the same time, unless numerals or names would be too
             small to read across the room: then the meters take turns. With ``links`` or ``meters``,
@@ -60,7 +54,7 @@ class Branding(Config, frozen=True, kw_only=True):
     """
 
     title: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] = "Progressive Jackpots"
-    theme: Literal["gold", "neon", "classic"] = "gold"
+    theme: ThemeName = "gold"
     logo: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
     rotate: Literal["fit", "links", "meters"] = "fit"
     rotate_seconds: Annotated[int, msgspec.Meta(ge=3, le=600)] = 12
@@ -92,51 +86,9 @@ def read_logo(branding: Branding) -> Logo | None:
         raise UserError(
             f"the logo {branding.logo} has {len(body)} bytes: at most {LOGO_BYTES_MAX} are allowed"
         )
-    media_type = _media_type(body)
-    if media_type is None:
+    suffix = suffix_of(body)
+    if suffix not in {".svg", ".png", ".webp"}:
         raise UserError(f"the logo {branding.logo} is not an SVG, PNG or WebP image")
-    if media_type == "image/svg+xml" and (wrong := _active(body)):
+    if suffix == ".svg" and (wrong := active_part(body)):
         raise UserError(f"the logo {branding.logo} contains {wrong}: only drawings are allowed")
-    return Logo(body, media_type)
-
-
-def _media_type(body: bytes) -> str | None:
-    if body.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if body[:4] == b"RIFF" and body[8:12] == b"WEBP":
-        return "image/webp"
-    return "image/svg+xml" if _SVG.match(body) else None
-
-
-class _ActiveError(Exception):
-    pass
-
-
-def _active(drawing: bytes) -> str | None:
-    """Return the part of an SVG that is active or unreadable, if any.
-
-    The SVG is parsed as a browser parses it, which finds an element even if its name has a prefix,
-    an entity or a line break.
-    """
-    reader = expat.ParserCreate()
-
-    def open_element(name: str, attributes: dict[str, str]) -> None:
-        if name.rpartition(":")[2].lower() in _ACTIVE:
-            raise _ActiveError("a script")
-        for key, value in attributes.items():
-            acts = key.rpartition(":")[2].lower().startswith("on")
-            if acts or "javascript:" in "".join(value.split()).lower():
-                raise _ActiveError("a script")
-
-    def declare_entity(*_: object) -> None:
-        raise _ActiveError("an entity")
-
-    reader.StartElementHandler = open_element
-    reader.EntityDeclHandler = declare_entity
-    try:
-        reader.Parse(drawing, True)  # noqa: FBT003  (expat's own signature)
-    except _ActiveError as found:
-        return str(found)
-    except (expat.ExpatError, ValueError, LookupError) as error:
-        return f"text that is not XML ({error})"
-    return None
+    return Logo(body, MEDIA_TYPES[suffix])

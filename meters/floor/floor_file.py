@@ -18,7 +18,7 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.choices import choice_problem
 from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
-from meters.floor.branding import Branding
+from meters.floor.branding import Branding, ThemeName
 from meters.floor.facility import (
     SERVICE_PATHS,
     ArchiveSettings,
@@ -32,6 +32,7 @@ from meters.floor.facility import (
     service_problems,
 )
 from meters.floor.game_files import read_games
+from meters.floor.themes import BUILT_IN, theme_problem
 from meters.floor.toml_errors import read_file, read_toml, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
 
@@ -52,7 +53,7 @@ All must have the same seed, reseed and rates as the first. A link can have thou
 a game is compared only once for each meter.
 """
 
-_PATHS: Final = frozenset({*SERVICE_PATHS, "directory", "logo", "games"})
+_PATHS: Final = frozenset({*SERVICE_PATHS, "directory", "logo", "theme", "games"})
 
 ConfigOption = Annotated[
     Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
@@ -167,8 +168,11 @@ class Table(TableSettings, frozen=True, kw_only=True):
 
 
 class LinkSettings(Config, frozen=True, kw_only=True):
+    """One link, as the floor file has it; `theme` is that of its displays, if it is its own."""
+
     id: Identifier
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+    theme: ThemeName | None = None
     meter: tuple[MeterSettings, ...] = ()
     table: tuple[TableSettings, ...] = ()
 
@@ -268,6 +272,7 @@ def _floor_of(text: FloorSettings, games: Games) -> Floor:
         Link(
             id=link.id,
             name=link.name,
+            theme=link.theme,
             meter=tuple(
                 Meter(**asdict(meter), games=games, fed_in=_fed_in(link, meter, games))
                 for meter in link.meter
@@ -297,11 +302,19 @@ def read_floor(path: Path) -> Floor:
     floor = parse_floor(read_file(path, FloorError), str(path), directory)
     archive, signage = floor.archive, floor.signage
     logo = signage.logo and str(directory / signage.logo)
+
+    def rooted(theme: str) -> str:
+        return theme if theme in BUILT_IN else str(directory / theme)
+
     return msgspec.structs.replace(
         floor,
         service=service_from(floor.service, directory),
         archive=msgspec.structs.replace(archive, directory=str(directory / archive.directory)),
-        signage=msgspec.structs.replace(signage, logo=logo),
+        signage=msgspec.structs.replace(signage, logo=logo, theme=rooted(signage.theme)),
+        link=tuple(
+            msgspec.structs.replace(link, theme=link.theme and rooted(link.theme))
+            for link in floor.link
+        ),
     )
 
 
@@ -354,6 +367,8 @@ def _problems(floor: Floor) -> Iterator[Problem]:
     yield from facility_problems(floor.facility)
     yield from archive_problems(floor.archive)
     yield from service_problems(floor.service)
+    if wrong := theme_problem(floor.signage.theme):
+        yield ("signage", "theme"), wrong
     tables: dict[str, str] = {}
     assets: dict[str, str] = {}
     links: set[str] = set()
@@ -362,6 +377,8 @@ def _problems(floor: Floor) -> Iterator[Problem]:
         if link.id in links:
             yield (*here, "id"), f"link {link.id} is in the file twice"
         links.add(link.id)
+        if link.theme is not None and (wrong := theme_problem(link.theme)):
+            yield (*here, "theme"), wrong
         yield from _meter_problems(link, here)
         pools: Pools = {}
         for at, table in enumerate(link.table):

@@ -45,9 +45,9 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     lucky_bonus: str = "Lucky Bonus"
 
     closed_head: str = "Jackpots are closed"
-    closed_text: str = "No jackpot wagers are taken now. Every meter keeps its amount."
+    closed_text: str = "No jackpot wagers are taken now.\nEvery meter keeps its amount."
     unavailable_head: str = "One moment, please"
-    unavailable_text: str = "The jackpots are temporarily unavailable. Your dealer will help you."
+    unavailable_text: str = "The jackpots are temporarily unavailable.\nYour dealer will help you."
     nothing: str = "No progressive is offered here."
     hold: str = "Hold this view"
     turn: str = "Resume rotation"

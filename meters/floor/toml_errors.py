@@ -92,6 +92,11 @@ def read_file(path: PathOfFile, refusal: type[UserError]) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise refusal(f"{path}: cannot be read: {error.strerror}") from None
+    return text_of(data, path, refusal)
+
+
+def text_of(data: bytes, path: PathOfFile, refusal: type[UserError]) -> str:
+    """Return the text of a file that was read, as `read_file` does."""
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

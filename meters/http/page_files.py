@@ -15,6 +15,8 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from markupsafe import Markup
 
+from meters.floor.media_files import MEDIA_TYPES
+
 SHARED: Final = "meters.http"
 """Package with the files that the service's pages and the panels share."""
 
@@ -26,10 +28,9 @@ A_YEAR: Final = "public, max-age=31536000, immutable"
 """Value of `Cache-Control` for a file whose path changes with its contents."""
 
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
+    **MEDIA_TYPES,
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".woff2": "font/woff2",
 }
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
 """Comment that fills whole lines, which browsers do not get; ``/*!`` is a license and is sent."""

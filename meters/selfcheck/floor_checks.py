@@ -11,6 +11,7 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.floor.branding import read_logo
 from meters.floor.floor_file import Floor, Link, Meter, fewest_positions
 from meters.floor.game_files import date_warnings
+from meters.floor.themes import themes_of
 from meters.selfcheck.check_result import Check, failure, judged, passed, warning
 
 
@@ -41,9 +42,11 @@ def date_checks(floor: Floor) -> list[Check]:
 def _check_branding(floor: Floor) -> Check:
     try:
         logo = read_logo(floor.signage)
+        themes = themes_of(floor.signage.theme, (link.theme for link in floor.link))
     except UserError as error:
         return failure("signage", str(error))
-    return passed("signage", "its logo can be shown" if logo else "no logo")
+    shown = "its logo can be shown" if logo else "no logo"
+    return passed("signage", f"{shown}; people can read its themes: {', '.join(themes)}")
 
 
 def _check_offers(floor: Floor) -> Iterator[Check]:

@@ -6,6 +6,7 @@ as its game pays.
 """
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -21,6 +22,7 @@ from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.patron_words import words_of
 from meters.floor.paytable_text import meters_by_wager, pays_of, winners_of
+from meters.floor.themes import Theme, themes_of
 from meters.http.page_files import A_YEAR, load_template
 from meters.web.display_state import DisplayState, JackpotRow, MeterRow
 
@@ -45,11 +47,12 @@ class _Note(NamedTuple):
 def signage_routes(
     floor: Floor, displays: DisplayState, page_version: str
 ) -> list[HTTPRouteHandler]:
-    """Declare the routes for patrons; raise `UserError` if the logo cannot be shown."""
+    """Declare the routes for patrons; raise `UserError` if the logo or a theme cannot be shown."""
     logo = read_logo(floor.signage)
+    themes = themes_of(floor.signage.theme, (link.theme for link in floor.link))
 
     def signage() -> Signage:
-        return Signage(floor, displays, page_version, logo)
+        return Signage(floor, displays, page_version, logo, themes)
 
     @get("/")
     async def go_to_signage() -> Redirect:
@@ -116,7 +119,12 @@ class Signage:
     """One signage page; `signage.js` applies later changes by the same rules."""
 
     def __init__(
-        self, floor: Floor, displays: DisplayState, version: str, logo: Logo | None
+        self,
+        floor: Floor,
+        displays: DisplayState,
+        version: str,
+        logo: Logo | None,
+        themes: Mapping[str, Theme],
     ) -> None:
         self._floor = floor
         self._displays = displays
@@ -124,6 +132,7 @@ class Signage:
         self._words = words_of(floor.signage.wording)
         self._version = version
         self._logo = logo
+        self._themes = themes
         self._rows = {(row.link, row.meter): row for row in displays.rows()}
         self._links = {row.link: row for row in displays.links()}
         self._hits = _by_meter(displays.pending_jackpots())
@@ -159,7 +168,7 @@ class Signage:
             version=self._version,
             facility=facility,
             look=self._branding,
-            theme=self._branding.theme,
+            theme=self._themes[(links[0].theme if watched else None) or self._branding.theme],
             words=self._words,
             texts=msgspec.json.encode(self._words).decode(),
             logo=self._logo is not None,
@@ -231,10 +240,10 @@ class Signage:
             "shown": shown,
             "tiers": any(tiers.values()),
             "meters": meters,
-            "pays": self._pays(link, tiers) if pays else [],
+            "pays": self._pays(ordered, tiers) if pays else [],
         }
 
-    def _pays(self, link: Link, tiers: dict[str, int]) -> list[dict[str, object]]:
+    def _pays(self, meters: Sequence[Meter], tiers: dict[str, int]) -> list[dict[str, object]]:
         return [
             {
                 "title": group[0].title if len(group) == 1 else "",
@@ -243,9 +252,7 @@ class Signage:
                 "meters": [meter.meter_id for meter in group],
                 "tiers": tiers,
             }
-            for group in meters_by_wager(
-                sorted(link.meter, key=lambda each: tiers[each.meter_id] or 4)
-            )
+            for group in meters_by_wager(meters)
         ]
 
     def _shown(self, row: MeterRow | None) -> Shown:

@@ -13,6 +13,7 @@ from bonus.rounds import SettlementText
 from meters.floor.branding import read_logo
 from meters.floor.facility import DEMONSTRATION_MARK, PUBLIC_PIN, demonstration_users
 from meters.floor.floor_file import Floor
+from meters.floor.themes import themes_of
 from meters.http.page_files import SHARED, Assets, load_template
 from meters.http.settle_page import SettlePage, settle_body
 from meters.http.strict_requests import WebRequest
@@ -27,18 +28,23 @@ def load_assets(floor: Floor) -> Assets:
     """Return the files of the pages.
 
     The parts of the floor file that pages show are in the version, at whose change an open display
-    reloads. Raise a `UserError` if the logo cannot be shown.
+    reloads. Raise a `UserError` if the logo or a theme cannot be shown.
     """
     assets = Assets.load((_PACKAGE, SHARED))
     look = floor.signage
     logo = read_logo(look)
+    bodies = dict(assets.bodies)
+    for theme in themes_of(look.theme, (link.theme for link in floor.link)).values():
+        if theme.files is not None:
+            bodies |= theme.files
+            bodies[f"theme_{theme.name}.css"] = theme.sheet.encode()
     shown = msgspec.json.encode(
         (floor.facility, look, floor.link), enc_hook=lambda games: dict(games.digests)
     )
     digest = hashlib.sha256(
         b"\0".join((assets.version.encode(), shown, logo.body if logo else b""))
     )
-    return replace(assets, version=digest.hexdigest()[:12])
+    return replace(assets, version=digest.hexdigest()[:12], bodies=bodies)
 
 
 def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:

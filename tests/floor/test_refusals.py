@@ -205,7 +205,7 @@ NAMES: Final = tuple(
     )
 )
 SIGNAGE: Final = (
-    Mistake(70, '"gold"', '"golf"', "there is no theme golf: is gold meant"),
+    Mistake(70, '"gold"', '"golf"', "no theme golf: write gold, neon, classic, or the path of a"),
     Mistake(71, '"logo.svg"', "true", "logo is a text and needs quotes"),
     Mistake(72, '"fit"', '"link"', "there is no rotate link: is links meant"),
     Mistake(73, "= 12\ncelebrate", "= 2\ncelebrate", "rotate_seconds is at least 3"),

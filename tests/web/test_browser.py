@@ -13,6 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 
 from meters.floor.floor_file import parse_floor
+from meters.floor.themes import read_theme
 from meters.http.page_files import SHARED, Assets
 from meters.web import display_state
 from meters.web.signage import Signage
@@ -273,7 +274,7 @@ def test_a_limit_of_a_meter_is_shown_to_patrons(limit: int | None) -> None:
     floor = parse_floor(
         floor_text(link_text("one", meter_text("progressive", limit=limit), table_text("T-1")))
     )
-    pages = Signage(floor, display_state.DisplayState(), "v", None)
+    pages = Signage(floor, display_state.DisplayState(), "v", None, {"gold": read_theme("gold")})
     page = pages.page(floor.link, None)
     assert ("up to $10,000<" in page) == (limit is not None)
 

@@ -226,7 +226,7 @@ async ({ states, far, least }) => {
       if (!within(box, { left: 0, top: 0, right: width, bottom: height })) {
         say(`"${text}" is outside the screen`);
       }
-      const face = owner.closest(".glass, .mast, .bar, .paytable, .sign, .celebration-card");
+      const face = owner.closest(".slot, .glass, .mast, .bar, .paytable, .sign, .celebration-card");
       if (face && !within(box, face.getBoundingClientRect())) say(`"${text}" leaves its place`);
     }
     boxes.forEach(([owner, text, one], number) => {

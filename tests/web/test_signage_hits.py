@@ -130,7 +130,7 @@ async def test_a_rejection_or_a_lost_stream_ends_the_celebration(page: Page, sta
     await sees_the_celebration(page)
     await stand.stop()
     await sees_no_celebration(page)
-    assert 4_000 < await falls_silent(page) <= 4_500
+    assert 4_000 < await falls_silent(page) <= 5_000
 
 
 async def test_a_hit_of_before_is_shown_and_not_celebrated(page: Page, stand: Stand) -> None:

@@ -66,8 +66,9 @@ async def test_the_page_has_the_facility_s_theme_and_words(page: Page, sides: Si
 @pytest.mark.parametrize("body", [DRAWING, PNG], ids=["svg", "png"])
 async def test_the_logo_is_shown(page: Page, sides: Sides, tmp_path: Path, body: bytes) -> None:
     stand = await sides(FLOOR + logo_section(tmp_path / "logo", body))
+    stand.put(151_234, 5)
     await opened(page, stand)
-    logo = page.locator(".logo")
+    logo = page.locator(".mast .logo")
     await expect(logo).to_be_visible()
     await expect(logo).to_have_attribute("alt", "Keystone <Casino> & Resort")
     assert await logo.evaluate("(logo) => logo.naturalWidth") > 0
@@ -84,11 +85,11 @@ async def test_no_script_of_a_logo_would_run(
     page: Page, sides: Sides, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If a script passed the check of the logo, the page's policy would still stop it."""
-    monkeypatch.setattr("meters.floor.branding._ACTIVE", frozenset())
+    monkeypatch.setattr("meters.floor.media_files._ACTIVE", frozenset())
     active = DRAWING.replace(b"<rect", b"<script>document.documentElement.id='ran'</script><rect")
     stand = await sides(FLOOR + logo_section(tmp_path / "logo.svg", active))
     await opened(page, stand)
-    address = await page.locator(".logo").get_attribute("src")
+    address = await page.locator(".mast .logo").get_attribute("src")
     await page.goto(f"{stand.url}{address}")
     assert await page.evaluate("document.documentElement.tagName") == "svg"
     assert await page.evaluate("document.documentElement.id") == ""
@@ -127,6 +128,30 @@ def test_what_is_no_logo_is_refused(tmp_path: Path, body: bytes, reason: str) ->
     for name, why in (("none.svg", "No such file"), (".", "directory")):
         with pytest.raises(UserError, match=f"cannot be read: .*{why}"):
             read_logo(Branding(logo=str(tmp_path / name)))
+
+
+async def test_a_house_s_folder_is_shown_on_the_pages_of_its_link(
+    page: Page, sides: Sides, tmp_path: Path
+) -> None:
+    (tmp_path / "theme.toml").write_text(
+        'background = "wall.svg"\nmetals = ["#ffb030"]\n[colors]\nglass = "#101828"\n'
+    )
+    (tmp_path / "wall.svg").write_bytes(DRAWING)
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    stand = await sides(FLOOR.replace('id = "pit-2"', f'id = "pit-2"\ntheme = "{tmp_path}/"', 1))
+    stand.put(151_234, 5, link="pit-2")
+    await opened(page, stand, "/signage/pit-2")
+    ground = page.locator(".stage .ground")
+    await expect(ground).to_be_visible()
+    assert await ground.evaluate("(picture) => picture.naturalWidth") > 0
+    glass = await page.evaluate(
+        "getComputedStyle(document.querySelector('.glass')).backgroundImage"
+    )
+    assert "rgb(16, 24, 40)" in glass
+    assert refused == []
+    await page.goto(f"{stand.url}/signage")
+    await expect(page.locator(".stage .ground")).to_have_count(0)
 
 
 def test_another_look_is_another_version() -> None:

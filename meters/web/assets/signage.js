@@ -9,7 +9,7 @@ import { keep } from "./expiry.js";
 import { money } from "./money.js";
 import { reload } from "./requests.js";
 import { Celebration } from "./signage_celebration.js";
-import { Odometer, label } from "./signage_odometer.js";
+import { Odometer, label, reducedMotion } from "./signage_odometer.js";
 import { Rotation } from "./signage_rotation.js";
 import { say, words } from "./signage_words.js";
 
@@ -21,8 +21,9 @@ const EACH_HIT_MS = 4000;
 const CHARS_STEP = 6; // of the lengths that the style sheet knows
 const KNOWN_MAX = 1000;
 const FRAMES_FROM_MS = 3000;
-const FRAMES_FOR_MS = 4000;
-const FRAMES_LEAST = 40; // a second
+const FRAMES_FOR_MS = 3000;
+const FRAMES_CALM = 40; // a second: with fewer, nothing but amounts moves
+const FRAMES_RAYS = 56;
 
 const page = document.documentElement;
 const celebration = new Celebration(document.querySelector(".celebration"));
@@ -277,15 +278,30 @@ setInterval(() => {
 document.addEventListener("visibilitychange", render);
 render();
 
-/* A display that draws too few frames gets fewer things that move. */
-setTimeout(() => {
+/* A video behind everything stands still where nothing may move. */
+const video = document.querySelector("video.ground");
+if (video && reducedMotion.matches) video.pause();
+
+/* The frames that the display draws in the next seconds, a second. */
+const frameRate = () => new Promise((done) => {
   const began = performance.now();
   let frames = 0;
   const count = () => {
     frames += 1;
     const lasted = performance.now() - began;
     if (lasted < FRAMES_FOR_MS) requestAnimationFrame(count);
-    else page.toggleAttribute("data-calm", (frames * 1000) / lasted < FRAMES_LEAST);
+    else done((frames * 1000) / lasted);
   };
   requestAnimationFrame(count);
+});
+
+/* Rays turn only on a display that can draw them in time, and one that is slower still is calm. */
+setTimeout(async () => {
+  if ((await frameRate()) < FRAMES_CALM) {
+    page.dataset.calm = "";
+    video?.pause();
+    return;
+  }
+  page.dataset.rays = "";
+  if ((await frameRate()) < FRAMES_RAYS) delete page.dataset.rays;
 }, FRAMES_FROM_MS);

@@ -5,7 +5,7 @@ import { reducedMotion } from "./signage_odometer.js";
 import { words } from "./signage_words.js";
 
 const BULB_GAP = 39; // in parts of the screen, as --u in the style sheet
-const TABLE_TEXT = 0.029; // the least size of a paytable's text, in shares of the shorter side
+const TABLE_TEXT = 0.0255; // a paytable is read from 1.5 m: the least size of its text, in shares of the shorter side
 const SVG = "http://www.w3.org/2000/svg";
 
 const wall = window.matchMedia("(min-width: 460px) and (min-height: 400px), (min-width: 1200px)");
@@ -69,11 +69,21 @@ const dress = (meter, isAlone, isTight) => {
   const height = glass.clientHeight / Math.min(window.innerWidth, window.innerHeight);
   meter.toggleAttribute("data-cards", wins.querySelector(".hand") !== null && height > 0.44);
   if (overflows()) {
-    meter.removeAttribute("data-cards");
-    if (isTight || overflows()) meter.dataset.wins = isTight ? "tight" : "rows";
+    const lies = meter.hasAttribute("data-cards") && height > 0.4 + 0.06 * hands && !isTight;
+    meter.toggleAttribute("data-cards", lies);
+    if (lies || isTight || overflows()) meter.dataset.wins = isTight ? "tight" : "rows";
     if (meter.dataset.wins === "rows") meter.dataset.rows = Math.min(hands, 6);
   }
   if (meter.dataset.tier === "1" || isAlone) light(meter);
+};
+
+/* Make the text of a paytable as small as its columns need. Cards go before the text gets much smaller. */
+const fitTable = (table) => {
+  const share = () => table.querySelector(".head").clientWidth / table.querySelector("table").offsetWidth;
+  table.style.removeProperty("--fit");
+  table.removeAttribute("data-plain");
+  table.toggleAttribute("data-plain", share() < 0.9);
+  if (share() < 1) table.style.setProperty("--fit", share() * 0.98);
 };
 
 /* Return whether a paytable has room for its rows, in letters for a person at the table. */
@@ -154,7 +164,7 @@ export class Rotation {
       const pad = parseFloat(getComputedStyle(meter.querySelector(".glass")).paddingTop);
       if (Number(meter.dataset.long) && tag.offsetHeight > pad) return false;
       if (wins.scrollWidth > wins.clientWidth + 1 || wins.offsetHeight > slot.clientHeight + 1) return false;
-      return parseFloat(getComputedStyle(meter.querySelector(".amount")).fontSize) >= least - 1;
+      return parseFloat(getComputedStyle(meter.querySelector(".amount")).fontSize) >= least - 0.1;
     });
   }
 
@@ -180,6 +190,7 @@ export class Rotation {
       if (seen.length) links += 1;
     }
     this.floor.dataset.links = Math.min(links, 4);
+    for (const table of this.floor.querySelectorAll(".paytable:not([hidden])")) fitTable(table);
     for (const meter of view) dress(meter, view.length === 1, this.tight.has(view));
   }
 
