@@ -66,7 +66,7 @@ export const Facts = ({ pairs }) => html`
   </dl>`;
 
 export const envyTitle = (claim) => {
-  const decided = claim.envy_by ? ` by ${claim.envy_by}, ${format.time(claim.envy_at)}` : "";
+  const decided = claim.envy_by ? ` by ${claim.envy_by}` : "";
   switch (claim.envy_state) {
     case "pending": return claim.request?.envy_not_due
       ? "Envy Bonuses: not due once the rejection is confirmed"

@@ -167,6 +167,10 @@ const isShown = (row, { only, words }, now) => {
   return asked.toLowerCase().split(/\s+/).every((word) => textOfRow(row).toLowerCase().includes(word));
 };
 
+/* A narrow list has only the first letter of "Position"; the word stays for screen readers. */
+const Place = ({ row: { claim, group, place } }) => (claim && group !== "envy"
+  ? html`${claim.table} · <span class="position">Position </span>${claim.position}` : place);
+
 const Row = ({ row, group, isOpen, isNew }) => {
   const { claim, ask, proposal } = row;
   const envy = claim && claim.envy.length > 0 && row.group !== "envy" && ["pending", "validated"].includes(claim.envy_state);
@@ -182,7 +186,7 @@ const Row = ({ row, group, isOpen, isNew }) => {
       data-new=${isNew ? "" : null}>
       <a href=${hrefOf("inbox", row.id)} aria-current=${isOpen ? "true" : null}>
         <${Icon} name=${row.group === "second" ? "reject" : group.icon} />
-        <span class="one"><b>${row.place}</b>${" "}<span class="sum">${row.cents !== null && money(row.cents)}</span></span>
+        <span class="one"><b><${Place} row=${row} /></b>${" "}<span class="sum">${row.cents !== null && money(row.cents)}</span></span>
         <span class="two"><span class="what">${row.what}</span>${" "}${row.at && html`<${Waited} at=${row.at} />`}</span>
         ${tags.length > 0 && html`<span class="tags">${tags}</span>`}
       </a>
