@@ -3,7 +3,7 @@
 
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
-import { Action, Choice, Field, needed, open as openDialog } from "./floor_dialog.js";
+import { Action, Choice, Field, needed, open as openDialog, OwnPin, useAct } from "./floor_dialog.js";
 import { chipsText, Hands } from "./floor_evidence.js";
 import * as format from "./floor_format.js";
 import { give } from "./floor_receipts.js";
@@ -166,29 +166,46 @@ const correctSlip = (claim, done) => open({
   done,
 });
 
-const pay = (claim, done) => open({
-  claim,
-  told: ({ amount, slip }) => `Paid ${money(amount)}, slip ${slip}`,
-  title: "Pay this win?",
-  content: html`
+/* Check if the signed-in user may pay a win now. */
+const mayPay = (claim, me) => claims.waitsForPay(claim) && !claim.request && me.rights.includes("decide")
+  && claim.validated_by !== me.name;
+
+/* The form with which the second person pays, beside the evidence. Its button is among the acts. */
+export const usePayment = (claim, me, done) => {
+  const isOpen = mayPay(claim, me);
+  const form = useAct({
+    act: isOpen && ((entered) => {
+      const slip = needed(entered, "slip", "The number of the slip is needed.");
+      const envyPaid = claims.owesEnvy(claim)
+        ? { envy_paid: needed(entered, "envy", "Say whether the Envy Bonuses are paid.") === "paid" }
+        : {};
+      return api.post(path(claim, "pay"), { slip, ...envyPaid });
+    }),
+    done,
+    receipt: (after) => receipt(`Paid ${money(after.amount)}, slip ${after.slip}`, after),
+    late: () => tooLate(claim),
+  });
+  return isOpen ? form : null;
+};
+
+export const Payment = ({ claim, payment }) => payment && html`
+  <form id="pay" class="panel pay-form" aria-label="Pay by hand" novalidate autocomplete="off" onSubmit=${payment.submit}>
+    <h3>Pay by hand <span>${`validated by ${claim.validated_by}, ${format.time(claim.validated_at)}`}</span></h3>
     <${claims.TaxNotice} claim=${claim} />
-    <${Again} claim=${claim} />
-    <p>${`Validated by ${claim.validated_by}.`}</p>
-    <${Field} label="Number of the payout slip" name="slip" maxlength="100"
-      autocapitalize="characters" enterkeyhint="done" />
-    ${claims.owesEnvy(claim) && html`
-      <${Choice} legend=${`And the Envy Bonuses of ${money(claim.envy_amount)}?`} name="envy"
-        options=${[["paid", "The table has paid them"], ["later", "Not yet"]]} />`}`,
-  confirm: `Paid ${money(claim.amount)}`,
-  act: (form) => {
-    const slip = needed(form, "slip", "The number of the slip is needed.");
-    const envyPaid = claims.owesEnvy(claim)
-      ? { envy_paid: needed(form, "envy", "Say whether the Envy Bonuses are paid.") === "paid" }
-      : {};
-    return api.post(path(claim, "pay"), { slip, ...envyPaid });
-  },
-  done,
-});
+    <div class="two-fields">
+      <${Field} label="Number of the payout slip" name="slip" maxlength="100" autocapitalize="characters" enterkeyhint="done" />
+      ${claims.owesEnvy(claim) && html`
+        <${Choice} legend=${`And the Envy Bonuses of ${money(claim.envy_amount)}?`} name="envy" short
+          options=${[["paid", "The table has paid them"], ["later", "Not yet"]]} />`}
+      ${payment.needsPin && html`<${OwnPin} />`}
+    </div>
+    <p class="notice bad" role="alert" hidden=${!payment.error}>${payment.error}</p>
+  </form>`;
+
+const PayButton = ({ claim, payment }) => html`
+  <button type="submit" form="pay" class="go" data-key="v" disabled=${payment.phase !== "ready"}
+    aria-label=${`Paid ${money(claim.amount)}: ${claims.place(claim)}`}>
+    ${payment.phase === "sending" ? "Sending…" : html`Paid <span class="sum">${money(claim.amount)}</span>`}</button>`;
 
 /* One button pays all Envy Bonuses of a hand. */
 const payEnvy = (claim, done) => open({
@@ -249,11 +266,8 @@ const buttons = (claim, me) => {
   if (claim.only_envy || claim.state === "paid" || claim.state === "rejected") {
     return [...later(claim), ...envyButtons(claim)];
   }
-  const own = claim.validated_by === me.name ? "You validated it: another person must pay it." : "";
-  return [
-    ...(claims.waitsForPay(claim) ? [["go", "Pay", pay, claim.amount, own]] : []),
-    ...envyButtons(claim),
-  ];
+  /* Who may pay the win says with it whether the Envy Bonuses are paid. */
+  return mayPay(claim, me) ? envyButtons(claim).slice(1) : envyButtons(claim);
 };
 
 /* The acts of people who may not decide, in words. */
@@ -264,8 +278,11 @@ const watches = (claim) => {
 };
 
 /* Who must act in place of this person, and what comes after their act. */
-const who = (claim, found, me) =>
-  (me.rights.includes("decide") ? found.map(([, , , , reason]) => reason).find(Boolean) : watches(claim));
+const who = (claim, found, me) => {
+  if (!me.rights.includes("decide")) return watches(claim);
+  if (claims.waitsForPay(claim) && claim.validated_by === me.name) return "You validated it: another person must pay it.";
+  return found.map(([, , , , reason]) => reason).find(Boolean);
+};
 const then = (claim) => claim.state === "pending" && !claim.request && [
   claims.isHandPay(claim) && "Another person pays: the cards stay until then.",
   claim.two_people_reject && "A rejection needs a second person.",
@@ -273,13 +290,15 @@ const then = (claim) => claim.state === "pending" && !claim.request && [
 
 /* The buttons of a win for the signed-in user. In place of a button that they may not press, it says
    who may. The first act has the key V, and names its amount. */
-export const ClaimActs = ({ claim, me, done }) => {
+export const ClaimActs = ({ claim, me, done, payment }) => {
   const found = buttons(claim, me);
   const words = who(claim, found, me);
   return html`
     <div class="acts">
+      ${payment && html`<${PayButton} claim=${claim} payment=${payment} />`}
       ${found.filter(([, , , , off]) => !off).map(([kind, label, act, cents], at) => html`
-        <${Action} key=${label} kind=${kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""} first=${at === 0}
+        <${Action} key=${label} kind=${payment ? null : kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""}
+          first=${at === 0 && !payment}
           about=${claims.place(claim)} onClick=${() => act(claim, done)} />`)}
       ${!claim.only_envy && claim.state !== "pending" && html`<${SlipLink} claim=${claim} label="Slip" />`}
       <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank" rel="noopener">Dispute</a>

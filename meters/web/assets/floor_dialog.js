@@ -1,4 +1,5 @@
-/* Dialogs. A dialog has a question, its subject, and one button that carries out the act. */
+/* Acts as forms, alone or in dialogs. A dialog has a question, its subject, and one button that
+   carries out the act. */
 
 import * as api from "./floor_api.js";
 import * as session from "./floor_session.js";
@@ -26,24 +27,15 @@ export const open = (dialog) => {
   render(html`<${Dialog} key=${shown} number=${shown} ...${dialog} />`, host);
 };
 
-const Dialog = ({ number, title, content, confirm, kind = "go", act, done, receipt, late }) => {
-  const dialog = useRef();
-  const leave = useRef();
-  /* A second press can come before the dialog is drawn again, so the phase is not only a state. */
-  const phase = useRef("opening");
+/* A form that carries out an act once: its phase, the error to show, and what its submission does.
+   `acted` is called when the act is over, and `stuck` when it must not be tried again as it is. */
+export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, begins = "ready" }) => {
+  /* A second press can come before the form is drawn again, so the phase is not only a state. */
+  const phase = useRef(begins);
   const [, draw] = useState("");
   const [error, setError] = useState("");
   const enter = (next) => draw(phase.current = next);
   const needsPin = session.useLapsed() && Boolean(act);
-
-  useLayoutEffect(() => {
-    dialog.current.showModal();
-    dialog.current.querySelector("h2").focus();
-    /* The second tap of a double tap can hit this new button. It is not an answer. */
-    const settling = setTimeout(() => enter("ready"), SETTLE_MS);
-    return () => clearTimeout(settling);
-  }, []);
-
   const submit = async (event) => {
     event.preventDefault();
     if (!act || phase.current !== "ready") return;
@@ -52,13 +44,13 @@ const Dialog = ({ number, title, content, confirm, kind = "go", act, done, recei
     try {
       if (needsPin) await session.enterPin(needed(event.target, OWN_PIN, "Your PIN is needed."));
       const answer = await act(event.target);
-      dialog.current?.close();
+      acted();
       done?.(answer);
       receipt?.(answer);
     } catch (refused) {
       const { code, unknown, status } = api.refusal(refused);
       if (late && LATE.includes(code) && await late(refused).then(() => true, () => false)) {
-        dialog.current?.close();
+        acted();
         done?.();
         return;
       }
@@ -69,33 +61,52 @@ const Dialog = ({ number, title, content, confirm, kind = "go", act, done, recei
       const pin = event.target.elements[OWN_PIN];
       if (pin) pin.value = "";
       if (!over) return;
-      leave.current?.focus();
-      done?.();
+      stuck?.();
+      await done?.();
+      if (!stuck) enter("ready");
     }
   };
+  return { phase: phase.current, enter, error, needsPin, submit };
+};
+
+export const OwnPin = () => html`
+  <${Field} label=${`PIN of ${session.userName()}`} name=${OWN_PIN} type="password" inputmode="numeric"
+    autocomplete="off" maxlength="12" hint="You did nothing for a while, so this needs your PIN." />`;
+
+const Dialog = ({ number, title, content, confirm, kind = "go", ...given }) => {
+  const dialog = useRef();
+  const leave = useRef();
+  const { phase, enter, error, needsPin, submit } = useAct({
+    ...given, begins: "opening", acted: () => dialog.current?.close(), stuck: () => leave.current?.focus(),
+  });
+  useLayoutEffect(() => {
+    dialog.current.showModal();
+    dialog.current.querySelector("h2").focus();
+    /* The second tap of a double tap can hit this new button. It is not an answer. */
+    const settling = setTimeout(() => enter("ready"), SETTLE_MS);
+    return () => clearTimeout(settling);
+  }, []);
   const closed = () => {
     if (shown !== number) return;
     closeAll();
     if (document.activeElement === document.body) document.querySelector("main h1")?.focus();
   };
-  const canAct = act && phase.current !== "over";
+  const canAct = given.act && phase !== "over";
 
   return html`
     <dialog ref=${dialog} aria-labelledby=${`dialog-${number}`} onClose=${closed}
-      onCancel=${(event) => { if (phase.current === "sending") event.preventDefault(); }}>
+      onCancel=${(event) => { if (phase === "sending") event.preventDefault(); }}>
       <form novalidate autocomplete="off" onSubmit=${submit}>
         <div class="dialog-head"><h2 id=${`dialog-${number}`} tabindex="-1">${title}</h2></div>
-        <div class="dialog-body" tabindex=${act ? null : "0"}>
+        <div class="dialog-body" tabindex=${given.act ? null : "0"}>
           ${content}
-          ${needsPin && html`
-            <${Field} label=${`PIN of ${session.userName()}`} name=${OWN_PIN} type="password" inputmode="numeric"
-              autocomplete="off" maxlength="12" hint="You did nothing for a while, so this needs your PIN." />`}
+          ${needsPin && html`<${OwnPin} />`}
         </div>
         <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
         <div class="dialog-acts">
           <button ref=${leave} type="button" onClick=${() => dialog.current.close()}>${canAct ? "Cancel" : "Close"}</button>
-          ${canAct && html`<button class=${kind} type="submit" disabled=${phase.current !== "ready"}>
-            ${phase.current === "sending" ? "Sending…" : confirm}</button>`}
+          ${canAct && html`<button class=${kind} type="submit" disabled=${phase !== "ready"}>
+            ${phase === "sending" ? "Sending…" : confirm}</button>`}
         </div>
       </form>
     </dialog>`;

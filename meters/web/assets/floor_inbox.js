@@ -214,10 +214,7 @@ const emptyText = (rows, isFiltered) => {
 const Shown = ({ id, row, me, changes, done, back }) => {
   const isOther = /^(ask|proposal|file) /.test(id);
   const { claim, error, read: again } = useClaim(isOther ? "" : id, row?.claim, changes);
-  const act = () => {
-    done();
-    again();
-  };
+  const act = () => Promise.all([done(), again()]);
   if (row?.ask) return html`<${corrections.Correction} key=${id} ask=${row.ask} me=${me} done=${done} back=${back} />`;
   if (row?.link) return html`<${Change} key=${id} row=${row} me=${me} done=${done} back=${back} />`;
   if (claim) return html`<${Win} key=${id} claim=${claim} me=${me} done=${act} back=${back} />`;

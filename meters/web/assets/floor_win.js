@@ -2,7 +2,7 @@
 
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
-import { ClaimActs } from "./floor_decisions.js";
+import { ClaimActs, Payment, usePayment } from "./floor_decisions.js";
 import { CardsPanel, FactsPanel, StoryPanel, useRound, WagersPanel } from "./floor_evidence.js";
 import * as format from "./floor_format.js";
 import { Icon } from "./floor_icons.js";
@@ -69,9 +69,10 @@ const Title = ({ claim }) => html`
 export const Win = ({ claim, me, done, back }) => {
   const sees = me.rights.includes("wins");
   const round = useRound(claim, me);
+  const payment = usePayment(claim, me, done);
   return html`
     <${Pane} kind="win" of=${{ "data-claim": claim.claim, "data-state": claims.look(claim) }} back=${back}
-      acts=${sees && html`<${ClaimActs} claim=${claim} me=${me} done=${done} />`}>
+      acts=${sees && html`<${ClaimActs} claim=${claim} me=${me} done=${done} payment=${payment} />`}>
       <${Title} claim=${claim} />
       <${Steps} claim=${claim} me=${me} />
       <${claims.RequestNotice} claim=${claim} />
@@ -79,6 +80,7 @@ export const Win = ({ claim, me, done, back }) => {
       <div class="evidence">
         <div>
           <${CardsPanel} claim=${claim} />
+          <${Payment} claim=${claim} payment=${payment} />
           <${WagersPanel} claim=${claim} />
         </div>
         ${sees && html`<div><${FactsPanel} claim=${claim} round=${round} /><${StoryPanel} claim=${claim} round=${round} /></div>`}

@@ -97,10 +97,7 @@ const Row = ({ claim, isOpen }) => html`
 const Shown = ({ id, wins, me, changes, done, back }) => {
   const { claim: now, error, read } = useClaim(id, null, changes);
   const claim = now ?? wins.find((one) => one.claim === id);
-  const act = () => {
-    done();
-    read();
-  };
+  const act = () => Promise.all([done(), read()]);
   if (claim) return html`<${Win} key=${id} claim=${claim} me=${me} done=${act} back=${back} />`;
   return html`<${Nothing} text=${id ? error || "Reading…" : "Choose a win to see its evidence."} />`;
 };
