@@ -122,8 +122,8 @@ class DayFold:
 
     It begins after an entry, with the balances of the link's accounts in micros. `waiting` has the
     time of each win that waits for a floorperson then. `minutes` has the accepted wagers of each of
-    the last minutes under an empty name, and what was added to each meter; its keys are in seconds
-    since 1970.
+    the last minutes under an empty name, and what was added to each meter; `amounts` the meters
+    that changed in the minute, at its end. The keys of both are in seconds since 1970.
     """
 
     def __init__(
@@ -140,6 +140,7 @@ class DayFold:
         self._prefix = b""
         self._minute_s = 0
         self._minute = Counter[str]()
+        self._held: dict[str, int] = {}
         self._steps: list[int] = []
         self._entries: list[int] = []
         self._sums: list[list[int]] = []
@@ -152,6 +153,7 @@ class DayFold:
             if account.startswith(_METER)
         }
         self.minutes: dict[int, Counter[str]] = {}
+        self.amounts: dict[int, dict[str, int]] = {}
 
     @classmethod
     def after(cls, link: str, state: Checkpoint) -> Self:
@@ -167,7 +169,7 @@ class DayFold:
         """Begin the day after this one."""
         balances = {meter_account(meter): one.amount for meter, one in self._meters.items()}
         fold = DayFold(self._link, self.last, self.chain, balances, self._waiting)
-        fold.minutes = self.minutes
+        fold.minutes, fold.amounts = self.minutes, self.amounts
         return fold
 
     def add(self, number: int, fields: Mapping[str, bytes]) -> None:
@@ -208,8 +210,9 @@ class DayFold:
                 meter.amounts.append(meter.amount)
                 meter.added.append(0)
         self._minute = self.minutes.setdefault(self._minute_s, Counter())
+        self._held = self.amounts.setdefault(self._minute_s, {})
         for old in [one for one in self.minutes if one <= self._minute_s - MINUTES_KEPT * 60]:
-            del self.minutes[old]
+            del self.minutes[old], self.amounts[old]
 
     def _meter(self, meter: str) -> _MeterFold:
         found = self._meters.get(meter)
@@ -231,7 +234,7 @@ class DayFold:
                 elif target.startswith(_TABLE):
                     fold.added[-1] -= micros
                 fold.amount -= micros
-                fold.amounts[-1] = fold.amount
+                fold.amounts[-1] = self._held[meter] = fold.amount
             if target.startswith(_METER):
                 meter = target.removeprefix(_METER)
                 fold = self._meter(meter)
@@ -239,7 +242,7 @@ class DayFold:
                     fold.added[-1] += micros
                     self._minute[meter] += micros
                 fold.amount += micros
-                fold.amounts[-1] = fold.amount
+                fold.amounts[-1] = self._held[meter] = fold.amount
             elif target == PAID:
                 self._sums[-1][3] += micros
         return before

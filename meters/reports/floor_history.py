@@ -91,7 +91,13 @@ class FloorHistory:
             reseed=meter.terms.reseed_cents,
             day=day,
             hour=None if day else last_hour(minutes, meter_id, now_s) // 10_000,
-            last_day=hourly_picture(span, meter_id, int(begins.timestamp()), ends_s),
+            last_day=hourly_picture(
+                span,
+                meter_id,
+                int(begins.timestamp()),
+                ends_s,
+                [] if day else self._days[link_id].amounts(meter_id),
+            ),
             month=month_picture(span, meter_id, last, self._gaming_days, now_s),
             break_even=tuple(
                 BreakEvenRow(
@@ -125,7 +131,8 @@ class FloorHistory:
     async def _spark(self, store: LinkStore, meter: str, span: DaySpan) -> MeterSpark:
         ends_s = int(now().timestamp())
         begins_s = ends_s - int(_HOURS.total_seconds())
-        line = spark(span, meter, begins_s, ends_s)
+        amounts = self._days[store.link.id].amounts(meter)
+        line = spark(span, meter, begins_s, ends_s, amounts)
         page = await store.wins(meter, None, 1, meter_awards=True)
         (last,) = await store.claims([page[0][1]]) if page else ({},)
         minutes = self._days[store.link.id].minutes

@@ -181,6 +181,11 @@ class LedgerDays:
     def minutes(self) -> Mapping[int, Mapping[str, int]]:
         return self._fold.minutes
 
+    def amounts(self, meter: str) -> list[tuple[int, int]]:
+        """Return the minutes of the last hour in which a meter changed, with its micros then."""
+        minutes = self._fold.amounts.items()
+        return [(minute_s, held[meter]) for minute_s, held in minutes if meter in held]
+
     @property
     def today(self) -> DaySummary:
         """The summary of the open day, as far as it was read."""

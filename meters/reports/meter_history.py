@@ -19,6 +19,7 @@ HITS_MAX: Final = 400
 """The most wins that a picture shows, the latest ones."""
 
 SPARK_S: Final = 1_800
+SPARK_MINUTES: Final = 5
 MONTH_S: Final = 3_600
 LATE_S: Final = 180
 """The floor page marks a win that waits longer."""
@@ -182,7 +183,7 @@ def _points(
     for _, summary in days:
         if (of := summary.meters.get(meter)) is None:
             continue
-        if before is None and summary.steps:
+        if before is None and summary.steps and of.opening:  # not before its first seed
             before = summary.steps[0], _cents(of.opening)
             yield before
         hits = iter(of.hits)
@@ -202,6 +203,23 @@ def _points(
                 yield before
 
 
+def _finer(
+    points: Iterator[tuple[int, int]], minutes: Sequence[tuple[int, int]], hits: Sequence[Hit]
+) -> Iterator[tuple[int, int]]:
+    """Yield the points of a line, with a point for each of the last minutes instead of its end."""
+    if not minutes:
+        yield from points
+        return
+    first_s = minutes[0][0]
+    before = [point for point in points if point[0] < first_s]
+    yield from before or [(first_s, _cents(minutes[0][1]))]
+    fine = [(minute_s + 60, _cents(micros)) for minute_s, micros in minutes]
+    for hit in hits:
+        if hit.at_s >= first_s:
+            fine += [(hit.at_s, hit.before_cents), (hit.at_s, hit.after_cents)]
+    yield from sorted(fine, key=lambda point: point[0])
+
+
 def _line(points: Iterator[tuple[int, int]], begins_s: int, ends_s: int) -> list[tuple[int, int]]:
     """Return the points of a line between two times, with one at its beginning and its end."""
     line: list[tuple[int, int]] = []
@@ -212,9 +230,8 @@ def _line(points: Iterator[tuple[int, int]], begins_s: int, ends_s: int) -> list
             continue
         if not line and before is not None:
             line.append((begins_s, before))
-        if at_s <= ends_s:
-            # A clock that was set back must not draw the line backwards.
-            line.append((max(at_s, line[-1][0]) if line else at_s, cents))
+        # The minute of now has not ended, and a clock that was set back draws no line backwards.
+        line.append((max(min(at_s, ends_s), line[-1][0] if line else 0), cents))
     if not line and before is not None:
         line.append((begins_s, before))
     if line and line[-1][0] < ends_s:
@@ -244,16 +261,18 @@ def hit_row(hit: Hit) -> HitRow:
 
 
 def picture(
-    span: DaySpan, meter: str, begins_s: int, ends_s: int, *, every_s: int, bars: Sequence[AddedBar]
+    span: DaySpan,
+    meter: str,
+    begins_s: int,
+    ends_s: int,
+    *,
+    every_s: int,
+    bars: Sequence[AddedBar],
+    minutes: Sequence[tuple[int, int]] = (),
 ) -> MeterPicture:
-    line = _line(_points(span.days, meter, every_s, ends_s), begins_s, ends_s)
-    hits = [
-        hit
-        for _, summary in span.days
-        if meter in summary.meters
-        for hit in summary.meters[meter].hits
-        if begins_s <= hit.at_s <= ends_s
-    ]
+    hits = _hits(span, meter, begins_s, ends_s)
+    points = _points(span.days, meter, every_s, ends_s)
+    line = _line(_finer(points, minutes, hits), begins_s, ends_s)
     return MeterPicture(
         begins_s=begins_s,
         ends_s=ends_s,
@@ -269,6 +288,16 @@ def picture(
     )
 
 
+def _hits(span: DaySpan, meter: str, begins_s: int, ends_s: int) -> list[Hit]:
+    return [
+        hit
+        for _, summary in span.days
+        if meter in summary.meters
+        for hit in summary.meters[meter].hits
+        if begins_s <= hit.at_s <= ends_s
+    ]
+
+
 def _added(days: Sequence[tuple[date, DaySummary]], meter: str) -> Iterator[tuple[int, int]]:
     """Yield the begin of each step, and the micros that were added to the meter in it."""
     for _, summary in days:
@@ -276,8 +305,13 @@ def _added(days: Sequence[tuple[date, DaySummary]], meter: str) -> Iterator[tupl
             yield from zip(summary.steps, summary.meters[meter].added, strict=True)
 
 
-def hourly_picture(span: DaySpan, meter: str, begins_s: int, ends_s: int) -> MeterPicture:
-    """Return the picture of a meter for some hours, with a bar for each hour."""
+def hourly_picture(
+    span: DaySpan, meter: str, begins_s: int, ends_s: int, minutes: Sequence[tuple[int, int]] = ()
+) -> MeterPicture:
+    """Return the picture of a meter for some hours, with a bar for each hour.
+
+    `minutes` has the meter in the last minutes, if the picture ends now.
+    """
     first_s = begins_s // _HOUR_S * _HOUR_S
     hours = dict.fromkeys(range(first_s, ends_s, _HOUR_S), 0)
     for step_s, micros in _added(span.days, meter):
@@ -289,7 +323,7 @@ def hourly_picture(span: DaySpan, meter: str, begins_s: int, ends_s: int) -> Met
         )
         for hour, all_ in hours.items()
     ]
-    return picture(span, meter, begins_s, ends_s, every_s=STEP_S, bars=bars)
+    return picture(span, meter, begins_s, ends_s, every_s=STEP_S, bars=bars, minutes=minutes)
 
 
 def month_picture(
@@ -310,8 +344,13 @@ def month_picture(
     return picture(span, meter, bars[0].begins_s, ends_s, every_s=MONTH_S, bars=bars)
 
 
-def spark(span: DaySpan, meter: str, begins_s: int, ends_s: int) -> Sequence[tuple[int, int]]:
-    return _line(_points(span.days, meter, SPARK_S, ends_s), begins_s, ends_s)
+def spark(
+    span: DaySpan, meter: str, begins_s: int, ends_s: int, minutes: Sequence[tuple[int, int]]
+) -> Sequence[tuple[int, int]]:
+    hits = _hits(span, meter, begins_s, ends_s)
+    points = _points(span.days, meter, SPARK_S, ends_s)
+    some = minutes[::-SPARK_MINUTES][::-1]  # with the last one
+    return _line(_finer(points, some, hits), begins_s, ends_s)
 
 
 def last_hour(minutes: Mapping[int, Mapping[str, int]], name: str, now_s: int) -> int:

@@ -10,7 +10,7 @@ from meters.archive.day_summaries import read_summary, summary_path, written_sum
 from meters.ledger.accounts import meter_account, transfers_in
 from meters.ledger.day_summary import DaySummary
 from meters.reports.ledger_days import LedgerDays
-from meters.reports.meter_history import hourly_picture
+from meters.reports.meter_history import hourly_picture, spark
 from tests.reports.shop import FIVE_CARD, PROGRESSIVE, ROYAL, STRAIGHT, Shop
 
 FIRST, SECOND, THIRD = (date(2026, 11, day) for day in (20, 21, 22))
@@ -151,3 +151,25 @@ async def test_a_picture_has_each_hit_where_it_was(shop: Shop, *, archived: bool
     (bar,) = [bar for bar in drawn.bars if bar.added]
     begun = datetime.fromtimestamp(bar.begins_s, shop.days.zone)
     assert (f"{begun:%H:%M}", bar.added) == ("12:00", 3 * 14)
+
+
+async def test_the_last_minutes_are_drawn_one_by_one(shop: Shop) -> None:
+    await two_days(shop)
+    days = days_of(shop)
+    for _ in range(7):
+        await shop.after(minutes=1)
+        await shop.round()
+    assert await days.caught_up(60)
+    found = await days.span(FIRST, THIRD, 60)
+    held = by_hand(shop, await shop.pit.store.entries(0, 10_000), PROGRESSIVE)
+    minutes = days.amounts(PROGRESSIVE)
+    assert [micros for _, micros in minutes[-7:]] == held[-13::2]
+    ends = minutes[-1][0] + 30
+    begins = ends - 86_400
+    drawn = hourly_picture(found, PROGRESSIVE, begins, ends, minutes)
+    for line in (
+        spark(found, PROGRESSIVE, begins, ends, minutes),
+        [*zip(drawn.times_s, drawn.amounts, strict=True)],
+    ):
+        assert line[-1] == (ends, held[-1] // 10_000)
+        assert line == sorted(line, key=lambda point: point[0])
