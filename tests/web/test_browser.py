@@ -381,8 +381,8 @@ async def test_amounts_disappear_if_the_script_stops(room: FloorRoom) -> None:
             await opened(page, room.stand, path)
             await expect(page.locator(f"{MAIN} .note")).to_be_visible()
         else:
-            await room.sign_in(page, "Sue", "links")
-            amount, mark = (page.locator(f".meter .{it}").first for it in ("expires", "expired"))
+            await room.sign_in(page, "Sue", "meters")
+            amount, mark = (page.locator(f".now .{it}").first for it in ("expires", "expired"))
         await expect(amount).to_be_visible()
         await expect(mark).to_be_hidden()
         await stop_clock(page)

@@ -75,6 +75,8 @@ class DescribedApi:
             "ask": _asks(stand),
             "name": [SPARE],
             "proposal": ["1", "P-1"],
+            "meter": ["progressive", "five_card_progressive"],
+            "entry": [str(entry) for entry in range(1, 40, 6)],
         }
 
     async def _hire(self) -> None:

@@ -79,12 +79,12 @@ async def test_every_view(room: FloorRoom) -> None:
     await go(page, "Meters")
     await room.stand.links.close("pit-2", "Sue", "New paytable")
     await expect(page.locator(".link").last).to_contain_text("Closed by Sue")
-    closed = page.locator('[data-link="pit-2"]')
-    await closed.get_by_text("What was done, the latest first").click()
-    await expect(page.locator(".entries li")).to_be_visible()
-    await closed.get_by_text("Accounting meters").first.click()
-    await expect(page.locator(".seal").first).to_be_visible()
     await check_sizes()
+    await page.locator(".link").last.get_by_role("link", name="Progressive").click()
+    for tab, there in (("Accounting", ".facts"), ("Done", ".entries li")):
+        await press(page.locator(".of-meter"), tab)
+        await expect(page.locator(f".of-meter {there}").first).to_be_visible()
+        await check_sizes()
     await go(page, "People")
     await expect(page.locator(".log li").first).to_be_visible()
     await check_sizes()
@@ -118,11 +118,13 @@ async def test_every_dialog(room: FloorRoom) -> None:
         await resize(page, size)
         await check_view(page)
     await go(page, "Meters")
-    for act in ("Close the link", "Adjust"):
-        await press(page.locator(".link").first, act)
-        await check_dialog()
+    await press(page.locator(".link").first, "Close the link")
+    await check_dialog()
+    await page.locator(".link").last.get_by_role("link", name="Progressive").click()
+    await press(page.locator(".of-meter"), "Adjust")
+    await check_dialog()
     await room.stand.links.close("pit-2", "Sue", "New paytable")
-    await press(page.locator(".link").last, "Change a parameter")
+    await press(page.locator(".of-meter"), "Change a parameter")
     await check_dialog()
 
 
@@ -186,7 +188,7 @@ async def test_the_head_the_ways_and_the_acts_stay_in_sight(room: FloorRoom) -> 
     await check_fits(page, SMALLEST_PX)
 
 
-VIEWS: Final = ("Inbox", "Wins", "Meters", "People")
+VIEWS: Final = ("Inbox", "Floor", "Wins", "Meters", "History", "Find", "People")
 REASON: Final = "Redis has maxmemory-policy allkeys-lru; it must be noeviction"
 
 

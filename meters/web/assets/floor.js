@@ -4,9 +4,12 @@ import { afterPress } from "./after_press.js";
 import { EventStream } from "./event_stream.js";
 import * as api from "./floor_api.js";
 import * as dialogs from "./floor_dialog.js";
+import { Find } from "./floor_find.js";
 import { Bars, Head, Nav, useSize } from "./floor_frame.js";
+import { History } from "./floor_history.js";
 import { Inbox, useInbox } from "./floor_inbox.js";
 import { Links } from "./floor_links.js";
+import { FloorView, useFloor } from "./floor_map.js";
 import { Receipts, clear } from "./floor_receipts.js";
 import { useRoute } from "./floor_route.js";
 import * as session from "./floor_session.js";
@@ -16,12 +19,15 @@ import { Wins } from "./floor_wins.js";
 import { html, render, useLayoutEffect, useRef, useState } from "./preact.js";
 
 /* The views in their order, each for people with a right. A view gets `me`, `changes` (a number
-   that rises when something on the floor changes), `inbox`, `size` of the screen, and `of`: what
+   that rises when something on the floor changes), `floor` (its tables, and the open day), `inbox`, `size` of the screen, and `of`: what
    follows its name in the address, such as the id of a claim. */
 const VIEWS = [
   { name: "inbox", label: "Inbox", icon: "inbox", right: "waiting", View: Inbox },
+  { name: "floor", label: "Floor", icon: "floor", right: "wins", View: FloorView },
   { name: "wins", label: "Wins", icon: "handpay", right: "wins", View: Wins },
   { name: "meters", label: "Meters", icon: "gauge", right: "wins", View: Links },
+  { name: "history", label: "History", icon: "chart", right: "wins", View: History },
+  { name: "find", label: "Find", icon: "search", right: "wins", View: Find },
   { name: "people", label: "People", icon: "one", right: "users", View: Users },
 ];
 /* The service sends a heartbeat every two seconds. After five seconds without one, the page says
@@ -34,13 +40,17 @@ const TITLE = document.title;
    read then shows whether the connection failed or the session ended. `heard` is null until the
    stream has connected or failed for the first time. */
 const useStream = () => {
-  const [stream, setStream] = useState({ changes: 0, heard: null, lostAt: 0 });
+  const [stream, setStream] = useState({ changes: 0, moved: 0, heard: null, lostAt: 0 });
   useLayoutEffect(() => {
     const take = (next) => afterPress(() => setStream((now) => ({ ...now, ...next(now) })));
     const source = new EventStream("/api/v1/floor/stream", {
       silentMs: SILENT_MS,
       retryMaxMs: RETRY_MAX_MS,
-      events: { changed: () => setStream((now) => ({ ...now, changes: now.changes + 1 })), heartbeat: () => {} },
+      events: {
+        changed: () => setStream((now) => ({ ...now, changes: now.changes + 1 })),
+        tables: () => setStream((now) => ({ ...now, moved: now.moved + 1 })),
+        heartbeat: () => {},
+      },
       heard: () => take(() => ({ heard: true })),
       lost: () => take(({ changes }) => ({ heard: false, lostAt: performance.now(), changes: changes + 1 })),
     });
@@ -66,6 +76,7 @@ const isOldNow = (stream, { answers, error, readAt }) =>
 const Floor = ({ me }) => {
   const stream = useStream();
   const inbox = useInbox(me, stream.changes);
+  const floor = useFloor(me, stream.changes, stream.moved);
   const route = useRoute();
   const size = useSize();
   const views = VIEWS.filter(({ right }) => me.rights.includes(right));
@@ -88,11 +99,11 @@ const Floor = ({ me }) => {
   }, [isOld]);
   return html`
     <div class="app">
-      <${Head} me=${me} label=${label} isInbox=${name === "inbox"} inbox=${inbox} isLive=${stream.heard && !isOld} size=${size} />
+      <${Head} me=${me} label=${label} isInbox=${name === "inbox"} inbox=${inbox} floor=${floor} isLive=${stream.heard && !isOld} size=${size} />
       <${Nav} views=${views} shown=${name} count=${count} size=${size} />
       <${Bars} changes=${stream.changes} isOld=${isOld} at=${inbox.at} />
       <main key=${name} data-view=${name}>
-        <${View} me=${me} changes=${stream.changes} inbox=${inbox} size=${size} of=${name === route.name ? route.of : ""} />
+        <${View} me=${me} changes=${stream.changes} floor=${floor} inbox=${inbox} size=${size} of=${name === route.name ? route.of : ""} />
       </main>
       <${Receipts} />
     </div>

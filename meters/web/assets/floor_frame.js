@@ -8,6 +8,7 @@ import { openPin } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { Icon, Logo } from "./floor_icons.js";
 import { Inoperable } from "./floor_inoperable.js";
+import { FloorCounts } from "./floor_map.js";
 import { Menu } from "./floor_menu.js";
 import { useNow } from "./floor_reading.js";
 import { hrefOf } from "./floor_route.js";
@@ -59,9 +60,10 @@ export const Nav = ({ views, shown, count, size }) => {
 const Clock = ({ isLive }) => html`
   <p class="clock" data-live=${isLive ? "" : null}>${format.clockSeconds(useNow())}</p>`;
 
-export const Head = ({ me, label, isInbox, inbox, isLive, size }) => html`
+export const Head = ({ me, label, isInbox, inbox, floor, isLive, size }) => html`
   <section class="head" aria-label="Signed in">
     ${size === "desk" && isInbox ? html`<${Counts} inbox=${inbox} />` : html`<p class="title" aria-hidden="true">${label}</p>`}
+    ${size === "desk" && floor && html`<${FloorCounts} floor=${floor} />`}
     <${Clock} isLive=${isLive} />
     <${Account} me=${me} />
   </section>`;

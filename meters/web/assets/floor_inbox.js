@@ -9,6 +9,7 @@ import * as corrections from "./floor_corrections.js";
 import * as format from "./floor_format.js";
 import { Icon } from "./floor_icons.js";
 import { useKeys } from "./floor_keys.js";
+import { FloorPicture } from "./floor_map.js";
 import { LATE_MS, Nothing, Panes, Tag, Waited } from "./floor_panes.js";
 import { Change } from "./floor_proposals.js";
 import { useCurrent, useNow } from "./floor_reading.js";
@@ -221,7 +222,7 @@ const Shown = ({ id, row, me, changes, done, back }) => {
   return html`<${Nothing} text=${id ? error || (isOther ? "It waits no longer." : "Reading…") : "Nothing is open."} />`;
 };
 
-export const Inbox = ({ me, changes, inbox, size, of }) => {
+export const Inbox = ({ me, changes, floor, inbox, size, of }) => {
   const now = useNow();
   const [unfolded, setUnfolded] = useState(false);
   const isFiltered = Boolean(inbox.only || inbox.words.trim());
@@ -277,5 +278,7 @@ export const Inbox = ({ me, changes, inbox, size, of }) => {
           isFolded=${isFolded(group, rows)} unfold=${() => setUnfolded(true)} />`)}</div>`}
       shown=${(size !== "phone" || of) && html`
         <${Shown} id=${openId} row=${inbox.rows?.find(({ id }) => id === openId)} me=${me} changes=${changes} done=${inbox.read}
-          back=${size === "phone" ? "#inbox" : null} />`} />`;
+          back=${size === "phone" ? "#inbox" : null} />`}
+      beside=${size === "desk" && me.rights.includes("wins") && html`
+        <${FloorPicture} changes=${changes} floor=${floor} inbox=${inbox} />`} />`;
 };

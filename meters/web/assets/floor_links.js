@@ -1,19 +1,25 @@
-/* The links: their state, their meters, their proposals, and the acts on them. */
+/* The meters of all links: a row for each, and one of them in its pane with its parameters, its
+   accounting meters, its proposals, and what was done. */
 
 import { keep } from "./expiry.js";
 import * as api from "./floor_api.js";
 import * as changes from "./floor_changes.js";
+import { Spark, whenText } from "./floor_charts.js";
 import { Facts } from "./floor_claims.js";
 import { Action } from "./floor_dialog.js";
 import { Entries } from "./floor_entries.js";
 import * as format from "./floor_format.js";
+import { Icon } from "./floor_icons.js";
+import { Amount, Nothing, Pane } from "./floor_panes.js";
 import { useAnswer, useTurn } from "./floor_reading.js";
+import { hrefOf } from "./floor_route.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const ACTS_LIMIT = 25;
 const NAMED_MAX = 8;
 const READ_EVERY_MS = 5000;
+const SPARKS_EVERY_MS = 15000;
 const STATES = { operable: "Open", closed: "Closed", inoperable: "Inoperable" };
 const DONE = {
   seed: "Meter started", validate: "Win validated", reject: "Win rejected", pay: "Win paid",
@@ -31,6 +37,7 @@ const DONE = {
 };
 
 const number = (count) => count.toLocaleString("en-US");
+const dollars = (cents) => money(cents).replace(/\.00$/, "");
 
 /* The tables that are not connected, so their progressives cannot be played. Only the first tables
    are named. */
@@ -82,40 +89,29 @@ const AllUnapproved = ({ found, canAct, done }) => html`
       </div>`}
   </section>`;
 
-/* An inoperable link can be changed if it only has wrong parameters, or no broker. */
-const canChange = (link) => link.changeable;
-
-const LinkActs = ({ link, done }) => {
-  if (!canChange(link)) {
-    return html`<p class="why">You can do nothing with it until the cause is gone.</p>`;
-  }
+const LinkAct = ({ link, done }) => {
+  if (!link.changeable) return html`<p class="why">You can do nothing with it until the cause is gone.</p>`;
   if (link.wrong_parameters && changes.isClosed(link)) return null;
-  return html`
-    <div class="acts">
-      ${changes.isClosed(link)
-        ? html`<${Action} key="open" kind="go" label="Open the link" about=${link.name}
-            onClick=${() => changes.openLink(link, done)} />`
-        : html`<${Action} key="close" kind="stop" label="Close the link" about=${link.name}
-            onClick=${() => changes.close(link, done)} />`}
-    </div>`;
+  return changes.isClosed(link)
+    ? html`<${Action} key="open" kind="go" label="Open the link" about=${link.name} onClick=${() => changes.openLink(link, done)} />`
+    : html`<${Action} key="close" kind="stop" label="Close the link" about=${link.name} onClick=${() => changes.close(link, done)} />`;
 };
 
 const Proposal = ({ link, proposal, me, canAct, done }) => {
   const off = changes.whyNotConfirm(link, proposal, me);
   return html`
-    <li data-proposal=${proposal.proposal}>
-      <p class="strong">${changes.describe(link, proposal)}</p>
+    <section class="proposed" data-proposal=${proposal.proposal}>
+      <h3><${Icon} name="proposal" />${changes.describe(link, proposal)}</h3>
       <${changes.Adjusts} link=${link} proposal=${proposal} />
-      <p>${`Reason: ${format.sentence(proposal.reason)}`}</p>
-      <p class="of">${`Proposed by ${proposal.by}, ${format.moment(proposal.at)}`}</p>
+      <p>${`${proposal.by}, ${format.moment(proposal.at)}: ${format.sentence(proposal.reason)}`}</p>
       ${canAct && html`
         <div class="acts">
-          <${Action} kind="go" label="Confirm" about=${proposal.proposal} off=${off}
-            onClick=${() => changes.confirm(link, proposal, done)} />
+          ${!off && html`<${Action} kind="go" label="Confirm" about=${proposal.proposal}
+            onClick=${() => changes.confirm(link, proposal, done)} />`}
           <${Action} label="Withdraw" about=${proposal.proposal} onClick=${() => changes.withdraw(link, proposal, done)} />
           ${off && html`<p class="why">${off}</p>`}
         </div>`}
-    </li>`;
+    </section>`;
 };
 
 /* The accounting meters, which only rise (duty D2). */
@@ -154,44 +150,88 @@ const whyNotChange = (link) => {
   return link.rounds_open ? "Parameters can change once the open rounds are finished." : "";
 };
 
-const Meter = ({ link, meter, canAct, done }) => {
-  const off = whyNotChange(link);
-  const about = `${meter.name}, ${link.name}`;
-  return html`
-    <li class="meter" data-meter=${meter.meter}>
-      <h3>${meter.name}</h3>
-      <div class="amount"><p class="expires">${money(meter.amount)}</p><p class="expired"></p></div>
-      <${Facts} pairs=${parameters(meter)} />
-      <details><summary>Accounting meters</summary><${Facts} pairs=${accounting(meter.accounting)} /></details>
-      ${canAct && canChange(link) && html`
-        <div class="acts">
-          <${Action} label="Change a parameter" about=${about} off=${off}
-            onClick=${() => changes.parameter(link, meter, done)} />
-          <${Action} label="Adjust" about=${about} onClick=${() => changes.adjust(link, meter, done)} />
-          ${off && html`<p class="why">${off}</p>`}
-        </div>`}
-    </li>`;
-};
-
 const actEntry = (act) => ({
   at: act.at, what: DONE[act.what] ?? format.capital(format.plain(act.what)), by: act.by,
   about: [act.table, act.told, act.hand_record && `claim ${act.of}`].filter(Boolean).join(" · "),
 });
 
-/* The acts on a link. They are read when the list is opened, and after each act of this page. */
-const Acts = ({ link, acts }) => {
-  const [isOpen, setIsOpen] = useState(false);
+const TABS = [["parameters", "Parameters"], ["accounting", "Accounting"], ["done", "Done"]];
+
+const MeterActs = ({ link, meter, canAct, done }) => {
+  const off = whyNotChange(link);
+  const about = `${meter.name}, ${link.name}`;
   return html`
-    <details class="acts-of" onToggle=${(event) => setIsOpen(event.target.open)}>
-      <summary>What was done, the latest first</summary>
-      ${isOpen && html`<${Entries} path=${`/api/v1/links/${encodeURIComponent(link.link)}/acts`} limit=${ACTS_LIMIT}
-        entry=${actEntry} changed=${acts} empty="Nothing yet." />`}
-    </details>`;
+    <div class="acts">
+      ${canAct && link.changeable && html`
+        <${Action} label="Change a parameter" about=${about} off=${off} onClick=${() => changes.parameter(link, meter, done)} />
+        <${Action} label="Adjust" about=${about} onClick=${() => changes.adjust(link, meter, done)} />`}
+      <a class="button" href=${hrefOf("history", `${link.link}/${meter.meter}`)}><${Icon} name="chart" />History</a>
+      ${canAct && link.changeable && off && html`<p class="why">${off}</p>`}
+    </div>`;
 };
 
-const Link = ({ link, me, acts, done, shared }) => {
+const Meter = ({ link, meter, spark, me, acts, done, back }) => {
+  const [tab, setTab] = useState("parameters");
   const canAct = me.rights.includes("links");
-  const act = { link, canAct, done };
+  const proposals = link.proposals.filter((one) => one.meter === meter.meter);
+  return html`
+    <${Pane} kind="of-meter" of=${{ "data-meter": meter.meter, "data-link": link.link }} back=${back}
+      acts=${html`<${MeterActs} link=${link} meter=${meter} canAct=${canAct} done=${done} />`}>
+      <div class="win-title"><div>
+        <h2 tabindex="-1">${meter.name} <span>${`· ${link.name}`}</span></h2>
+        <div class="live"><div class="expires"><${Amount} cents=${meter.amount} /></div><p class="expired"></p></div>
+        <p>${[spark && `+${money(spark.hour)} in the last hour`, `cycle ${meter.cycle}`].filter(Boolean).join(" · ")}</p>
+      </div></div>
+      ${proposals.map((one) => html`
+        <${Proposal} key=${one.proposal} link=${link} proposal=${one} me=${me} canAct=${canAct} done=${done} />`)}
+      <div class="tabs" role="group" aria-label="What is shown">
+        ${TABS.map(([name, label]) => html`
+          <button type="button" key=${name} aria-pressed=${String(name === tab)} onClick=${() => setTab(name)}>${label}</button>`)}
+      </div>
+      ${tab === "parameters" && html`<section class="panel"><${Facts} pairs=${parameters(meter)} /></section>`}
+      ${tab === "accounting" && html`<section class="panel"><h3>Accounting meters <span>since the first seed</span></h3>
+        <${Facts} pairs=${accounting(meter.accounting)} /></section>`}
+      ${tab === "done" && html`
+        <section class="acts-of">
+          <h3>What was done with the link <span>the latest first</span></h3>
+          <${Entries} path=${`/api/v1/links/${encodeURIComponent(link.link)}/acts`} limit=${ACTS_LIMIT}
+            entry=${actEntry} changed=${acts} empty="Nothing yet." />
+          ${link.seal && html`<p class="of seal">${`Ledger sealed at entry ${number(link.sealed_entry)}: `}<code>${link.seal}</code></p>`}
+        </section>`}
+    <//>`;
+};
+
+const hitText = ({ last_hit_at: at, last_hit_percent: percent }) =>
+  at ? [whenText(Date.parse(at)), percent < 100 && `${percent}%`].filter(Boolean).join(" · ") : "—";
+
+const State = ({ link, meter }) => {
+  const proposals = link.proposals.filter((one) => one.meter === meter.meter).length;
+  if (proposals) return html`<span class="tag proposal"><${Icon} name="proposal" />${format.count(proposals, "proposal")}</span>`;
+  if (meter.pending) return html`<span class="tag pending"><${Icon} name="half" />${`${format.count(meter.pending, "win")} pending`}</span>`;
+  return html`<span class="meter-state" data-state=${link.state}>${link.state === "operable" ? "Rising" : STATES[link.state]}</span>`;
+};
+
+const MeterRow = ({ link, meter, spark, isOpen }) => html`
+  <tr data-meter=${meter.meter} aria-current=${isOpen ? "true" : null}>
+    <th scope="row"><a href=${hrefOf("meters", `${link.link}/${meter.meter}`)}>${meter.name}</a></th>
+    <td class="wide">${dollars(meter.wager)}</td>
+    <td class="now"><span class="expires">${money(meter.amount)}</span><span class="expired"></span></td>
+    <td class="spark-cell"><${Spark} spark=${spark} /></td>
+    <td>${spark ? `+${money(spark.hour)}` : ""}</td>
+    <td class="wide">${meter.seed === meter.reseed ? money(meter.seed) : `${dollars(meter.seed)}, ${dollars(meter.reseed)}`}</td>
+    <td class="wide">${[meter.primary_bps, meter.reserve_bps].filter(Boolean).map(format.rate).join(" + ")}</td>
+    <td class="wide">${meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""}</td>
+    <td class="middle">${spark ? hitText(spark) : ""}</td>
+    <td><${State} link=${link} meter=${meter} /></td>
+  </tr>`;
+
+const HEADS = [
+  ["Meter"], ["Wager", "wide"], ["Now", "now"], ["24 hours", "spark-cell"], ["Last hour", "hour"], ["Seed, reseed", "wide seeds"],
+  ["Rates", "wide"], ["Reserve", "wide"], ["Last win", "middle"], ["State", "state"],
+];
+
+const Link = ({ link, me, sparks, of, done, shared }) => {
+  const canAct = me.rights.includes("links");
   return html`
     <section class="link" data-link=${link.link} aria-label=${link.name}>
       <header>
@@ -199,30 +239,27 @@ const Link = ({ link, me, acts, done, shared }) => {
         <span class="chip" data-state=${link.state}>${STATES[link.state]}</span>
         <p class="standing">${`${link.tables_online} of ${format.count(link.tables, "table")} connected`
           + ` · ${format.count(link.rounds_open, "open round")}`}</p>
+        ${canAct && !link.unapproved && html`<${LinkAct} link=${link} done=${done} />`}
       </header>
       ${link.tables_offline.length > 0 && html`<p class="of offline">${offlineText(link.tables_offline)}</p>`}
       ${link.reason && !link.unapproved && html`<p class="notice wait">${reasonText(link)}</p>`}
-      ${link.unapproved
-        ? html`<${Unapproved} shared=${shared} me=${me} ...${act} />`
-        : canAct && html`<${LinkActs} ...${act} />`}
-      ${link.proposals.length > 0 && html`
-        <section class="proposals">
-          <h3>Proposed, waiting for another person</h3>
-          <ul>${link.proposals.map((one) => html`
-            <${Proposal} key=${one.proposal} proposal=${one} me=${me} ...${act} />`)}</ul>
-        </section>`}
-      <ul class="meters">${link.meters.map((meter) => html`<${Meter} key=${meter.meter} meter=${meter} ...${act} />`)}</ul>
-      ${link.seal && html`
-        <p class="of seal">${`Ledger sealed at entry ${number(link.sealed_entry)}: `}<code>${link.seal}</code></p>`}
-      <${Acts} link=${link} acts=${acts} />
+      ${link.unapproved && html`<${Unapproved} link=${link} shared=${shared} me=${me} canAct=${canAct} done=${done} />`}
+      <table class="meter-rows">
+        <thead><tr>${HEADS.map(([title, kind]) => html`<th scope="col" key=${title} class=${kind ?? null}>${title}</th>`)}</tr></thead>
+        <tbody>${link.meters.map((meter) => html`
+          <${MeterRow} key=${meter.meter} link=${link} meter=${meter} isOpen=${of === `${link.link}/${meter.meter}`}
+            spark=${sparks?.find((one) => one.link === link.link && one.meter === meter.meter)} />`)}</tbody>
+      </table>
     </section>`;
 };
 
-export const Links = ({ me, changes: changed }) => {
+export const Links = ({ me, changes: changed, size, of }) => {
   const [acts, setActs] = useState(0);
   /* A wager raises a meter without a change that the event stream reports. */
   const turn = useTurn(READ_EVERY_MS);
+  const slow = useTurn(SPARKS_EVERY_MS);
   const links = useAnswer(() => api.get("/api/v1/links"), [changed, acts, turn]);
+  const { found: sparks } = useAnswer(() => api.get("/api/v1/meters/sparks"), [changed, slow]);
   const list = useRef();
   useLayoutEffect(() => { if (!links.error) keep(list.current); }, [links.answers]);
   /* The seal of the operators' log is the same for all links. */
@@ -231,14 +268,29 @@ export const Links = ({ me, changes: changed }) => {
   const approvals = changes.waitingApprovals(links.found ?? [], me);
   const several = approvals.waiting.length > 1;
   const status = links.error || (links.found ? "" : "Reading…");
+  const [linkId, meterId] = of.split("/");
+  const link = links.found?.find((one) => one.link === linkId);
+  const meter = link?.meters.find((one) => one.meter === meterId);
+  const before = useRef(of);
+  useLayoutEffect(() => {
+    if (before.current === of) return;
+    before.current = of;
+    if (of && size === "phone") document.querySelector(".detail h2")?.focus();
+  });
   return html`
-    <h1 tabindex="-1">Links</h1>
-    <p class="nothing" role="status" hidden=${!status}>${status}</p>
-    ${several && html`<${AllUnapproved} found=${approvals} canAct=${me.rights.includes("links")} done=${done} />`}
-    <div class="links" ref=${list}>${links.found?.map((link) => html`
-      <${Link} key=${link.link} link=${link} me=${me} acts=${acts} done=${done}
-        shared=${several ? approvals.common : []} />`)}
-    </div>
-    ${log?.seal && html`
-      <p class="of seal">${`Operators' log sealed at entry ${number(log.sealed_entry)}: `}<code>${log.seal}</code></p>`}`;
+    <h1 class="sr" tabindex="-1">Meters</h1>
+    <div class="panes all-meters" data-opened=${meter ? "" : null} ref=${list}>
+      <section class="pane list" aria-label="List">
+        <p class="nothing" role="status" hidden=${!status}>${status}</p>
+        ${several && html`<${AllUnapproved} found=${approvals} canAct=${me.rights.includes("links")} done=${done} />`}
+        ${links.found?.map((one) => html`
+          <${Link} key=${one.link} link=${one} me=${me} sparks=${sparks} of=${of} done=${done} shared=${several ? approvals.common : []} />`)}
+        ${log?.seal && html`
+          <p class="of seal">${`Operators' log sealed at entry ${number(log.sealed_entry)}: `}<code>${log.seal}</code></p>`}
+      </section>
+      ${meter
+        ? html`<${Meter} key=${of} link=${link} meter=${meter} me=${me} acts=${acts} done=${done}
+            spark=${sparks?.find((one) => one.link === linkId && one.meter === meterId)} back=${size === "desk" ? null : hrefOf("meters")} />`
+        : html`<${Nothing} text="Choose a meter to see its parameters." />`}
+    </div>`;
 };

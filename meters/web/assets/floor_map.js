@@ -1,0 +1,167 @@
+/* The floor as a picture: a tile for each table, the meters, and what happens in the open day. */
+
+import { keep } from "./expiry.js";
+import * as api from "./floor_api.js";
+import { CountPlot, Spark, hourText } from "./floor_charts.js";
+import * as format from "./floor_format.js";
+import { Icon } from "./floor_icons.js";
+import { LATE_MS } from "./floor_panes.js";
+import { useAnswer, useNow, useTurn } from "./floor_reading.js";
+import { hrefOf } from "./floor_route.js";
+import { money } from "./money.js";
+import { html, useLayoutEffect, useRef } from "./preact.js";
+
+const AMOUNTS_EVERY_MS = 5000;
+const DAY_EVERY_MS = 15000;
+const OUTLINE = "M3 3H97V16C97 46 74 63 50 63S3 46 3 16Z";
+const WORDS = {
+  betting: "betting", locked: "locked", dealing: "dealing", settling: "settling", held: "held",
+  locked_out: "no wagers", offline: "offline", closed: "closed", inoperable: "inoperable",
+};
+const ICONS = { held: "octagon", offline: "broken", closed: "lock", inoperable: "broken", locked_out: "lock" };
+
+/* The tables as the service last said; a later answer has only those that changed since. */
+const useTables = (sees, ...changes) => {
+  const known = useRef({ count: 0, rows: new Map() }).current;
+  return useAnswer(async () => {
+    if (!sees) return null;
+    let answer = await api.get("/api/v1/floor/tables", { since: known.count });
+    /* The counts of another service, or of one that started again, are other ones. */
+    if (answer.count < known.count) answer = await api.get("/api/v1/floor/tables");
+    for (const row of answer.tables) known.rows.set(`${row.link} ${row.table}`, row);
+    known.count = answer.count;
+    return { rows: [...known.rows.values()], links: answer.links };
+  }, changes);
+};
+
+/* The tables, and the open gaming day, for people who may see wins. */
+export const useFloor = (me, changes, moved) => {
+  const sees = me.rights.includes("wins");
+  const turn = useTurn(DAY_EVERY_MS);
+  const tables = useTables(sees, changes, moved, turn);
+  const { found: day } = useAnswer(async () => (sees ? api.get("/api/v1/floor/day") : null), [changes, turn]);
+  return { tables, day };
+};
+
+/* A table of a link that does not operate is shown as such, but a held one stays held. */
+const stateOf = (table, links) => {
+  const link = links[table.link];
+  return link === "operable" || ["held", "offline"].includes(table.state) ? table.state : link;
+};
+
+/* What a touch on a table opens: the win that waits there, or its last round. */
+const hrefFor = (table, win) => {
+  if (win) return hrefOf("inbox", win.id);
+  return table.round_entry ? hrefOf("find", `${table.link}/${table.round_entry}`) : hrefOf("find", table.table);
+};
+
+const Tile = ({ table, links, win, now }) => {
+  const state = stateOf(table, links);
+  const heldMs = now - Date.parse(win?.at ?? table.since);
+  const told = state === "held" ? format.span(heldMs) : WORDS[state];
+  const long = state === "held" && heldMs >= LATE_MS;
+  return html`
+    <li>
+      <a class="tile" data-state=${state} data-long=${long ? "" : null} data-table=${table.table} href=${hrefFor(table, win)}
+        aria-label=${`${table.table}, ${state === "held" ? `held ${told}` : told}`}>
+        <svg viewBox="0 0 100 66" preserveAspectRatio="none" aria-hidden="true"><path d=${OUTLINE} /></svg>
+        <b>${table.table}</b>
+        <span>${ICONS[state] && html`<${Icon} name=${ICONS[state]} />`}${told}</span>
+      </a>
+    </li>`;
+};
+
+const tableCounts = ({ rows, links }) => {
+  const states = rows.map((table) => stateOf(table, links));
+  const count = (...names) => states.filter((state) => names.includes(state)).length;
+  return { tables: rows.length, held: count("held"), offline: count("offline"), online: rows.length - count("offline") };
+};
+
+/* The map. `rows` are those of the inbox: a table with a win leads to it. */
+const FloorMap = ({ tables: { found, error }, rows }) => {
+  const now = useNow();
+  if (!found) return html`<p class="of" role="status">${error || "Reading…"}</p>`;
+  const winAt = (table) => rows?.find(({ claim }) => claim?.link === table.link && claim.table === table.table);
+  const { tables, held, offline } = tableCounts(found);
+  return html`
+    <h2>Floor <span>${format.count(tables, "table")}</span>
+      <span class="told">${[held && `${held} held`, offline && `${offline} offline`].filter(Boolean).join(" · ")}</span></h2>
+    <svg class="defs" aria-hidden="true"><defs>
+      <pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V7" /></pattern>
+    </defs></svg>
+    <ul class="pit">${found.rows.map((table) => html`
+      <${Tile} key=${`${table.link} ${table.table}`} table=${table} links=${found.links} win=${winAt(table)} now=${now} />`)}</ul>`;
+};
+
+/* Each meter with its last 24 hours, its amount, and what wagers added in the last hour. */
+const Meters = ({ changes }) => {
+  const turn = useTurn(AMOUNTS_EVERY_MS);
+  const slow = useTurn(DAY_EVERY_MS);
+  const { found: meters, error, answers } = useAnswer(() => api.get("/api/v1/meters"), [changes, turn]);
+  const { found: sparks } = useAnswer(() => api.get("/api/v1/meters/sparks"), [changes, slow]);
+  const list = useRef();
+  useLayoutEffect(() => { if (!error) keep(list.current); }, [answers]);
+  const names = JSON.parse(document.documentElement.dataset.links);
+  const sparkOf = ({ link, meter }) => sparks?.find((one) => one.link === link && one.meter === meter);
+  return html`
+    <section class="panel">
+      <h3>Meters <span>24 hours</span></h3>
+      <ul class="mini" ref=${list}>${meters?.map((meter) => {
+        const spark = sparkOf(meter);
+        return html`
+          <li key=${`${meter.link} ${meter.meter}`}>
+            <a href=${hrefOf("history", `${meter.link}/${meter.meter}`)}>${meter.name}
+              <small>${[names[meter.link], spark && `+${money(spark.hour)}/h`].filter(Boolean).join(" · ")}</small></a>
+            <${Spark} spark=${spark} />
+            <b class="expires">${money(meter.amount)}</b>
+          </li>`;
+      })}</ul>
+    </section>`;
+};
+
+const waitText = (seconds) => (seconds === null ? "—" : format.span(seconds * 1000));
+
+/* The open gaming day: wagers a minute, waits, wins by shift, payments. */
+const Today = ({ day }) => {
+  if (!day) return null;
+  const last = day.wagers.at(-2) ?? 0;
+  return html`
+    <section class="panel">
+      <h3>Wagers a minute <span class="told"><b>${last}</b> in the last one</span></h3>
+      <${CountPlot} counts=${day.wagers} fromMs=${day.begins_s * 1000} everyMs=${day.wagers_s * 1000} isLive
+        label=${`Wagers a minute in the last hour: ${last} in the last one`} />
+    </section>
+    <section class="panel">
+      <h3>Gaming day <span>${day.day ?? ""}</span></h3>
+      <dl class="facts">
+        <div><dt>Time to validate, median</dt><dd>${waitText(day.wait_s)}</dd></div>
+        <div><dt>Decided, over three minutes</dt><dd>${`${day.validated}, ${day.late}`}</dd></div>
+        ${day.shifts.map((shift) => html`
+          <div key=${shift.begins}><dt>${`Wins ${hourText(shift.begins)} to ${hourText(shift.ends)}`}</dt>
+            <dd>${shift.wins ? `${shift.wins}, ${money(shift.won)}` : "0"}</dd></div>`)}
+        <div><dt>Paid</dt><dd>${money(day.paid)}</dd></div>
+      </dl>
+    </section>`;
+};
+
+/* The numbers of the whole floor, for the head of the page. */
+export const FloorCounts = ({ floor: { tables, day } }) => {
+  const counts = tables.found && tableCounts(tables.found);
+  return html`
+    <ul class="floor-counts">
+      ${counts && html`
+        <li data-alarm=${counts.held ? "" : null}><${Icon} name="octagon" /><b>${counts.held}</b> held</li>
+        <li><b>${counts.online}</b>${` of ${counts.tables} online`}</li>`}
+      ${day && html`<li><b>${money(day.paid)}</b> paid today</li>`}
+    </ul>`;
+};
+
+export const FloorPicture = ({ changes, floor, inbox }) => html`
+  <div class="floor-picture">
+    <section><${FloorMap} tables=${floor.tables} rows=${inbox?.rows} /></section>
+    <${Meters} changes=${changes} />
+    <${Today} day=${floor.day} />
+  </div>`;
+
+export const FloorView = (props) => html`
+  <h1 class="sr" tabindex="-1">Floor</h1><${FloorPicture} ...${props} />`;
