@@ -111,6 +111,14 @@ _BASES: Final[Mapping[str, ThemeColors]] = {
 _FLAT: Final[Mapping[str, str]] = {"gold": "#0d0206", "neon": "#060714", "classic": "#051b17"}
 """The darkest part of each stage, with which a background is dimmed."""
 
+_FACES: Final[Mapping[str, str]] = {"gold": "#f2a92b", "silver": "#9db2c8", "copper": "#ee8f57"}
+_BASE_FACES: Final[Mapping[str, tuple[str, str, str]]] = {
+    "gold": ("#f2a92b", "#9db2c8", "#ee8f57"),
+    "neon": ("#ffb3de", "#8fe9ff", "#ffe27a"),
+    "classic": ("#f6ead0", "#f6ead0", "#f6ead0"),
+}
+"""The amounts of each rank where they are darkest. Those of ``classic`` are on their own drums."""
+
 _PAIRS: Final = (
     ("ink", "stage", READABLE), ("quiet", "stage", READABLE), ("accent", "stage", SEEN),
     ("ink", "glass", READABLE), ("quiet", "glass", READABLE), ("accent", "glass", SEEN),
@@ -255,9 +263,14 @@ def _color_problems(text: ThemeFile) -> Iterator[str]:
                     f"{ink} {colors[ink]} cannot be read on {ground} {colors[ground]}{behind}:"
                     f" their contrast is {int(found * 10) / 10} to 1, and must be at least {least}"
                 )
-    for rank, metal in enumerate(text.metals, 1):
-        if metal.startswith("#") and contrast(metal, colors["glass"]) < SEEN:
-            yield f"the metal {metal} of rank {rank} cannot be seen on glass {colors['glass']}"
+    metals = text.metals if text.base != "classic" else ()
+    faces = (
+        *(_FACES.get(metal, metal) for metal in metals),
+        *_BASE_FACES[text.base][len(metals) :],
+    )
+    for rank, face in enumerate(faces, 1):
+        if contrast(face, colors["glass"]) < SEEN:
+            yield f"amounts of rank {rank}, {face}, cannot be seen on glass {colors['glass']}"
 
 
 def _shaded(surface: str, ink: str) -> str:
@@ -297,7 +310,7 @@ def _sheet(text: ThemeFile, served: Mapping[str, str]) -> str:
         rules += [f"--glass{number}: {glass}" for number in ("", "-2", "-3", "-4")]
         rules.append(f"--channel: linear-gradient({colors.glass}, {end})")
     for rank, metal in enumerate(text.metals, 1):
-        rules += _metal(rank, metal)
+        rules += _metal(rank, metal, text.base, colors.glass or _BASES[text.base].glass or _BLACK)
     if "font" in served:
         rules.append('--font-title: "House Title", "Archivo", sans-serif; --title-scale: 1')
     if "background" in served:
@@ -311,10 +324,14 @@ def _sheet(text: ThemeFile, served: Mapping[str, str]) -> str:
     return sheet + ":root {\n" + "".join(f"  {rule};\n" for rule in rules) + "}\n"
 
 
-def _metal(rank: int, metal: str) -> Iterator[str]:
-    if not metal.startswith("#"):
-        for part, name in (("rim", "rim"), ("num", "face"), ("plate", "plate")):
-            yield f"--r{rank}-{part}: var(--{metal}-{name})"
+def _metal(rank: int, metal: str, base: str, glass: str) -> Iterator[str]:
+    """Yield the rules of a rank. Amounts go from its color away from the glass."""
+    own = metal.startswith("#")
+    if not own:
+        yield f"--r{rank}-rim: var(--{metal}-rim)"
+        yield f"--r{rank}-plate: var(--{metal}-plate)"
+        if base != "classic":
+            yield f"--r{rank}-num: var(--{metal}-face)"
         return
     light, dark = mixed(metal, _WHITE, 55), mixed(metal, _BLACK, 45)
     yield (
@@ -322,12 +339,16 @@ def _metal(rank: int, metal: str) -> Iterator[str]:
         f" {light} 27%, {metal} 34%, {dark} 44%, {metal} 52%, {light} 57%, {dark} 72%, {metal} 84%,"
         f" {light})"
     )
-    bright = mixed(metal, _WHITE, 85)
-    yield f"--r{rank}-num: linear-gradient({bright} 14%, {light} 40%, {metal} 90%)"
-    plate = mixed(metal, _WHITE, 30)
-    yield f"--r{rank}-plate: linear-gradient(176deg, {light}, {plate} 40%, {metal})"
-    yield f"--r{rank}-plate-ink: {on(metal)}"
-    yield f"--r{rank}-accent: {light}; --r{rank}-edge: {dark}; --r{rank}-glow: {metal}59"
+    on_light = _luminance(glass) > _luminance(metal)
+    far = dark if on_light else mixed(metal, _WHITE, 85)
+    if base != "classic":
+        yield f"--r{rank}-num: linear-gradient({far} 14%, {metal} 90%)"
+    plate, ink = f"{light}, {mixed(metal, _WHITE, 30)} 40%, {metal}", on(metal)
+    if ink == _WHITE:
+        plate = f"{metal}, {dark}"
+    yield f"--r{rank}-plate: linear-gradient(176deg, {plate}); --r{rank}-plate-ink: {ink}"
+    yield f"--r{rank}-accent: {metal if on_light else light}"
+    yield f"--r{rank}-edge: {'transparent' if on_light else dark}; --r{rank}-glow: {metal}59"
 
 
 def contrast(one: str, other: str) -> float:

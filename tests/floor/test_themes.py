@@ -16,6 +16,7 @@ VIDEO: Final = b"\x1a\x45\xdf\xa3" + bytes(40)
 FONT: Final = b"wOF2" + bytes(40)
 SVG: Final = b'<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="4"/></svg>'
 LIGHT: Final = """
+metals = ["#8a1420", "#14234b", "#3a5a2a"]
 [colors]
 ink = "#14234b"
 quiet = "#2a3350"
@@ -93,7 +94,14 @@ def test_what_is_made_of_the_house_s_colors_can_be_read(tmp_path: Path, text: st
             'background = "a.png"\n[colors]\nquiet = "#9a8a6a"\nstage = "#84182a"\n',
             "over its backgr",
         ),
-        ('metals = ["gold", "#3a0812"]\n', "the metal #3a0812 of rank 2 cannot be seen"),
+        (
+            LIGHT.replace('metals = ["#8a1420", "#14234b", "#3a5a2a"]', ""),
+            "amounts of rank 1, #f2a92b, cannot be seen",
+        ),
+        (
+            'metals = ["gold", "#3a0812"]\n',
+            "amounts of rank 2, #3a0812, cannot be seen on glass #3a0812",
+        ),
     ],
 )
 def test_colors_that_people_cannot_read_are_refused(tmp_path: Path, text: str, reason: str) -> None:

@@ -35,8 +35,12 @@ CREEPING = """(meter) => new Promise((done) => {
   const seen = [];
   const look = () => {
     const [cents, ...above] = strips().map(at);
-    seen.push(above.reduce((sum, each, place) => sum + Math.floor(each + 1e-3) * 10 ** (place + 1),
-      cents));
+    let below = cents;
+    seen.push(above.reduce((sum, each, place) => {
+      const digit = Math.round(each - Math.max(0, below - 9));
+      below = each;
+      return sum + digit * 10 ** (place + 1);
+    }, cents));
     const isStill = seen.length > 20 && new Set(seen.slice(-20)).size === 1;
     if (isStill && seen.at(-1) !== seen[0]) done(seen);
     else requestAnimationFrame(look);

@@ -5,6 +5,7 @@ import { reducedMotion } from "./signage_odometer.js";
 import { words } from "./signage_words.js";
 
 const BULB_GAP = 39; // in parts of the screen, as --u in the style sheet
+const TITLE_LENGTHS = [24, 16]; // more characters have a smaller size
 const TABLE_TEXT = 0.0255; // a paytable is read from 1.5 m: the least size of its text, in shares of the shorter side
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -75,6 +76,14 @@ const dress = (meter, isAlone, isTight) => {
     if (meter.dataset.wins === "rows") meter.dataset.rows = Math.min(hands, 6);
   }
   if (meter.dataset.tier === "1" || isAlone) light(meter);
+};
+
+/* Write the title of a view, in a size for its length (as the page that the server sends). */
+const entitle = (text) => {
+  const head = document.querySelector("h1");
+  const [long, wide] = TITLE_LENGTHS;
+  head.firstElementChild.textContent = text;
+  head.dataset.length = text.length > long ? "long" : text.length > wide ? "wide" : "";
 };
 
 /* Make the text of a paytable as small as its columns need. Cards go before the text gets much smaller. */
@@ -190,6 +199,8 @@ export class Rotation {
       if (seen.length) links += 1;
     }
     this.floor.dataset.links = Math.min(links, 4);
+    const only = links === 1 ? this.sections.find((section) => !section.hidden) : null;
+    entitle(only?.ariaLabel ?? this.floor.dataset.title);
     for (const table of this.floor.querySelectorAll(".paytable:not([hidden])")) fitTable(table);
     for (const meter of view) dress(meter, view.length === 1, this.tight.has(view));
   }
