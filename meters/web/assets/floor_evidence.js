@@ -19,7 +19,7 @@ const Hand = ({ claim, title, names }) => {
   const counts = !claim.counted.length || names.some((name) => claim.counted.includes(name));
   return html`
     <div class=${counts ? "hand" : "hand apart"}>
-      <p class="of">${counts ? title : html`${title}: <span>not in this wager</span>`}</p>
+      <p class="of">${counts ? title : html`${title}<span class="sr">: </span><span class="below">not in this wager</span>`}</p>
       <span class="cards">${names.map((name) => html`<${Card} key=${name} name=${name} mark=${markOf(claim, name)} />`)}</span>
     </div>`;
 };

@@ -8,6 +8,7 @@ import * as format from "./floor_format.js";
 import { Icon } from "./floor_icons.js";
 import { Amount, Pane, Tag, Waited } from "./floor_panes.js";
 import { useAnswer } from "./floor_reading.js";
+import { hasMeter, MeterPanel } from "./floor_win_meter.js";
 import { money } from "./money.js";
 import { html, useRef } from "./preact.js";
 
@@ -85,6 +86,7 @@ export const Win = ({ claim, me, done, back }) => {
         </div>
         ${sees && html`<div><${FactsPanel} claim=${claim} round=${round} /><${StoryPanel} claim=${claim} round=${round} /></div>`}
       </div>
+      ${sees && hasMeter(claim) && html`<${MeterPanel} claim=${claim} />`}
     <//>`;
 };
 

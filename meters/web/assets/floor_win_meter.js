@@ -1,0 +1,33 @@
+/* The meter that a win was a part of, over 30 days, with its wins. */
+
+import * as api from "./floor_api.js";
+import { MeterPlot } from "./floor_charts.js";
+import * as format from "./floor_format.js";
+import { useAnswer } from "./floor_reading.js";
+import { show } from "./floor_route.js";
+import { money } from "./money.js";
+import { html } from "./preact.js";
+
+const HEIGHT_PX = 160;
+/* Of a shorter time, the picture says nothing. */
+const LEAST_S = 86400;
+
+export const MeterPanel = ({ claim }) => {
+  const { found } = useAnswer(() => api.get(
+    `/api/v1/links/${encodeURIComponent(claim.link)}/meters/${encodeURIComponent(claim.meter)}/history`,
+  ), [claim.link, claim.meter]);
+  const times = found?.month.times_s ?? [];
+  if (times.length < 2 || times.at(-1) - times[0] < LEAST_S) return null;
+  const { month, hour, reseed, break_even: [even] } = found;
+  const title = `${claim.meter_name || claim.meter}, 30 days`;
+  const told = [hour !== null && `+${money(hour)} an hour`, format.count(month.hit_count, "win")].filter(Boolean).join(" · ");
+  return html`
+    <section class="panel">
+      <h3>${title} <span>${told}</span></h3>
+      <${MeterPlot} picture=${month} reseed=${reseed} even=${even?.amount ?? null} isMonth height=${HEIGHT_PX}
+        label=${`${title}: ${told}`} onHit=${({ entry }) => show("find", `${claim.link}/${entry}`)} />
+    </section>`;
+};
+
+/* A win at odds leaves its meter as it was. */
+export const hasMeter = (claim) => claim.percent !== null && !claim.only_envy;
