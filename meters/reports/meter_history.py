@@ -349,7 +349,7 @@ def spark(
 ) -> Sequence[tuple[int, int]]:
     hits = _hits(span, meter, begins_s, ends_s)
     points = _points(span.days, meter, SPARK_S, ends_s)
-    some = minutes[::-SPARK_MINUTES][::-1]  # with the last one
+    some = [*minutes[:1], *minutes[:0:-SPARK_MINUTES][::-1]]  # with the first and the last one
     return _line(_finer(points, some, hits), begins_s, ends_s)
 
 
