@@ -171,7 +171,7 @@ export const Choice = ({ legend, name, options, chosen, onChoose, short = false 
 
 /* A button of a win or of a row. `about` distinguishes it from the same button elsewhere, `sum` is
    the amount of the act, and the key V presses the first. */
-export const Action = ({ label, about, sum = "", first = false, kind = null, off = "", onClick }) => html`
-  <button type="button" class=${kind} disabled=${Boolean(off)} aria-label=${`${label}${sum && ` ${sum}`}: ${about}`} data-key=${first ? "v" : null}
+export const Action = ({ label, about, sum = "", first = false, kind = null, onClick }) => html`
+  <button type="button" class=${kind} aria-label=${`${label}${sum && ` ${sum}`}: ${about}`} data-key=${first ? "v" : null}
     onClick=${onClick}>
     ${label}${sum && html` <span class="sum">${sum}</span>`}</button>`;

@@ -70,8 +70,8 @@ const Unapproved = ({ link, shared, me, canAct, done }) => {
       ${by && html`<p class="of">${`Approved last by ${by}, ${format.moment(at)}`}</p>`}
       ${canAct && html`
         <div class="acts">
-          <${Action} kind="go" label="Approve the floor file" about=${link.name} off=${off}
-            onClick=${() => changes.approve(link, done)} />
+          ${!off && html`<${Action} kind="go" label="Approve the floor file" about=${link.name}
+            onClick=${() => changes.approve(link, done)} />`}
           ${off && html`<p class="why">${off}</p>`}
         </div>`}
     </section>`;
@@ -163,7 +163,7 @@ const MeterActs = ({ link, meter, canAct, done }) => {
   return html`
     <div class="acts">
       ${canAct && link.changeable && html`
-        <${Action} label="Change a parameter" about=${about} off=${off} onClick=${() => changes.parameter(link, meter, done)} />
+        ${!off && html`<${Action} label="Change a parameter" about=${about} onClick=${() => changes.parameter(link, meter, done)} />`}
         <${Action} label="Adjust" about=${about} onClick=${() => changes.adjust(link, meter, done)} />`}
       <a class="button" href=${hrefOf("history", `${link.link}/${meter.meter}`)}><${Icon} name="chart" />History</a>
       ${canAct && link.changeable && off && html`<p class="why">${off}</p>`}
