@@ -1,5 +1,7 @@
 """Theme, logo and texts of the facility's displays."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -7,7 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from bonus.errors import UserError
-from meters.floor.facility import Config
+from meters.floor.facility import CLOCK, Config, Problem
 from meters.floor.media_files import MEDIA_TYPES, active_part, suffix_of
 
 LOGO_BYTES_MAX: Final = 60_000
@@ -37,6 +39,14 @@ class BrandingText(Config, frozen=True, kw_only=True):
     foot: Annotated[str, msgspec.Meta(max_length=160)] = ""
 
 
+class Night(Config, frozen=True, kw_only=True):
+    """The part of the day in which displays are darker: local times, and by how many percent."""
+
+    starts: str
+    ends: str
+    percent: Annotated[int, msgspec.Meta(ge=10, le=80)] = 40
+
+
 class Branding(Config, frozen=True, kw_only=True):
     """Appearance of displays. Each key is optional.
 
@@ -49,8 +59,11 @@ class Branding(Config, frozen=True, kw_only=True):
             small to read across the room: then the meters take turns. With ``links`` or ``meters``,
             the links or the meters always take turns.
         rotate_seconds: the duration of each turn.
-        celebrate_from: an amount in cents. A smaller win is shown as pending, without a
-            celebration.
+        celebrate_from: an amount in cents. A smaller win has only a ribbon. A larger one has also
+            light on its meter, or the whole screen: if it wins a whole meter, or is of the top one.
+        night: when the displays are darker.
+        frame_origins: origins whose pages can show the signage in a frame, such as
+            ``https://player.example``.
     """
 
     title: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] = "Progressive Jackpots"
@@ -58,8 +71,24 @@ class Branding(Config, frozen=True, kw_only=True):
     logo: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
     rotate: Literal["fit", "links", "meters"] = "fit"
     rotate_seconds: Annotated[int, msgspec.Meta(ge=3, le=600)] = 12
-    celebrate_from: Annotated[int, msgspec.Meta(ge=0)] = 0
+    celebrate_from: Annotated[int, msgspec.Meta(ge=0)] = 50_000
+    night: Night | None = None
+    frame_origins: tuple[str, ...] = ()
     wording: BrandingText = BrandingText()
+
+
+_ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
+
+
+def branding_problems(branding: Branding) -> Iterator[Problem]:
+    """Yield the errors that the types of the fields cannot detect."""
+    for key in ("starts", "ends") if branding.night else ():
+        if not CLOCK.fullmatch(getattr(branding.night, key)):
+            yield ("signage", "night", key), f'{key} is a time of day, such as "02:00"'
+    for at, origin in enumerate(branding.frame_origins):
+        if not _ORIGIN.fullmatch(origin):
+            reason = f'{origin!r} is no origin: write "https://player.example", without a path'
+            yield ("signage", "frame_origins", at), reason
 
 
 @dataclass(frozen=True, slots=True)

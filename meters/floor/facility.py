@@ -40,7 +40,7 @@ _DAY: Final = timedelta(days=1)
 Problem = tuple[tuple[str | int, ...], str]
 """An error in the floor file: the path of the wrong value, and a message."""
 
-_CLOCK: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
+CLOCK: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -133,7 +133,7 @@ def facility_problems(facility: Facility) -> Iterator[Problem]:
     except (KeyError, ValueError, OSError):
         reason = f'{facility.timezone!r} is not a time zone; write one such as "America/New_York"'
         yield ("facility", "timezone"), reason
-    if not _CLOCK.fullmatch(facility.day_starts):
+    if not CLOCK.fullmatch(facility.day_starts):
         yield ("facility", "day_starts"), 'day_starts is a time of day, such as "06:00"'
 
 

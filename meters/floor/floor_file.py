@@ -18,7 +18,7 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.choices import choice_problem
 from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
-from meters.floor.branding import Branding, ThemeName
+from meters.floor.branding import Branding, ThemeName, branding_problems
 from meters.floor.facility import (
     SERVICE_PATHS,
     ArchiveSettings,
@@ -369,6 +369,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
     yield from service_problems(floor.service)
     if wrong := theme_problem(floor.signage.theme):
         yield ("signage", "theme"), wrong
+    yield from branding_problems(floor.signage)
     tables: dict[str, str] = {}
     assets: dict[str, str] = {}
     links: set[str] = set()

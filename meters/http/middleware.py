@@ -21,19 +21,30 @@ from meters.floor.key_bundle import read_secret
 from meters.http.page_files import GUARD
 
 _GUARD_DIGEST: Final = base64.b64encode(hashlib.sha256(GUARD.encode()).digest())
+_POLICY: Final = (
+    b"default-src 'none'; script-src 'self' 'sha256-%s'; style-src 'self'; img-src 'self'; "
+    b"font-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; "
+    b"form-action 'none'; " % _GUARD_DIGEST
+)
+_POLICY_HEADER: Final = b"content-security-policy"
+_FRAME_HEADER: Final = b"x-frame-options"
 SECURITY_HEADERS: Final = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self' 'sha256-%s'; style-src 'self'; img-src 'self'; "
-        b"font-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; "
-        b"form-action 'none'; frame-ancestors 'none'" % _GUARD_DIGEST,
-    ),
+    (_POLICY_HEADER, _POLICY + b"frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
+    (_FRAME_HEADER, b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+
+
+def framed_by(origins: Sequence[str]) -> dict[str, str]:
+    """Return the headers of a page that pages of these origins, and of its own, show in frames."""
+    allowed = " ".join(("'self'", *origins))
+    policy = f"{_POLICY.decode()}frame-src 'self'; frame-ancestors {allowed}"
+    return {"Content-Security-Policy": policy}
+
+
 NOT_KEPT: Final = (b"cache-control", b"no-store")
 _OVER_HTTPS_FOR_A_YEAR: Final = (b"strict-transport-security", b"max-age=31536000")
 """Makes a browser use HTTPS even if a person types an address without ``https://``: anybody on the
@@ -210,10 +221,13 @@ class ServerMiddleware:
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
-                headers += SECURITY_HEADERS
+                own = {name.lower() for name, _ in headers}
+                if _POLICY_HEADER in own:  # it says who can show the page in a frame
+                    own.add(_FRAME_HEADER)
+                headers += [header for header in SECURITY_HEADERS if header[0] not in own]
                 if scope["scheme"] == "https":
                     headers.append(_OVER_HTTPS_FOR_A_YEAR)
-                if not any(name.lower() == NOT_KEPT[0] for name, _ in headers):
+                if NOT_KEPT[0] not in own:
                     headers.append(NOT_KEPT)
                 message["headers"] = headers
             await send(message)

@@ -7,13 +7,14 @@ as its game pays.
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
 
 import msgspec
-from litestar import MediaType, Response, get
+from litestar import MediaType, get
 from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
-from litestar.params import FromPath
+from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
 from bonus.display import coin_money, money, short_money
@@ -23,10 +24,15 @@ from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.patron_words import words_of
 from meters.floor.paytable_text import meters_by_wager, pays_of, winners_of
 from meters.floor.themes import Theme, themes_of
-from meters.http.page_files import A_YEAR, load_template
+from meters.http.middleware import framed_by
+from meters.http.page_files import load_template
 from meters.web.display_state import DisplayState, JackpotRow, MeterRow
+from meters.web.preview import Preview, PreviewDisplay
 
 _ROOM_MOST: Final = 12
+_LISTED_BESIDE: Final = 4
+"""Meters beside which an upright page has room for a list of wins."""
+
 _TEMPLATE: Final = load_template("meters.web", "signage_page.html")
 
 Shown = Literal["live", "closed", "unavailable"]
@@ -47,9 +53,13 @@ class _Note(NamedTuple):
 def signage_routes(
     floor: Floor, displays: DisplayState, page_version: str
 ) -> list[HTTPRouteHandler]:
-    """Declare the routes for patrons; raise `UserError` if the logo or a theme cannot be shown."""
+    """Declare the routes for patrons; raise `UserError` if the logo or a theme cannot be shown.
+
+    Pages of the origins in the floor file can show the pages in frames.
+    """
     logo = read_logo(floor.signage)
     themes = themes_of(floor.signage.theme, (link.theme for link in floor.link))
+    framed = framed_by(floor.signage.frame_origins)
 
     def signage() -> Signage:
         return Signage(floor, displays, page_version, logo, themes)
@@ -58,32 +68,50 @@ def signage_routes(
     async def go_to_signage() -> Redirect:
         return Redirect("/signage")
 
-    @get("/signage", media_type=MediaType.HTML)
-    async def show_floor() -> str:
-        return signage().page(tuple(map(displays.in_force, floor.link)), None)
+    @get("/signage", media_type=MediaType.HTML, response_headers=framed)
+    async def show_floor(transparent: FromQuery[str | None] = None) -> str:
+        links = tuple(map(displays.in_force, floor.link))
+        return signage().page(links, None, transparent=transparent is not None)
 
-    @get("/signage/{link:str}", media_type=MediaType.HTML)
-    async def show_link(link: FromPath[str]) -> str:
+    @get("/signage/{link:str}", media_type=MediaType.HTML, response_headers=framed)
+    async def show_link(
+        link: FromPath[str],
+        meter: FromQuery[str | None] = None,
+        transparent: FromQuery[str | None] = None,
+        preview: FromQuery[Preview | None] = None,
+    ) -> str:
         page = signage()
-        return page.page((page.find(link),), link)
+        shown = page.find(link)
+        if preview is not None:
+            invented = PreviewDisplay(shown, preview).displays
+            page = Signage(floor, invented, page_version, logo, themes)
+        if meter is not None:
+            shown = _of_meter(shown, meter)
+        return page.page((shown,), link, transparent=transparent is not None, preview=preview or "")
 
-    @get("/signage/{link:str}/pays", media_type=MediaType.HTML)
+    @get("/signage/{link:str}/pays", media_type=MediaType.HTML, response_headers=framed)
     async def show_pays(link: FromPath[str]) -> str:
         page = signage()
         return page.paytables(page.find(link))
 
-    @get("/signage/{link:str}/pays/{table:str}", media_type=MediaType.HTML)
+    @get("/signage/{link:str}/pays/{table:str}", media_type=MediaType.HTML, response_headers=framed)
     async def show_pays_of_table(link: FromPath[str], table: FromPath[str]) -> str:
         page = signage()
         return page.paytables(_of_table(page.find(link), table), table)
 
-    @get("/signage/logo/{version:str}")
-    async def send_logo(version: FromPath[str]) -> Response[bytes]:
-        if logo is None or version != page_version:
-            raise NotFoundException("there is no such file")
-        return Response(logo.body, media_type=logo.media_type, headers={"Cache-Control": A_YEAR})
+    return [go_to_signage, show_floor, show_link, show_pays, show_pays_of_table]
 
-    return [go_to_signage, show_floor, show_link, show_pays, show_pays_of_table, send_logo]
+
+def _is_alone(links: tuple[Link, ...]) -> bool:
+    return sum(len(link.meter) for link in links) == 1
+
+
+def _of_meter(link: Link, meter: str) -> Link:
+    meters = tuple(each for each in link.meter if each.meter_id == meter)
+    if not meters:
+        known = ", ".join(each.meter_id for each in link.meter)
+        raise NotFoundException(f"link {link.id} has no meter {meter}: its meters are {known}")
+    return msgspec.structs.replace(link, meter=meters)
 
 
 def _of_table(link: Link, table: str) -> Link:
@@ -155,13 +183,24 @@ class Signage:
         return self.page((link,), link.id, terms=f"{self._version}-{digest}", table=table)
 
     def page(
-        self, links: tuple[Link, ...], watched: str | None, *, terms: str = "", table: str = ""
+        self,
+        links: tuple[Link, ...],
+        watched: str | None,
+        *,
+        terms: str = "",
+        table: str = "",
+        transparent: bool = False,
+        preview: Preview | Literal[""] = "",
     ) -> str:
         """Return the HTML of the page for links with their present terms.
 
         It follows the link `watched`, or else all. With `terms`, a digest of the paytables, it also
-        shows these, for one `table` if it is given.
+        shows these, for one `table` if it is given. A `transparent` page has only the meters. With
+        a `preview`, everything on the page is invented, and the page says so.
         """
+        stream = "/api/v1/meters/stream" + (f"?link={watched}" if watched else "")
+        if preview:
+            stream = f"/signage/{watched}/preview/{preview}"
         facility = self._floor.facility
         shown = [self._link(link, pays=bool(terms)) for link in links if link.meter]
         return _TEMPLATE.render(
@@ -175,7 +214,11 @@ class Signage:
             mark=DEMONSTRATION_MARK,
             title=links[0].name if watched else self._branding.title,
             stake=self._stake(links),
-            stream="/api/v1/meters/stream" + (f"?link={watched}" if watched else ""),
+            stream=stream,
+            transparent=transparent and ("one" if _is_alone(links) else "all"),
+            preview=preview,
+            won_list=len(links) == 1 and len(links[0].meter) <= _LISTED_BESIDE and not terms,
+            instant=datetime.now(UTC).isoformat(timespec="seconds"),
             links=shown,
             shown=self._page_shown(shown),
             terms=terms,
@@ -220,7 +263,7 @@ class Signage:
 
     def _link(self, link: Link, *, pays: bool) -> dict[str, object]:
         row = self._links.get(link.id)
-        tiers = tiers_of(link)
+        tiers = tiers_of(self.find(link.id))  # also on a page with some of its meters
         ordered = sorted(
             link.meter, key=lambda meter: (tiers[meter.meter_id] or 4, -meter.terms.seed_cents)
         )

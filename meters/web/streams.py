@@ -85,14 +85,14 @@ class ChangeSignal:
         return self._count
 
 
-async def _meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterator[bytes]:
+async def meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterator[bytes]:
     """Yield changes of the meters, links and jackpots, as the bytes of server-sent events.
 
     The first event is ``page``, with the version of the pages: an open page with another version
     must reload. The stream is sent in parts, each with all changes since the reader read the one
     before, so a slow reader needs no more memory.
     """
-    first = _frame(b"page", msgspec.json.encode({"version": page_version}))
+    first = frame(b"page", msgspec.json.encode({"version": page_version}))
     while True:
         try:
             async with asyncio.timeout(METERS_HEARTBEAT_S):
@@ -102,7 +102,7 @@ async def _meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterat
             continue
         except StopAsyncIteration:
             return
-        yield first + b"".join(_frame(_EVENTS[type(row)], msgspec.json.encode(row)) for row in rows)
+        yield first + b"".join(frame(_EVENTS[type(row)], msgspec.json.encode(row)) for row in rows)
         first = b""
 
 
@@ -153,7 +153,7 @@ async def _change_events(
             came = [(wait, each) for wait, each in waits.items() if wait.done()]
             for wait, each in came:
                 seen[each] = wait.result()
-                yield _frame(events[each], msgspec.json.encode(ChangeCount(seen[each])))
+                yield frame(events[each], msgspec.json.encode(ChangeCount(seen[each])))
             sent_at = time.monotonic() if came else sent_at
             if tables in [each for _, each in came]:
                 not_before[tables] = sent_at + TABLES_EVERY_S
@@ -201,7 +201,7 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")
         watch = displays.follow(link, Watcher(site(client_of(request))))
-        return _stream(_meter_events(watch, page_version), displays, watch)
+        return event_stream(meter_events(watch, page_version), displays, watch)
 
     return [list_meters, stream_meters]
 
@@ -229,12 +229,14 @@ def change_routes(
         """
         watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         shown = _change_events(changes, tables, user_directory, token_of(request), watch)
-        return _stream(shown, displays, watch)
+        return event_stream(shown, displays, watch)
 
     return [stream_changes]
 
 
-def _stream(events: AsyncIterable[bytes], displays: DisplayState, watch: DisplayUpdates) -> Stream:
+def event_stream(
+    events: AsyncIterable[bytes], displays: DisplayState, watch: DisplayUpdates
+) -> Stream:
     return Stream(
         events,
         media_type=_EVENT_STREAM,
@@ -243,5 +245,5 @@ def _stream(events: AsyncIterable[bytes], displays: DisplayState, watch: Display
     )
 
 
-def _frame(event: bytes, data: bytes) -> bytes:
+def frame(event: bytes, data: bytes) -> bytes:
     return b"event: " + event + b"\ndata: " + data + b"\n\n"

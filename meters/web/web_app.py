@@ -27,6 +27,7 @@ from meters.web.display_state import DisplayState
 from meters.web.error_answers import ERROR_ANSWERS
 from meters.web.history_routes import history_routes
 from meters.web.link_routes import link_routes
+from meters.web.patron_routes import patron_routes
 from meters.web.security import COOKIE, FOR_ANYBODY, gate
 from meters.web.signage import signage_routes
 from meters.web.staff_pages import floor_page_route, load_assets, settle_routes
@@ -73,6 +74,7 @@ def create_app(
     assets = load_assets(floor)
     pages = [
         *signage_routes(floor, displays, assets.version),
+        *patron_routes(floor, displays, assets),
         floor_page_route(floor, assets.version),
         asset_route(assets),
     ]

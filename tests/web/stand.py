@@ -22,7 +22,7 @@ from meters.store.user_keys import UserKeys
 from meters.users.operators_log import LogSeal
 from meters.users.pins import PinHashing
 from meters.users.users import Actor, UserDirectory
-from meters.web.display_state import DisplayState, MeterRow, MeterState
+from meters.web.display_state import DisplayState, MeterRow, MeterState, WinningHand
 from meters.web.security import CSRF_HEADER
 from meters.web.streams import ChangeSignal
 from meters.web.table_states import TableStates
@@ -253,8 +253,12 @@ class Stand:
         )
         return self.displays.put_meter(made)
 
-    def hit(self, event: str = "hit", claim: str = "c1", **changed: object) -> None:
-        self.displays.put_jackpot("tcp-main", jackpot(event, claim, **changed))
+    def hit(
+        self, event: str = "hit", claim: str = "c1", *, percent: int = 100, cards: str = "",
+        **changed: object,
+    ) -> None:  # fmt: skip
+        hand = WinningHand(tuple(cards.split()), percent)
+        self.displays.put_jackpot("tcp-main", jackpot(event, claim, **changed), hand)
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
         async with self.client() as client:

@@ -81,7 +81,7 @@ _LINK: Final = "/api/v1/links/pit-2"
 _SETTLE: Final = "POST /api/v1/settlements"
 _IN_PATHS: Final = {
     "link": "pit-2", "claim": "c1", "ask": ASK.ask, "name": "Spare", "proposal": "P-0",
-    "meter": "progressive", "entry": "15",
+    "meter": "progressive", "entry": "15", "preview": "closed",
 }  # fmt: skip
 _OPEN: Final = Case(RouteAccess.ANYBODY)
 _GONE: Final = Case(RouteAccess.ANYBODY, status=404)
@@ -93,6 +93,11 @@ CASES: Final = {
     "GET /signage/{link}/pays": _OPEN,
     "GET /signage/{link}/pays/{table}": _GONE,
     "GET /signage/logo/{version}": _GONE,
+    "GET /signage/message.html": _OPEN,
+    "GET /signage/worker.js": _OPEN,
+    "GET /signage/{link}/meter.json": _OPEN,
+    "GET /signage/{link}/meter.png": _OPEN,
+    "GET /signage/{link}/preview/{preview}": _OPEN,
     "GET /floor": _OPEN,
     "GET /settle": _OPEN,
     "GET /assets/{version}/{name}": _GONE,

@@ -13,6 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from meters.floor.floor_file import Link, Meter
+from meters.web.display_state import WinningHand
 from tests.browsers import SharedBrowser
 from tests.floor_text import METERS, floor_text, link_text, meter_text, section_text, table_text
 from tests.web.signage_page import is_live
@@ -27,10 +28,10 @@ MORE_SIZES: Final = {"l3": ((2560, 720), (1920, 360), (390, 844)), "": ((2560, 7
 COUNTS: Final = range(1, 9)
 AMOUNTS: Final = (999_999_999, 112_362, 5_234_567, 151_234)
 LONGEST: Final = "Three Card Poker Grand Progressive Jackpot with Five-Card Hand Bonus at Our Pits"
-FAR: Final = "h1, h2, h3, .wins li:not(.hand) > b, .celebration-hand, .celebration-meter"
+FAR: Final = "h1, h2, h3, .wins li:not(.hand) > b, .celebration-hand, .celebration-where"
 """Texts that patrons must be able to read from ten meters."""
 
-NEAR: Final = ".celebration-hand, .celebration-meter"
+NEAR: Final = ".celebration-hand, .celebration-where"
 """Such texts on the page with paytables, which is read from a seat."""
 
 
@@ -87,7 +88,8 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
             event, f"{path}-{meter.meter_id}-{claim}", meter=meter.meter_id, table=table,
             amount=AMOUNTS[0], hand="royal_flush_spades",
         )  # fmt: skip
-        stand.displays.put_jackpot(link.id, win, news=news)
+        hand = WinningHand(("As", "Ks", "Qs", "Js", "Ts"), 100)
+        stand.displays.put_jackpot(link.id, win, hand, news=news)
 
     async def all_meters(selector: str) -> None:
         meters = page.locator(f".meter:has({selector}), .meter{selector}")
@@ -193,7 +195,7 @@ async ({ states, far, least }) => {
       if (!node.data.trim() || !seen(owner)) continue;
       for (const box of lines(node)) boxes.push([owner, node.data.trim(), box]);
       const block = owner.closest("h1, h2, .house, .stake, .note, .wins, .foot, .paytable, .sign, "
-        + ".celebration-card > *");
+        + ".celebration > *");
       if (block && block.scrollWidth > block.clientWidth + 1) say(`"${node.data}" is too wide`);
       const letter = parseFloat(getComputedStyle(owner).fontSize) * 0.7;
       if (owner.matches(far) && letter < 0.032 * short) {
@@ -226,7 +228,7 @@ async ({ states, far, least }) => {
       if (!within(box, { left: 0, top: 0, right: width, bottom: height })) {
         say(`"${text}" is outside the screen`);
       }
-      const face = owner.closest(".slot, .glass, .mast, .bar, .paytable, .sign, .celebration-card");
+      const face = owner.closest(".slot, .glass, .mast, .bar, .paytable, .sign, .celebration");
       if (face && !within(box, face.getBoundingClientRect())) say(`"${text}" leaves its place`);
     }
     boxes.forEach(([owner, text, one], number) => {

@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from meters.web import display_state
+from tests.waiting import LONG_S
 from tests.web.conftest import Sides
 from tests.web.signage_page import (
     ALONE,
@@ -34,7 +35,7 @@ async def says(page: Page, kind: str, words: str, what: str) -> None:
 
 
 async def wait_until_over(page: Page) -> None:
-    await expect(page.locator(".celebration")).to_be_hidden(timeout=15_000)
+    await expect(page.locator(".celebration")).to_be_hidden(timeout=40_000)
 
 
 async def sees_the_celebration(page: Page) -> None:
@@ -56,7 +57,7 @@ async def let_news_grow_old(page: Page, stand: Stand) -> None:
 
 
 def win(stand: Stand) -> None:
-    stand.hit(amount=151_234)
+    stand.hit(amount=151_234, cards="As Ks Qs")
     stand.put(100_000, 6, cycle=2, state="pending")
 
 
@@ -70,13 +71,15 @@ async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, st
     win(stand)
     celebration = page.locator(".celebration")
     await expect(celebration).to_be_visible()
-    await expect(celebration.locator(".celebration-kind")).to_have_text("Jackpot")
+    await expect(celebration.locator(".celebration-word")).to_have_text("Jackpot")
+    await expect(celebration.locator(".face b")).to_have_text(["Q", "K", "A"])
     await expect(celebration.locator(".celebration-hand")).to_have_text("Mini-royal of spades")
     await expect(celebration.locator(".amount")).to_have_attribute("aria-label", "$1,512.34")
     await expect(celebration.locator(".digit")).to_have_count(6)
-    await expect(celebration.locator(".celebration-table")).to_have_text("Table TCP-03")
-    meter = celebration.locator(".celebration-meter")
-    await expect(meter).to_have_text("Progressive: verifying")
+    where = celebration.locator(".celebration-where")
+    await expect(where).to_have_text("Table TCP-03 wins the Progressive")
+    await expect(celebration.locator(".pending")).to_have_text("Verifying")
+    await expect(celebration.locator(".verified")).to_be_hidden()
     box = await celebration.bounding_box()
     assert box == {"x": 0, "y": 0, "width": 1920, "height": 1080}
     await wait_until_over(page)
@@ -147,7 +150,7 @@ async def test_a_hit_of_before_is_shown_and_not_celebrated(page: Page, stand: St
     await expect(page.locator(".celebration")).to_be_hidden()
     # A later event is shown, so this one has been processed, and it was not celebrated.
     stand.hit(claim="c3", amount=160_000, table="TCP-07")
-    await expect(page.locator(".celebration-table")).to_have_text("Table TCP-07")
+    await expect(page.locator(".celebration-where")).to_contain_text("Table TCP-07")
 
 
 @pytest.mark.slow
@@ -161,7 +164,7 @@ async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
     await stand.start()
     win(stand)
     stand.keep_beating()
-    await expect(page.locator(".celebration-table")).to_have_text("Table TCP-03", timeout=15_000)
+    await expect(page.locator(".celebration-where")).to_contain_text("TCP-03", timeout=15_000)
     await wait_until_over(page)
     await stand.stop()
     # The test waits here for the lost connection, because the page may reconnect quickly.
@@ -192,28 +195,83 @@ async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
     await expect(word).to_have_text("verifying · 1 of 2")
     await expect(what).to_have_text("Table TCP-01 won $25.00")
     await expect(word).to_have_text("verifying · 2 of 2")
-    table = page.locator(".celebration-table")
-    await expect(table).to_have_text("Table TCP-03", timeout=15_000)
-    await wait_until_over(page)
+    where = page.locator(".celebration-where")
+    await expect(where).to_contain_text("Table TCP-03", timeout=15_000)
+    await expect(page.locator(".ribbon-text")).to_contain_text("TCP-01", timeout=LONG_S * 1_000)
+    await expect(page.locator(".ribbon")).to_be_hidden(timeout=40_000)
     stand.hit("rejected", claim="c2")
     await expect(what).to_have_text("Table TCP-01 won $25.00")
     for number in range(40):
         stand.hit(claim=f"d{number}", amount=2_500 + number)
-    await expect(page.locator(".celebration")).to_be_visible()
-    # Five of them need 34 seconds. Forty would need three and a half minutes.
-    await expect(page.locator(".celebration")).to_be_hidden(timeout=60_000)
+    await expect(page.locator(".ribbon")).to_be_visible()
+    # The last of them begins within half a minute. Forty would need almost four minutes.
+    await expect(page.locator(".ribbon")).to_be_hidden(timeout=60_000)
 
 
-@pytest.mark.slow
-async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page, sides: Sides) -> None:
+async def test_a_win_has_the_size_of_what_it_wins(page: Page, sides: Sides) -> None:
+    """A small win has a ribbon; a large one its meter, too; a whole meter has the screen."""
     stand = await sides(f"{FLOOR}\n[signage]\ncelebrate_from = 100_000")
     stand.put(151_234, 5)
     await opened(page, stand)
-    stand.hit(claim="c1", amount=99_999)
-    await says(page, "pending", "verifying", "Table TCP-03 won $999.99")
-    await expect(page.locator(".celebration")).to_be_hidden()
-    stand.hit(claim="c2", amount=100_000)
+    screen, ribbon, lit = map(page.locator, (".celebration", ".ribbon", f"{MAIN}.lit"))
+    for claim, amount, percent, sizes in (
+        ("c1", 99_999, 100, (False, True, False)),
+        ("c2", 100_000, 10, (False, True, True)),
+        ("c3", 100_000, 100, (True, False, False)),
+    ):
+        stand.hit(claim=claim, amount=amount, percent=percent)
+        for element, is_there in zip((screen, ribbon, lit), sizes, strict=True):
+            await expect(element).to_be_visible(visible=is_there)
+        stand.hit("rejected", claim=claim, amount=amount)
+        for element in (screen, ribbon, lit):
+            await expect(element).to_be_hidden()
+
+
+async def test_a_validation_is_the_second_beat_of_the_whole_screen(
+    page: Page, stand: Stand
+) -> None:
+    """It comes while the celebration lasts, or has the screen again for a moment: once."""
+    stand.put(151_234, 5)
+    await page.clock.install()
+    await page.add_init_script(ALONE)
+    await opened(page, stand)
+    screen = page.locator(".celebration")
+
+    async def over() -> None:
+        await page.clock.run_for(40_000)
+        await expect(screen).to_be_hidden()
+        await expect(page.locator(MAIN)).to_have_attribute("data-state", "live")
+
+    win(stand)
+    await expect(screen.locator(".celebration-where")).to_contain_text("Table TCP-03")
+    stand.hit("validated", amount=151_234)
+    await expect(screen).to_have_attribute("data-state", "verified")
+    await expect(screen.locator(".verified")).to_have_text("Verified")
+    await over()
+    stand.hit(claim="c3", amount=60_000)
+    await expect(screen).to_be_visible()
+    await over()
+    for decision in ("validated", "paid"):
+        stand.hit(decision, claim="c3", amount=60_000)
+        await expect(page.locator(NOTE)).to_have_attribute("data-kind", "validated")
+        await expect(screen).to_be_visible(visible=decision == "validated")
+        await over()
+
+
+async def test_the_won_amount_is_the_only_one_that_is_dealt(page: Page, stand: Stand) -> None:
+    """Before its turn, each drum is blank: its digit lies above the window that shows it."""
+    stand.put(151_234, 5)
+    await opened(page, stand)
+    cdp = await page.context.new_cdp_session(page)
+    await cdp.send("Animation.enable")
+    await cdp.send("Animation.setPlaybackRate", {"playbackRate": 0})
+    win(stand)
     await expect(page.locator(".celebration")).to_be_visible()
+    blank = await page.evaluate(
+        """() => [...document.querySelectorAll(".dealt .digit")].map((drum) =>
+          drum.firstChild.getBoundingClientRect().bottom <= drum.getBoundingClientRect().top + 1)"""
+    )
+    assert blank == [True] * 6
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
@@ -244,5 +302,5 @@ async def test_nothing_flashes(browser: Browser, stand: Stand, motion: str) -> N
     )
     assert (moving == []) is (motion == "reduce")
     for each in moving:
-        assert each["milliseconds"] >= (334 if each["times"] == 1 else 2_000)
+        assert each["milliseconds"] >= (300 if each["times"] == 1 else 2_000)
         assert set(each["what"]) <= {"opacity", "transform", "rotate"}

@@ -8,7 +8,8 @@ import { EventStream } from "./event_stream.js";
 import { keep } from "./expiry.js";
 import { money } from "./money.js";
 import { reload } from "./requests.js";
-import { Celebration } from "./signage_celebration.js";
+import { Bar } from "./signage_bar.js";
+import { Celebration, sizeOf } from "./signage_celebration.js";
 import { Odometer, label, reducedMotion } from "./signage_odometer.js";
 import { Rotation } from "./signage_rotation.js";
 import { say, words } from "./signage_words.js";
@@ -26,7 +27,8 @@ const FRAMES_CALM = 40; // a second: with fewer, nothing but amounts moves
 const FRAMES_RAYS = 56;
 
 const page = document.documentElement;
-const celebration = new Celebration(document.querySelector(".celebration"));
+const celebration = new Celebration(document.querySelector(".celebration"), document.querySelector(".ribbon"), words, page.dataset.sound);
+const bar = new Bar(document.body, words, page.dataset.timezone);
 const rotation = new Rotation(
   document.querySelector(".floor"),
   document.querySelector(".pause"),
@@ -104,9 +106,13 @@ class Meter {
       return;
     }
     this.hits.set(hit.claim, { hit, until: performance.now() + hit.news_ms });
-    if (!fresh || hit.news_ms === 0) return;
-    if (hit.amount >= celebrateFrom) celebration.celebrate(hit, this);
-    else this.bring();
+    if (!fresh) celebration.verify(hit);
+    else if (hit.news_ms > 0) celebration.celebrate(hit, this, sizeOf(hit, { from: celebrateFrom, isTop: this.isTop() }));
+  }
+
+  /* The first of a link whose meters have ranks, or its only meter. */
+  isTop() {
+    return this.link.meters.size === 1 || this.element.dataset.tier === "1";
   }
 
   bring() {
@@ -228,6 +234,7 @@ const render = () => {
   const all = [...links.values()];
   for (const link of all) link.render();
   celebration.dropStale();
+  bar.render(links);
   const rooms = all.flatMap((link) => [...link.meters.values()].map((meter) => meter.amount.dataset.room)).join();
   if (rooms !== arrangedFor) {
     arrangedFor = rooms;
@@ -263,6 +270,7 @@ new EventStream(page.dataset.stream, {
     meter: (row) => meterOf(row)?.update(row),
     controller: (row, age) => links.get(row.link)?.updateState(row, age),
     jackpot: (row) => meterOf(row)?.updateWin(row),
+    wins: (row) => bar.update(row),
   },
   heard: renderSoon,
   lost: () => {

@@ -1,72 +1,313 @@
-/* The celebration of a win: the hand, the amount, and the table. */
+/* The celebration of a win, in three sizes: a ribbon in the place of the bar; the ribbon, with light
+   on the meter that was won; the whole screen, for a whole meter or a large win of the top one. */
 
 import { keep } from "./expiry.js";
 import { money } from "./money.js";
-import { draw, label, makeRoom } from "./signage_odometer.js";
-import { say, words } from "./signage_words.js";
+import { draw, label } from "./signage_odometer.js";
+import { marked, plain } from "./signage_words.js";
 
-const SHOWN_MS = 8000;
-const SHOWN_IF_MORE_MS = 5000;
+const SHOWN_MS = { whole: 20000, tier: 8000, ribbon: 8000 };
+const SHOWN_IF_MORE_MS = { whole: 10000, tier: 5000, ribbon: 5000 };
+const BEAT_MS = 6000; // the second beat: the win is verified
 const LEAVING_MS = 500;
-const WAITING_MAX = 4; // with four, the last win is shown within half a minute (duty D18)
+const KNOWN_WITHIN_MS = 30000; // a display shows each win within half a minute (duty D18)
+const CELEBRATED_MAX = 200;
+const WHOLE_PERCENT = 100;
+const TITLE_MOST = 24; // characters
+
+/* The seconds at which the parts of the celebration of the whole screen begin. */
+export const beats = (cards) => {
+  const turns = Array.from({ length: cards }, (_, at) => 1 + 0.62 * at + (at > 0 && at === cards - 1 ? 0.5 : 0));
+  const hand = cards ? turns.at(-1) + 0.62 : 1;
+  const amount = hand + 0.7;
+  return { turns, hand, amount, table: amount + 1.7, state: amount + 2 };
+};
+
+/* The size of a win's celebration. `from` is the least amount that the house celebrates, and
+   `isTop` says that the meter is the top one of its link. */
+export const sizeOf = ({ amount, percent }, { from, isTop }) => {
+  if (amount < from) return "ribbon";
+  return percent === WHOLE_PERCENT || isTop ? "whole" : "tier";
+};
+
+const amountShownMs = ({ size, hit }) => (size === "whole" ? beats(hit.cards.length).table * 1000 : 0);
+
+/* The waiting wins in the order in which they are celebrated: the largest first, without those whose
+   amount could not be shown in time. `freeMs` is the time until the first of them can begin. */
+export const inOrder = (waiting, freeMs, now) => {
+  let at = now + freeMs;
+  return [...waiting].sort((one, other) => other.hit.amount - one.hit.amount).filter((each) => {
+    if (at + amountShownMs(each) > each.knownAt + KNOWN_WITHIN_MS) return false;
+    at += SHOWN_IF_MORE_MS[each.size] + LEAVING_MS;
+    return true;
+  });
+};
+
+const part = (name, className, ...children) => {
+  const made = document.createElement(name);
+  made.className = className;
+  made.append(...children);
+  return made;
+};
+
+const at = (element, seconds) => {
+  element.style.setProperty("--s", seconds.toFixed(2));
+  return element;
+};
+
+const RANKS = "23456789TJQKA";
+const LOW_ACE = -1;
+
+/* The cards of a hand as people read them: a straight by its ranks, any other hand with the cards of
+   the rank that it has most first. */
+export const readingOrder = (cards) => {
+  const counts = new Map();
+  for (const [rank] of cards) counts.set(rank, (counts.get(rank) ?? 0) + 1);
+  const isRow = (row) => row.every((rank, place) => place === 0 || rank === row[place - 1] + 1);
+  const ranks = cards.map(([rank]) => RANKS.indexOf(rank)).sort((one, other) => one - other);
+  const ace = RANKS.length - 1;
+  const low = [LOW_ACE, ...ranks.filter((rank) => rank !== ace)];
+  const isLow = ranks.at(-1) === ace && low.length === ranks.length && isRow(low);
+  const value = ([rank]) => (isLow && rank === "A" ? LOW_ACE : RANKS.indexOf(rank));
+  if (isLow || isRow(ranks)) return [...cards].sort((one, other) => value(one) - value(other));
+  return [...cards].sort((one, other) => counts.get(other[0]) - counts.get(one[0]) || value(other) - value(one));
+};
+
+const begun = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+const card = ([rank, suit], className) => {
+  const made = part("span", className, part("b", "", rank === "T" ? "10" : rank));
+  made.dataset.suit = suit;
+  made.dataset.rank = rank;
+  return made;
+};
+
+/* An amount whose drums turn from blank to their digits, left to right. No other amount appears. */
+const dealt = (cents, from) => {
+  const amount = part("p", "amount dealt");
+  const text = money(cents);
+  draw(amount, text);
+  label(amount, text);
+  amount.setAttribute("role", "img");
+  amount.dataset.room = String(Math.floor(cents / 100)).length;
+  amount.querySelectorAll(".digit").forEach((drum, place) => {
+    drum.firstChild.dataset.d = drum.dataset.d;
+    at(drum, from + 0.13 * place);
+  });
+  for (const mark of amount.querySelectorAll(".comma, .point")) at(mark, from + 0.5);
+  at(amount.querySelector(".dollar"), from - 0.15);
+  return amount;
+};
+
+/* Numbers that only look random, so each celebration is the same. */
+const scattered = (count) => Array.from({ length: count }, (_, number) =>
+  (salt) => Math.abs(Math.sin(number * 12.9898 + salt * 78.233) * 43758.5453) % 1,
+);
+
+const confetti = (from) => scattered(36).map((of, number) => {
+  const piece = at(document.createElement("i"), from + 5 * of(1));
+  const side = of(2) * 40;
+  piece.style.setProperty("--x", `${(of(3) > 0.5 ? side : 100 - side).toFixed(1)}%`);
+  piece.style.setProperty("--f", `${(4.2 + 2.4 * of(4)).toFixed(1)}s`);
+  piece.style.setProperty("--z", (0.6 + 0.7 * of(5)).toFixed(2));
+  piece.style.setProperty("--r", `${Math.round(180 * of(6))}deg`);
+  piece.dataset.c = [1, 1, 2, 3][number % 4];
+  return piece;
+});
+
+const marquee = () => {
+  const rim = part("div", "marquee");
+  const ring = (kind) => `<rect class="${kind}" pathLength="150" stroke-dasharray="0 1"/>`;
+  rim.innerHTML = `<i class="tube"></i><svg class="bulbs" aria-hidden="true">${ring("glow")}${ring("on")}</svg>`;
+  return rim;
+};
+
+/* What a table has won, as a sentence with marks. */
+const sentenceOf = ({ percent }, words) => {
+  if (percent === null || percent === undefined) return words.won_table;
+  return percent === WHOLE_PERCENT ? words.won_meter : words.won_share;
+};
+const valuesOf = (hit, title) => ({
+  table: hit.table, meter: title, percent: `${hit.percent}%`, hand: hit.hand_name, amount: money(hit.amount),
+});
+
+/* The parts of the celebration of the whole screen. */
+export const wholeScreen = (hit, title, words) => {
+  const cards = readingOrder(hit.cards);
+  const { turns, hand, amount, table, state } = beats(cards.length);
+  const values = valuesOf(hit, title);
+  const fan = part("div", "fan", ...cards.map((name, number) => {
+    const flip = at(part("span", "flip", card(name, "face"), part("span", "back")), turns[number]);
+    flip.style.setProperty("--i", number - (cards.length - 1) / 2);
+    return flip;
+  }));
+  fan.style.setProperty("--cards", Math.max(5, cards.length));
+  const total = part("div", "total", dealt(hit.amount, amount));
+  const { preview } = document.documentElement.dataset;
+  if (preview) total.dataset.example = preview;
+  const where = at(part("p", "celebration-where", ...marked(sentenceOf(hit, words), values)), table);
+  const states = part("div", "celebration-state", at(part("p", "pending", begun(words.pending)), state),
+    part("p", "verified", begun(words.validated)));
+  const decoration = part("div", "decoration",
+    part("div", "ground"), at(part("div", "beams"), 0.2), at(part("div", "halo"), amount - 0.1),
+    part("div", "dim"), marquee(), part("div", "ring"));
+  const fall = part("div", "fall", ...confetti(amount - 0.5));
+  fall.setAttribute("aria-hidden", "true");
+  decoration.setAttribute("aria-hidden", "true");
+  const word = at(part("p", "celebration-word", part("span", "", words.jackpot)), 0.35);
+  word.style.setProperty("--chars", Math.max(7, words.jackpot.length));
+  return [
+    decoration,
+    word,
+    fan,
+    at(part("p", "celebration-hand", hit.hand_name), hand),
+    total,
+    part("div", "celebration-end", where, states),
+    fall,
+  ];
+};
+
+/* The parts of the ribbon. Its text is as large as its length allows. */
+export const ribbon = (hit, title, words) => {
+  const cards = readingOrder(hit.cards).map((name) => card(name, "card"));
+  const text = plain(hit.hand_name ? words.hand_at : words.at_table, valuesOf(hit, title));
+  const amount = money(hit.amount);
+  const isNamed = title.length <= TITLE_MOST;
+  return [
+    ...(isNamed ? [part("span", "ribbon-tier", title)] : []),
+    ...(cards.length ? [part("span", "hand", ...cards)] : []),
+    part("span", "ribbon-text", text),
+    part("b", "ribbon-amount", amount),
+  ];
+};
+
+/* The width of a ribbon in its own size. */
+const widthOf = (hit, title, words) => {
+  const text = plain(words.hand_at, valuesOf(hit, title));
+  const tier = title.length <= TITLE_MOST ? title.length * 0.85 : 0;
+  return tier + hit.cards.length * 1.35 + text.length * 0.5 + money(hit.amount).length * 0.72 + 3;
+};
 
 export class Celebration {
-  constructor(element) {
-    this.element = element;
-    this.part = (name) => element.querySelector(`.celebration-${name}`);
-    this.amount = element.querySelector(".amount");
+  /* `screen` and `band` are the elements of the whole screen and of the ribbon; `sound` is an address
+     or empty. */
+  constructor(screen, band, words, sound = "") {
+    Object.assign(this, { screen, band, words });
+    this.sound = sound ? new Audio(sound) : null;
     this.waiting = [];
     this.shown = null;
     this.timer = null;
+    this.celebrated = new Map();
   }
 
-  /* `meter` is the meter that was won. The largest waiting win is shown first. If too many wins
-     wait, the smallest are not celebrated; a note next to the meter names them. */
-  celebrate(hit, meter) {
-    this.waiting.push({ hit, meter });
-    this.waiting.sort((one, other) => other.hit.amount - one.hit.amount);
-    this.waiting.length = Math.min(this.waiting.length, WAITING_MAX);
+  /* Celebrate a win of a meter in its size, when those that are shown before are over. */
+  celebrate(hit, meter, size) {
+    this.waiting.push({ hit, meter, size, knownAt: performance.now(), lasts: 0 });
+    this.arrange();
+  }
+
+  /* A win was validated. A win that has the whole screen, or had it, shows it as a second beat. */
+  verify(hit) {
+    for (const each of this.waiting) if (each.hit.claim === hit.claim) each.hit = hit;
+    const was = this.celebrated.get(hit.claim);
+    this.celebrated.delete(hit.claim);
+    if (!was || was.size !== "whole" || was.hit.event !== "hit") return;
+    if (this.shown === was) this.stamp(hit);
+    else this.waiting.push({ ...was, hit, knownAt: performance.now(), lasts: BEAT_MS });
+    this.arrange();
+  }
+
+  arrange() {
+    const now = performance.now();
+    if (this.shown !== null && this.waiting.length) this.end(this.soonest(now) - now);
+    const freeMs = this.shown === null ? 0 : Math.max(0, this.soonest(now) - now) + LEAVING_MS;
+    this.waiting = inOrder(this.waiting, freeMs, now);
     if (this.shown === null) this.next();
+  }
+
+  /* The time at which the shown win can end if others wait. */
+  soonest(now) {
+    const { size, lasts, startedAt, stampedAt } = this.shown;
+    const shownMs = lasts || SHOWN_IF_MORE_MS[size];
+    return Math.max(now, startedAt + shownMs, (stampedAt ?? -BEAT_MS) + BEAT_MS);
+  }
+
+  end(inMs) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.leave(), inMs);
   }
 
   next() {
     clearTimeout(this.timer);
+    this.clear();
     this.shown = this.waiting.shift() ?? null;
-    if (this.shown === null) {
-      this.element.hidden = true;
-      this.amount.replaceChildren();
-      return;
-    }
-    const { hit, meter } = this.shown;
-    const text = money(hit.amount);
-    this.part("hand").textContent = hit.hand_name;
-    this.part("table").textContent = say("table", { table: hit.table });
-    const state = hit.event === "hit" ? words.pending : words.validated;
-    this.part("meter").textContent = `${meter.title}: ${state}`;
-    draw(this.amount, text);
-    label(this.amount, text);
-    delete this.amount.dataset.room;
-    makeRoom(this.amount, hit.amount);
-    this.element.classList.remove("leaving");
-    this.element.hidden = false;
+    if (this.shown === null) return;
+    const { hit, meter, size, lasts } = this.shown;
+    this.shown.startedAt = performance.now();
+    const element = size === "whole" ? this.screen : this.band;
+    element.replaceChildren(...(size === "whole" ? wholeScreen : ribbon)(hit, meter.title, this.words));
+    if (size !== "whole") element.style.setProperty("--em", widthOf(hit, meter.title, this.words).toFixed(1));
+    element.dataset.tier = meter.element.dataset.tier ?? 1;
+    element.dataset.size = size;
+    element.dataset.state = "pending";
+    /* The second beat begins where the first has ended. */
+    element.style.setProperty("--skip", lasts ? beats(hit.cards.length).state + 1 : 0);
+    element.hidden = false;
+    document.documentElement.toggleAttribute("data-celebrates", size === "whole");
+    if (size === "tier") meter.element.classList.add("lit");
+    if (size === "whole" && !lasts) this.sound?.play().catch(() => {}); // a browser can forbid it
     meter.bring();
-    this.timer = setTimeout(() => this.leave(), this.waiting.length ? SHOWN_IF_MORE_MS : SHOWN_MS);
+    if (size === "whole" && hit.event === "hit") this.remember(this.shown);
+    if (size === "whole" && hit.event !== "hit") this.stamp(hit);
+    this.end(lasts || (this.waiting.length ? SHOWN_IF_MORE_MS : SHOWN_MS)[size]);
+  }
+
+  remember(shown) {
+    this.celebrated.set(shown.hit.claim, shown);
+    if (this.celebrated.size > CELEBRATED_MAX) this.celebrated.delete(this.celebrated.keys().next().value);
+  }
+
+  /* Show on the whole screen that its win is verified, after the amount is there. */
+  stamp(hit) {
+    const { startedAt, lasts } = this.shown;
+    const now = performance.now();
+    const earliest = lasts ? startedAt : startedAt + beats(hit.cards.length).state * 1000 + 300;
+    const stampedAt = Math.max(now, earliest);
+    this.shown.hit = hit;
+    this.shown.stampedAt = stampedAt;
+    this.screen.style.setProperty("--stamp", ((stampedAt - now) / 1000).toFixed(2));
+    this.screen.dataset.state = "verified";
+    this.end(Math.max(this.soonest(now), startedAt + (lasts || SHOWN_MS.whole)) - now);
   }
 
   leave() {
-    this.element.classList.add("leaving");
+    this.screen.classList.add("leaving");
+    this.band.classList.add("leaving");
     this.timer = setTimeout(() => this.next(), LEAVING_MS);
+  }
+
+  clear() {
+    for (const element of [this.screen, this.band]) {
+      element.hidden = true;
+      element.classList.remove("leaving");
+      element.replaceChildren();
+    }
+    document.documentElement.removeAttribute("data-celebrates");
+    this.shown?.meter.element.classList.remove("lit");
+    this.sound?.pause();
   }
 
   /* A rejected win is not celebrated. */
   drop(claim) {
+    this.celebrated.delete(claim);
     this.waiting = this.waiting.filter(({ hit }) => hit.claim !== claim);
     if (this.shown?.hit.claim === claim) this.next();
   }
 
   /* A celebration must not cover a meter whose amount is no longer current. */
   dropStale() {
-    keep(this.element);
+    keep(this.screen);
+    keep(this.band);
     this.waiting = this.waiting.filter(({ meter }) => meter.link.live());
     if (this.shown !== null && !this.shown.meter.link.live()) this.next();
   }

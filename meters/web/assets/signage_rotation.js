@@ -50,6 +50,11 @@ const light = (meter) => {
   );
 };
 
+const unlight = (meter) => {
+  delete meter.dataset.bulbs;
+  for (const old of meter.querySelectorAll(".bulbs")) old.remove();
+};
+
 /* Choose the forms of a meter's texts for the room that it has: a long name stands in the glass, and
    the hands that win have a line, or a row each, or the cards of the first lie above them. If it is
    tight, they have a narrow line. */
@@ -76,6 +81,7 @@ const dress = (meter, isAlone, isTight) => {
     if (meter.dataset.wins === "rows") meter.dataset.rows = Math.min(hands, 6);
   }
   if (meter.dataset.tier === "1" || isAlone) light(meter);
+  else unlight(meter);
 };
 
 /* Write the title of a view, in a size for its length (as the page that the server sends). */
@@ -107,6 +113,7 @@ export class Rotation {
     this.floor = floor;
     this.button = button;
     this.sections = [...floor.querySelectorAll(".link")];
+    this.list = document.querySelector(".won");
     this.mode = floor.dataset.rotate;
     this.turn = Number(floor.dataset.seconds) * 1000;
     this.views = [];
@@ -127,7 +134,12 @@ export class Rotation {
      visible. */
   arrange() {
     const kept = this.views[this.at]?.[0];
+    this.list?.toggleAttribute("hidden", false);
     this.views = this.divided();
+    if (this.list && this.views.length > 1) {
+      this.list.hidden = true; // the meters come before the list of wins
+      this.views = this.divided();
+    }
     this.button.hidden = this.views.length < 2;
     this.at = Math.max(0, this.views.findIndex((view) => view.includes(kept)));
     this.reveal(this.views[this.at] ?? []);

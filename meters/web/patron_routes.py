@@ -1,0 +1,197 @@
+"""What patron pages use besides themselves, and what serves systems that can show no page.
+
+A service worker keeps one page, the message for a service that is down: without amounts, and with
+the files that it needs, so that a display that starts meanwhile shows it.
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Final, Literal
+
+import msgspec
+from litestar import MediaType, Response, get
+from litestar.exceptions import NotFoundException
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath, FromQuery
+from litestar.response import Stream
+
+from bonus.display import money
+from meters.floor.branding import Logo, read_logo
+from meters.floor.facility import DEMONSTRATION_MARK
+from meters.floor.floor_file import Floor, Link
+from meters.floor.patron_words import words_of
+from meters.floor.themes import read_theme
+from meters.http.page_files import A_YEAR, Assets, load_template
+from meters.http.strict_requests import WebRequest
+from meters.users.sign_in_attempts import site
+from meters.web.display_state import DisplayState, MeterRow, Watcher
+from meters.web.meter_picture import picture
+from meters.web.preview import Preview, PreviewDisplay, preview_events
+from meters.web.security import client_of
+from meters.web.streams import event_stream
+
+MESSAGE: Final = "/signage/message.html"
+_TEMPLATE: Final = load_template("meters.web", "patron_message.html")
+_NAMED: Final = re.compile(rb"url\(\"?([\w.-]+)\"?\)")
+_SCRIPTS: Final = ("patron_message.js", "requests.js")
+_HEIGHTS: Final = {"small": 90, "medium": 180, "large": 360}
+
+
+class PatronMessage:
+    """The message for a service that is down, and the service worker that keeps it."""
+
+    def __init__(self, floor: Floor, assets: Assets, logo: Logo | None) -> None:
+        look, base = floor.signage, f"/assets/{assets.version}/"
+        theme = read_theme(look.theme)
+        own = [f"theme_{theme.name}.css"] if theme.sheet else []
+        names = ("common.css", "tokens.css", f"theme_{theme.base}.css", *own, "signage.css")
+        sheets = [f"{base}{name}" for name in names]
+        drawing = f"/signage/logo/{assets.version}" if logo is not None else ""
+        self.page = _TEMPLATE.render(
+            version=assets.version,
+            facility=floor.facility,
+            theme=theme.name,
+            words=words_of(look.wording),
+            mark=DEMONSTRATION_MARK,
+            sheets=sheets,
+            logo=drawing,
+        )
+        drawn = [f"{base}{name}" for name in _named_in(assets, names)]
+        scripts = [f"{base}{name}" for name in _SCRIPTS]
+        kept = [*sheets, *scripts, *drawn, *([drawing] if drawing else [])]
+        head = {"VERSION": assets.version, "PAGE": MESSAGE, "FILES": kept}
+        lines = [
+            f"const {name} = {msgspec.json.encode(value).decode()};\n"
+            for name, value in head.items()
+        ]
+        self.worker = "".join(lines).encode() + assets.bodies["patron_worker.js"]
+
+
+def _named_in(assets: Assets, sheets: Sequence[str]) -> list[str]:
+    """Return the fonts and drawings that style sheets name."""
+    found = (name.decode() for sheet in sheets for name in _NAMED.findall(assets.bodies[sheet]))
+    return [name for name in dict.fromkeys(found) if name in assets.bodies]
+
+
+def patron_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
+    """Declare the routes; raise `UserError` if the logo cannot be shown."""
+    return [
+        *_message_routes(floor, assets),
+        *_meter_routes(floor, displays),
+        _preview_route(floor, displays, assets.version),
+    ]
+
+
+def _message_routes(floor: Floor, assets: Assets) -> list[HTTPRouteHandler]:
+    logo = read_logo(floor.signage)
+    message = PatronMessage(floor, assets, logo)
+
+    @get(MESSAGE, media_type=MediaType.HTML)
+    async def show_message() -> str:
+        return message.page
+
+    @get("/signage/worker.js")
+    async def send_worker() -> Response[bytes]:
+        # Its path alone would limit it to the pages below /signage/, without /signage itself.
+        headers = {"Service-Worker-Allowed": "/signage", "Cache-Control": "no-cache"}
+        return Response(
+            message.worker, media_type="text/javascript; charset=utf-8", headers=headers
+        )
+
+    @get("/signage/logo/{version:str}")
+    async def send_logo(version: FromPath[str]) -> Response[bytes]:
+        if logo is None or version != assets.version:
+            raise NotFoundException("there is no such file")
+        return Response(logo.body, media_type=logo.media_type, headers={"Cache-Control": A_YEAR})
+
+    return [show_message, send_worker, send_logo]
+
+
+class ShownMeter(msgspec.Struct, frozen=True, kw_only=True):
+    """A meter for other systems. `amount` is in cents, and null without a current amount.
+
+    `text` is the amount as patrons read it, empty if there is none.
+    """
+
+    link: str
+    meter: str
+    name: str
+    state: Literal["live", "closed", "unavailable"]
+    amount: int | None
+    text: str
+    at: str
+
+
+def _find(floor: Floor, displays: DisplayState, link: str) -> Link:
+    by_id = {each.id: each for each in floor.link}
+    if link not in by_id:
+        raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
+    return displays.in_force(by_id[link])
+
+
+def _preview_route(floor: Floor, displays: DisplayState, page_version: str) -> HTTPRouteHandler:
+    @get("/signage/{link:str}/preview/{preview:str}")
+    async def stream_preview(
+        request: WebRequest, link: FromPath[str], preview: FromPath[Preview]
+    ) -> Stream:
+        shown = PreviewDisplay(_find(floor, displays, link), preview)
+        # It takes the place of a display, so that previews cannot keep displays out.
+        place = displays.follow("", Watcher(site(client_of(request))))
+        return event_stream(preview_events(shown, page_version, place), displays, place)
+
+    return stream_preview
+
+
+def _meter_routes(floor: Floor, displays: DisplayState) -> list[HTTPRouteHandler]:
+    def shown(link: str, meter: str | None) -> ShownMeter:
+        return _shown(displays, _find(floor, displays, link), meter)
+
+    @get("/signage/{link:str}/meter.json")
+    async def show_meter(link: FromPath[str], meter: FromQuery[str | None] = None) -> ShownMeter:
+        return shown(link, meter)
+
+    @get("/signage/{link:str}/meter.png")
+    async def draw_meter(
+        link: FromPath[str],
+        meter: FromQuery[str | None] = None,
+        size: FromQuery[Literal["small", "medium", "large"]] = "medium",
+    ) -> Response[bytes]:
+        found = shown(link, meter)
+        closed = found.state == "closed"
+        body = await asyncio.to_thread(picture, found.amount, _HEIGHTS[size], closed=closed)
+        return Response(body, media_type="image/png")
+
+    return [show_meter, draw_meter]
+
+
+def _shown(displays: DisplayState, link: Link, meter: str | None) -> ShownMeter:
+    titles = {each.meter_id: each.title for each in link.meter}
+    top = max(link.meter, key=lambda each: each.terms.seed_cents, default=None)
+    wanted = meter if meter is not None else top.meter_id if top is not None else ""
+    if wanted not in titles:
+        raise NotFoundException(
+            f"link {link.id} has no meter {wanted}: its meters are {', '.join(titles)}"
+        )
+    row = next((row for row in displays.rows(link.id) if row.meter == wanted), None)
+    state = _state(displays, row)
+    amount = row.amount if row is not None and state != "unavailable" else None
+    return ShownMeter(
+        link=link.id,
+        meter=wanted,
+        name=titles[wanted],
+        state=state,
+        amount=amount,
+        text="" if amount is None else money(amount),
+        at="" if row is None else row.at,
+    )
+
+
+def _state(
+    displays: DisplayState, row: MeterRow | None
+) -> Literal["live", "closed", "unavailable"]:
+    links = {beat.link: beat.state for beat in displays.links()}
+    states = {links.get(row.link, "inoperable"), row.state} if row is not None else {"inoperable"}
+    if "inoperable" in states:
+        return "unavailable"
+    return "closed" if "closed" in states else "live"

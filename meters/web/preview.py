@@ -1,0 +1,175 @@
+"""A preview of a link's signage with invented wins, so that marketing needs no real one.
+
+It has display data of its own, made from the terms of the link alone: it neither reads nor changes
+the real data. Each amount has its digits in order, such as $12,345.67.
+"""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+import msgspec
+
+from bonus.wagers import jackpot_item
+from meters.floor.floor_file import Link, Meter
+from meters.process.clock import now_text
+from meters.web.display_state import (
+    DisplayState,
+    DisplayUpdates,
+    MeterRow,
+    VerifiedWin,
+    WinningHand,
+    WinsRow,
+)
+from meters.web.streams import meter_events
+from meters.wire.messages import ControllerBeat, Jackpot
+
+Preview = Literal["hit", "pending", "closed", "unavailable"]
+
+_SECOND_S: Final = 1.0
+_SCRIPT: Final = {2: ("hit", 0), 13: ("validated", 0), 28: ("hit", 1), 37: ("validated", 1)}
+"""For ``hit``: the seconds of a turn at which one of two wins is hit or validated."""
+
+_TURN: Final = 48
+_STATES: Final = {"closed": "closed", "unavailable": "inoperable"}
+_CARDS: Final = {
+    "royal_flush_spades": "As Ks Qs Js Ts",
+    "royal_flush": "Ah Kh Qh Jh Th",
+    "straight_flush": "9h 8h 7h 6h 5h",
+    "four_of_a_kind": "9s 9h 9d 9c Kd",
+    "full_house": "Qh Qs Qd 7c 7h",
+    "flush": "Kd Jd 9d 6d 2d",
+    "mini_royal_spades": "As Ks Qs",
+    "mini_royal": "Ah Kh Qh",
+    "three_of_a_kind": "8s 8h 8d",
+}
+
+
+def invented_cents(seed_cents: int) -> int:
+    """Return an amount above a seed whose digits are in order, so that nobody takes it as true.
+
+    >>> invented_cents(1_000_000), invented_cents(2_500_000), invented_cents(9_000)
+    (2345678, 3456789, 12345)
+    """
+    first, digits = int(str(seed_cents)[0]) + 1, len(str(seed_cents))
+    if first > 9:
+        first, digits = 1, digits + 1
+    return int("".join(str((first + at) % 10) for at in range(digits)))
+
+
+class PreviewDisplay:
+    """The invented display data of a link, second by second."""
+
+    def __init__(self, link: Link, preview: Preview) -> None:
+        self.displays = DisplayState()
+        self.displays.put_terms(link)
+        self._link, self._preview = link, preview
+        self._numbers = itertools.count(1)
+        self._turn, self._second = 0, 0
+        by_seed = sorted(link.meter, key=lambda meter: -meter.terms.seed_cents)
+        self._won = [*by_seed[:1], *by_seed[-1:]]
+        for meter in link.meter:
+            self._put_meter(meter, invented_cents(meter.terms.seed_cents))
+        self._put_beat()
+        if by_seed and preview != "unavailable":
+            self._put_wins(by_seed[0])
+        if by_seed and preview == "pending":
+            self._put_win("hit", 0, news=False)
+
+    def pass_second(self) -> None:
+        self._second += 1
+        self._put_beat()
+        if self._preview != "hit" or not self._won:
+            return
+        self._turn, second = divmod(self._second, _TURN)
+        if second == 0:
+            for meter in self._won:
+                self._put_meter(meter, invented_cents(meter.terms.seed_cents))
+        elif second in _SCRIPT:
+            self._put_win(*_SCRIPT[second])
+
+    def _put_beat(self) -> None:
+        beat = ControllerBeat(state="operable", reason="", beat=next(self._numbers), at=now_text())
+        if state := _STATES.get(self._preview):
+            beat = msgspec.convert(msgspec.structs.asdict(beat) | {"state": state}, ControllerBeat)
+        self.displays.put_controller(self._link.id, beat)
+
+    def _put_meter(self, meter: Meter, cents: int, *, pending: bool = False) -> None:
+        row = MeterRow(
+            link=self._link.id,
+            meter=meter.meter_id,
+            kind=meter.kind,
+            name=meter.title,
+            wager=meter.wager,
+            amount=cents,
+            version=next(self._numbers),
+            cycle=1,
+            state="pending" if pending else "open",
+            at=now_text(),
+        )
+        self.displays.put_meter(row)
+
+    def _put_win(self, event: str, number: int, *, news: bool = True) -> None:
+        meter = self._won[number]
+        terms = meter.terms
+        hand = next((hand for hand, row in terms.rows.items() if row.percent_of(meter.kind)), "")
+        win = {
+            "event": event,
+            "claim": f"preview-{self._turn}-{number}",
+            "meter": meter.meter_id,
+            "table": self._table,
+            "position": 1,
+            "item": jackpot_item(meter.kind),
+            "hand": hand,
+            "amount": invented_cents(terms.seed_cents),
+            "meter_after": terms.seed_cents,
+            "at": now_text(),
+        }
+        cards = WinningHand(tuple(_CARDS.get(hand, "").split()), 100)
+        self.displays.put_jackpot(self._link.id, msgspec.convert(win, Jackpot), cards, news=news)
+        self._put_meter(meter, terms.seed_cents, pending=event == "hit")
+
+    def _put_wins(self, top: Meter) -> None:
+        win = VerifiedWin(
+            meter=top.meter_id,
+            table=self._table,
+            hand_name="",
+            amount=invented_cents(top.terms.seed_cents),
+            percent=100,
+            at=now_text(),
+        )
+        row = WinsRow(
+            link=self._link.id,
+            day=datetime.now(UTC).date().isoformat(),
+            count=1,
+            amount=win.amount,
+            latest=(win,),
+            last=win,
+        )
+        self.displays.put_wins(row)
+
+    @property
+    def _table(self) -> str:
+        return self._link.table[0].id if self._link.table else "T-1"
+
+
+async def preview_events(
+    shown: PreviewDisplay, page_version: str, place: DisplayUpdates
+) -> AsyncIterator[bytes]:
+    """Yield the events of a preview until its `place` among the displays ends."""
+    passing = asyncio.create_task(_pass_time(shown), name="preview")
+    try:
+        async for event in meter_events(shown.displays.follow(), page_version):
+            if not place.open:
+                return
+            yield event
+    finally:
+        passing.cancel()
+
+
+async def _pass_time(shown: PreviewDisplay) -> None:
+    while True:
+        await asyncio.sleep(_SECOND_S)
+        shown.pass_second()

@@ -1,0 +1,172 @@
+"""What patron pages offer besides amounts: a preview, frames, files, and a message."""
+
+import struct
+import zlib
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from meters.web.display_state import VerifiedWin, WinsRow
+from meters.web.preview import invented_cents
+from tests.web.conftest import Sides
+from tests.web.signage_page import MAIN, opened, shows
+from tests.web.stand import FLOOR, Stand
+
+WIN = VerifiedWin(
+    meter="progressive", table="TCP-03", hand_name="Mini-royal of spades", amount=151_234,
+    percent=100, at="2026-11-20T15:55:00.000Z",
+)  # fmt: skip
+
+
+async def test_the_bar_has_the_validated_wins_while_the_link_is_live(
+    page: Page, stand: Stand
+) -> None:
+    stand.put(112_362, 7)
+    await opened(page, stand, "/signage/tcp-main")
+    last, today = page.locator(".fact.last"), page.locator(".fact.today")
+    await expect(today).to_be_empty()
+    row = WinsRow(
+        link="tcp-main", day="2026-11-20", count=2, amount=160_000, latest=(WIN,), last=WIN
+    )
+    stand.displays.put_wins(row)
+    await expect(last).to_have_text("Last Progressive $1,512.34 at TCP-03, Nov 20")
+    await expect(today).to_have_text("Won today 2 jackpots, $1,600.00")
+    await page.set_viewport_size({"width": 1080, "height": 1920})
+    listed = page.locator(".won li span, .won li b")
+    await expect(listed).to_have_text(["10:55 AM", "TCP-03", "Progressive", "$1,512.34"])
+    stand.keep_beating(tcp_main="inoperable")
+    await expect(last).to_be_empty()
+    await expect(today).to_be_empty()
+
+
+async def test_a_preview_shows_only_what_is_invented_under_a_band(page: Page, stand: Stand) -> None:
+    stand.put(112_362, 7)
+    stand.hit(table="TCP-77")
+    await page.goto(f"{stand.url}/signage/tcp-main?preview=hit")
+    band, screen = page.locator(".demonstration"), page.locator(".celebration")
+    await expect(band).to_have_text("Preview: invented wins and amounts")
+    await expect(page.locator(f"{MAIN} .amount")).to_have_attribute("aria-label", "$2,345.67")
+    await expect(screen).to_be_visible()
+    await expect(screen.locator(".dealt")).to_have_attribute("aria-label", "$67,890.12")
+    box = await band.bounding_box()
+    assert box is not None
+    top = await page.evaluate(
+        "([x, y]) => document.elementFromPoint(x, y).className",
+        [box["width"] / 2, box["height"] / 2],
+    )
+    assert top == "demonstration"
+    for preview, shown in (
+        ("closed", "closed"),
+        ("unavailable", "unavailable"),
+        ("pending", "live"),
+    ):
+        await page.goto(f"{stand.url}/signage/tcp-main?preview={preview}")
+        await expect(page.locator("body")).to_have_attribute("data-shown", shown)
+    await expect(page.locator('.note[data-kind="pending"]')).to_contain_text("$67,890.12")
+    assert "TCP-77" not in await page.content()
+    assert stand.displays.rows()[0].amount == 112_362
+    plain = (await stand.get("/signage/tcp-main")).text
+    assert "Preview: invented" not in plain.partition("<body")[2].partition(">")[2]
+    assert (await stand.get("/signage/tcp-main?preview=other")).status_code == 400
+
+
+def test_invented_amounts_rise_from_the_seed_with_their_digits_in_order() -> None:
+    for seed in (100, 9_000, 100_000, 5_000_000, 99_999_900):
+        assert invented_cents(seed) > seed
+
+
+async def test_a_frame_of_a_listed_origin_has_one_meter_and_no_ground(
+    page: Page, sides: Sides
+) -> None:
+    origin = "https://player.example"
+    stand = await sides(f'{FLOOR}\n[signage]\nframe_origins = ["{origin}"]')
+    stand.put(112_362, 7)
+    for path, framed in (("/signage/tcp-main", True), ("/signage/tcp-main/pays", True),
+                         ("/floor", False), ("/settle", False)):  # fmt: skip
+        answer = await stand.get(path)
+        policy = answer.headers["content-security-policy"]
+        assert (f"frame-ancestors 'self' {origin}" in policy) is framed
+        assert ("x-frame-options" in answer.headers) is not framed
+    await page.set_viewport_size({"width": 640, "height": 180})
+    await opened(page, stand, "/signage/tcp-main?meter=progressive&transparent")
+    await shows(page, "$1,123.62")
+    await expect(page.locator(".meter")).to_have_count(1)
+    for gone in (".mast", ".bar", ".stage"):
+        await expect(page.locator(gone)).to_be_hidden()
+    ground = await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert ground == "rgba(0, 0, 0, 0)"
+    height = await page.evaluate(
+        "parseFloat(getComputedStyle(document.querySelector('.amount')).fontSize)"
+    )
+    assert height > 90, "the amount fills the frame"
+    assert (await stand.get("/signage/tcp-main?meter=none")).status_code == 404
+
+
+async def test_a_meter_as_a_file_has_no_amount_unless_it_is_current(stand: Stand) -> None:
+    stand.put(112_362, 7)
+    asked = "/signage/tcp-main/meter.json?meter=progressive"
+    drawn = "/signage/tcp-main/meter.png?meter=progressive&size=small"
+    found = (await stand.get(asked)).json()
+    assert (found["state"], found["amount"], found["text"]) == ("live", 112_362, "$1,123.62")
+    live = (await stand.get(drawn)).content
+    assert sum(opacities(live)) > 0
+    stand.hush()
+    stand.beat("tcp-main", "inoperable")
+    found = (await stand.get(asked)).json()
+    assert (found["state"], found["amount"], found["text"]) == ("unavailable", None, "")
+    assert sum(opacities((await stand.get(drawn)).content)) == 0
+    assert (await stand.get("/signage/tcp-main/meter.json?meter=none")).status_code == 404
+
+
+def opacities(picture: bytes) -> list[int]:
+    width, height = struct.unpack(">2I", picture[16:24])
+    length = struct.unpack(">I", picture[33:37])[0]
+    lines = zlib.decompress(picture[41 : 41 + length])
+    step = 4 * width + 1
+    return [lines[row * step + 4 * at + 4] for row in range(height) for at in range(width)]
+
+
+async def test_a_display_that_starts_without_the_service_shows_the_message_and_comes_back(
+    browser: Browser, stand: Stand
+) -> None:
+    """Its browser keeps no page with an amount, and nothing of the staff's pages."""
+    stand.put(112_362, 7)
+    context = await browser.new_context()
+    page = await context.new_page()
+    await opened(page, stand, "/signage/tcp-main")
+    await page.evaluate("navigator.serviceWorker.ready")
+    kept = await page.evaluate(
+        """async () => {
+          const texts = [];
+          for (const name of await caches.keys()) {
+            const cache = await caches.open(name);
+            for (const request of await cache.keys()) {
+              texts.push(await (await cache.match(request)).text());
+            }
+          }
+          return texts;
+        }"""
+    )
+    assert kept
+    assert not any("1,123.62" in text or "112362" in text for text in kept)
+    await stand.stop()
+    late = await context.new_page()
+    await late.goto(f"{stand.url}/signage/tcp-main")
+    await expect(late.locator(".message .headline")).to_have_text("One moment, please")
+    fonts = await late.evaluate("document.fonts.ready.then((fonts) => fonts.status)")
+    assert fonts == "loaded"
+    await stand.start()
+    stand.keep_beating()
+    stand.put(112_399, 8)
+    amount = late.locator(f"{MAIN} .amount")
+    await expect(amount).to_have_attribute("aria-label", "$1,123.99")
+    await context.close()
+
+
+@pytest.mark.parametrize("path", ["/floor", "/api/v1/meters", "/"])
+async def test_the_worker_serves_no_other_page(stand: Stand, path: str) -> None:
+    worker = await stand.get("/signage/worker.js")
+    assert worker.headers["service-worker-allowed"] == "/signage"
+    assert not path.startswith("/signage")
+    files = worker.text.partition("const FILES = ")[2].partition(";")[0]
+    assert f'"{path}"' not in files
