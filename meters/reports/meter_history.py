@@ -211,8 +211,7 @@ def _finer(
         yield from points
         return
     first_s = minutes[0][0]
-    before = [point for point in points if point[0] < first_s]
-    yield from before or [(first_s, _cents(minutes[0][1]))]
+    yield from (point for point in points if point[0] < first_s)
     fine = [(minute_s + 60, _cents(micros)) for minute_s, micros in minutes]
     for hit in hits:
         if hit.at_s >= first_s:

@@ -102,11 +102,13 @@ const Meters = ({ changes }) => {
   const list = useRef();
   useLayoutEffect(() => { if (!error) keep(list.current); }, [answers]);
   const names = JSON.parse(document.documentElement.dataset.links);
+  const order = Object.keys(names);
+  const rows = [...meters ?? []].sort((one, other) => order.indexOf(one.link) - order.indexOf(other.link));
   const sparkOf = ({ link, meter }) => sparks?.find((one) => one.link === link && one.meter === meter);
   return html`
     <section class="panel">
       <h3>Meters <span>24 hours</span></h3>
-      <ul class="mini" ref=${list}>${meters?.map((meter) => {
+      <ul class="mini" ref=${list}>${rows.map((meter) => {
         const spark = sparkOf(meter);
         return html`
           <li key=${`${meter.link} ${meter.meter}`}>
