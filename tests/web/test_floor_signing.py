@@ -372,9 +372,7 @@ async def test_the_screen_of_a_dedicated_tablet_stays_on(room: FloorRoom) -> Non
     await eventually_async(lambda: page.evaluate("window.held === 0"))
 
 
-async def test_the_colors_follow_the_system_until_somebody_chooses_on_this_device(
-    room: FloorRoom,
-) -> None:
+async def test_the_colors_follow_the_system_until_somebody_chooses(room: FloorRoom) -> None:
     page = await room.page()
     await page.emulate_media(color_scheme="light")
     await room.sign_in(page, "Flo")
@@ -383,9 +381,5 @@ async def test_the_colors_follow_the_system_until_somebody_chooses_on_this_devic
     await page.emulate_media(color_scheme="dark")
     await expect(root).to_have_attribute("data-mode", "dark")
     await (await account(page)).get_by_label("Colors").select_option("Light")
-    await expect(root).to_have_attribute("data-mode", "light")
     await page.reload()
     await expect(root).to_have_attribute("data-mode", "light")
-    await expect(page.locator(".who")).to_contain_text("Flo")
-    await (await account(page)).get_by_label("Colors").select_option("As the system")
-    await expect(root).to_have_attribute("data-mode", "dark")

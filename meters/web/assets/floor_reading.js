@@ -50,12 +50,25 @@ export const useTurn = (everyMs) => {
   return turn;
 };
 
-/* The service's time, once a second. */
+/* The service's time, once a second: at the same moment in all components. */
+const clocks = new Set();
+const tick = () => {
+  const now = api.now();
+  for (const setNow of clocks) setNow(now);
+};
+let ticking = 0;
+
 export const useNow = () => {
   const [now, setNow] = useState(api.now);
   useLayoutEffect(() => {
-    const timer = setInterval(() => setNow(api.now()), 1000);
-    return () => clearInterval(timer);
+    clocks.add(setNow);
+    ticking ||= setInterval(tick, 1000);
+    return () => {
+      clocks.delete(setNow);
+      if (clocks.size) return;
+      clearInterval(ticking);
+      ticking = 0;
+    };
   }, []);
   return now;
 };
