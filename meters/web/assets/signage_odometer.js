@@ -113,9 +113,9 @@ export class Odometer {
     const whole = Math.floor(cents);
     if (!this.strips || String(whole).length !== this.strips.length) this.draw(whole);
     this.shown = cents;
-    let below = cents % 1;
+    let below = cents - whole;
     this.strips.forEach((strip, place) => {
-      const digit = Math.floor(cents / 10 ** place) % 10;
+      const digit = Math.floor(whole / 10 ** place) % 10; // cents / 10 could be rounded up
       const part = place === 0 ? below : Math.max(0, below - 9);
       below = digit + part;
       this.place(strip, digit, part);
