@@ -147,7 +147,7 @@ async def test_ended_anywhere_it_is_done_again(
     assert len(files) == 3
     assert (await kept.live())[0] == files[1].head.last + 1
     assert (await kept.audit()).totals == whole.totals
-    assert not [path for path in kept.archive.directory.iterdir() if path.suffix != ".zst"]
+    assert {path.suffix for path in kept.archive.directory.iterdir()} == {".zst", ".json"}
 
 
 @pytest.mark.duty("D17")
