@@ -85,7 +85,7 @@ async def test_a_day_is_printed(floor_file: Path) -> None:
     for said in (
         "Tuesday, January 20, 2026",
         "2026-01-20 06:00:00 EST (UTC-05:00)",
-        "-$1,000.420000",
+        "-$1,000.42",
         "slip S-77",
         "the opening and the movements give the closing",
         "ledger entries      8 to 15 (8)",

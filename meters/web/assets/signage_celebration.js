@@ -304,11 +304,13 @@ export class Celebration {
     if (this.shown?.hit.claim === claim) this.next();
   }
 
-  /* A celebration must not cover a meter whose amount is no longer current. */
+  /* A celebration must not cover a meter whose amount is no longer current. And a win can be rejected
+     while the stream is lost: its meter does not list it after that. */
   dropStale() {
     keep(this.screen);
     keep(this.band);
-    this.waiting = this.waiting.filter(({ meter }) => meter.link.live());
-    if (this.shown !== null && !this.shown.meter.link.live()) this.next();
+    const isCurrent = ({ hit, meter }) => meter.link.live() && meter.hits.has(hit.claim);
+    this.waiting = this.waiting.filter(isCurrent);
+    if (this.shown !== null && !isCurrent(this.shown)) this.next();
   }
 }
