@@ -94,7 +94,7 @@ def _message_routes(floor: Floor, assets: Assets) -> list[HTTPRouteHandler]:
     @get("/signage/worker.js")
     async def send_worker() -> Response[bytes]:
         # Its path alone would limit it to the pages below /signage/, without /signage itself.
-        headers = {"Service-Worker-Allowed": "/signage", "Cache-Control": "no-cache"}
+        headers = {"Service-Worker-Allowed": "/signage", "Cache-Control": "no-store"}
         return Response(
             message.worker, media_type="text/javascript; charset=utf-8", headers=headers
         )

@@ -106,7 +106,7 @@ def test_a_win_and_what_became_of_it_is_on_every_services_displays(
         table = stand.table()
         table.accept(wagers(1), win(2, "R1"))
         (claim,) = stand.service.claims()
-        won = f"Table {table.table} wins ${claim['amount'] / 100:,.2f}"
+        won = f"Table {table.table} won ${claim['amount'] / 100:,.2f}"
         shows_everywhere(services, won)
         for service in services:
             assert 'data-kind="pending"' in page_of(service)

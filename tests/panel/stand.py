@@ -144,6 +144,8 @@ class Hand:
         """Place wagers, each of which must light up; press again if a slow machine sent nothing."""
         not_sent = self.page.get_by_text("press again")
         for name in names:
+            # What an earlier touch said says nothing of this one.
+            await expect(not_sent).to_have_count(0)
             lit = self.button(name).and_(self.page.locator("[aria-pressed=true]"))
             await self.touch(name)
             await expect(lit.or_(not_sent).first).to_be_visible()
