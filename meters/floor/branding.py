@@ -15,6 +15,7 @@ from meters.floor.media_files import MEDIA_TYPES, active_part, suffix_of
 LOGO_BYTES_MAX: Final = 60_000
 """With such a logo, a page of signage stays below 300 kB with its fonts."""
 
+Language = Literal["en", "es", "zh-Hans", "vi"]
 Phrase = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
 ThemeName = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 
@@ -55,10 +56,12 @@ class Branding(Config, frozen=True, kw_only=True):
         theme: ``gold``, ``neon`` or ``classic``, or the path of a folder (`meters.floor.themes`),
             relative to the floor file.
         logo: the path of an SVG, PNG or WebP file, relative to the floor file.
+        languages: ``en``, ``es`` (Spanish), ``zh-Hans`` (Simplified Chinese) and ``vi``
+            (Vietnamese); with several, displays show one after another. `wording` is in the first.
         rotate: ``fit`` shows all meters at the same time, unless numerals or names would be too
             small to read across the room: then the meters take turns. With ``links`` or ``meters``,
             the links or the meters always take turns.
-        rotate_seconds: the duration of each turn.
+        rotate_seconds: the duration of each turn, of views and of languages.
         celebrate_from: an amount in cents. A smaller win has only a ribbon. A larger one has also
             light on its meter, or the whole screen: if it wins a whole meter, or is of the top one.
         night: when the displays are darker.
@@ -69,6 +72,7 @@ class Branding(Config, frozen=True, kw_only=True):
     title: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] = "Progressive Jackpots"
     theme: ThemeName = "gold"
     logo: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | None = None
+    languages: Annotated[tuple[Language, ...], msgspec.Meta(min_length=1)] = ("en",)
     rotate: Literal["fit", "links", "meters"] = "fit"
     rotate_seconds: Annotated[int, msgspec.Meta(ge=3, le=600)] = 12
     celebrate_from: Annotated[int, msgspec.Meta(ge=0)] = 50_000

@@ -1,17 +1,36 @@
-"""Every fixed word that patrons read, in one language.
+"""Every fixed word that patrons read, in the languages of `catalogs`.
 
-The pages and their scripts have no words of their own: they fill the places in braces. The names
-of hands come from `bonus.display`.
+The pages and their scripts have no words of their own: they fill the places in braces. A catalog
+translates the English words below, the names of hands, and those of the meters of the chapters.
+What it lacks, such as a name in the floor file or a hand of a house's own game, stays as it is.
 """
 
-import msgspec
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 
-from meters.floor.branding import BrandingText
+import msgspec
+from babel.numbers import format_decimal
+
+from bonus.display import hand_words, percent_text
+from meters.floor.branding import Branding, BrandingText, Language
+from meters.floor.facility import DEMONSTRATION_MARK
+from meters.floor.floor_file import Meter
+from meters.floor.translations import translations
 
 
 class PatronWords(BrandingText, frozen=True, kw_only=True):
-    """The words in English, with those that the facility can replace."""
+    """The words, by default in English, with those that the facility can replace.
 
+    `hands` and `meters` have names by their English ones, if the language is another.
+    """
+
+    language: Language = "en"
+    hands: Mapping[str, str] = {}
+    meters: Mapping[str, str] = {}
+
+    title: str = "Progressive Jackpots"
+    demonstration: str = DEMONSTRATION_MARK
     table: str = "Table {table}"
     won: str = "Table {table} won {amount}"
     one_of: str = "{at} of {count}"
@@ -34,6 +53,7 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     wins_all: str = "wins it all"
     share: str = "{percent}%"
     share_of: str = "{percent}% of {meter}"
+    share_of_it: str = "{percent}% of the meter"
     the_meter: str = "the meter"
 
     won_table: str = "Table {table} wins"
@@ -66,9 +86,51 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     hold: str = "Hold this view"
     turn: str = "Resume rotation"
 
+    @property
+    def locale(self) -> str:
+        """The language with the country whose dates and decimal points it has on the pages."""
+        return "es-US" if self.language == "es" else self.language
+
+    def hand_text(self, hand: str) -> str:
+        """Return the words for a ranking's name of a hand."""
+        english = hand_words(hand)
+        return self.hands.get(english, english)
+
+    def meter_title(self, meter: Meter) -> str:
+        return meter.name or self.meters.get(meter.title, meter.title)
+
     def number(self, count: int) -> str:
         return self.numbers[count] if count < len(self.numbers) else str(count)
 
+    def percent(self, percent: int | Fraction) -> str:
+        """Return a percentage without the sign."""
+        locale = self.locale.replace("-", "_")
+        return format_decimal(Decimal(percent_text(percent)), locale=locale)
 
-def words_of(wording: BrandingText) -> PatronWords:
-    return PatronWords(**msgspec.structs.asdict(wording))
+
+def patron_words(branding: Branding, language: Language) -> PatronWords:
+    """Return the words in a language. The facility's own ones are in the first of its languages.
+
+    Its title, and its line at the bottom of a page, are in all of them.
+    """
+    own = branding.wording
+    if language != branding.languages[0]:
+        own = BrandingText(foot=own.foot)
+    words = PatronWords(title=branding.title, **msgspec.structs.asdict(own))
+    if language == "en":
+        return words
+    catalog = translations("meters.floor", language)
+    said = {
+        name: tuple(catalog[text] for text in value)
+        if isinstance(value, tuple)
+        else catalog.get(value, value)
+        for name, value in msgspec.structs.asdict(words).items()
+        if isinstance(value, str | tuple)
+    }
+    return msgspec.structs.replace(
+        words,
+        language=language,
+        hands=translations("meters.floor", language, "hand"),
+        meters=translations("meters.floor", language, "meter"),
+        **{name: value for name, value in said.items() if name != "language"},
+    )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from bonus.display import hand_words, percent_text, short_money
+from bonus.display import short_money
 from bonus.law.meter_terms import MeterTerms, Row
 from meters.floor.floor_file import Meter
 from meters.floor.patron_words import PatronWords
@@ -141,7 +141,7 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
             cells = tuple(cell for pays in shown.values() for cell in _cells(pays, hand))
             of_meter = any(part.meter for cell in cells for part in cell)
             cards = _cards(hand, top.terms, examples=True) if of_meter else ()
-            rows.append(PayRow(hand_words(hand), cards, cells))
+            rows.append(PayRow(words.hand_text(hand), cards, cells))
     terms = top.terms
     for title, every, for_1 in (
         (words.magic_card, top.magic_card_every, terms.magic_card_for_1),
@@ -194,9 +194,9 @@ def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ..
     return tuple(
         Winner(
             "",
-            hand_words(hand),
+            words.hand_text(hand),
             _cards(hand, terms, examples=False),
-            words.share.format(percent=percent_text(percents[hand])),
+            words.share.format(percent=words.percent(percents[hand])),
             percents[hand] == 100,
         )
         for hand in _shown(terms, percents)
@@ -237,11 +237,12 @@ def _wins(meters: Sequence[Meter], row: Row, words: PatronWords) -> Iterator[Par
     """Yield what a hand wins: all of a meter first, then percentages, then amounts."""
     shares = [(meter, percent) for meter in meters if (percent := row.percent_of(meter.kind))]
     for meter, percent in sorted(shares, key=lambda share: share[1] != 100):
-        title = meter.title if len(meters) > 1 else words.the_meter
+        title, is_one = words.meter_title(meter), len(meters) == 1
         if percent == 100:
-            yield Part("whole", title, meter.meter_id)
+            yield Part("whole", words.the_meter if is_one else title, meter.meter_id)
         else:
-            text = words.share_of.format(percent=percent_text(percent), meter=title)
+            share = words.share_of_it if is_one else words.share_of
+            text = share.format(percent=words.percent(percent), meter=title)
             yield Part("share", text, meter.meter_id)
     if fixed_cents := row.fixed_cents(meters[0].wager):
         yield Part("sum", short_money(fixed_cents))

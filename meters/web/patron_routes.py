@@ -20,7 +20,7 @@ from bonus.display import money
 from meters.floor.branding import Logo, read_logo
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link
-from meters.floor.patron_words import words_of
+from meters.floor.patron_words import patron_words
 from meters.floor.themes import read_theme
 from meters.http.page_files import A_YEAR, Assets, load_template
 from meters.http.strict_requests import WebRequest
@@ -52,7 +52,7 @@ class PatronMessage:
             version=assets.version,
             facility=floor.facility,
             theme=theme.name,
-            words=words_of(look.wording),
+            words=patron_words(look, look.languages[0]),
             mark=DEMONSTRATION_MARK,
             sheets=sheets,
             logo=drawing,

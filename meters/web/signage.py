@@ -21,7 +21,7 @@ from bonus.display import coin_money, money, short_money
 from meters.floor.branding import Logo, read_logo
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link, Meter
-from meters.floor.patron_words import words_of
+from meters.floor.patron_words import patron_words
 from meters.floor.paytable_text import meters_by_wager, pays_of, winners_of
 from meters.floor.themes import Theme, themes_of
 from meters.http.middleware import framed_by
@@ -157,7 +157,7 @@ class Signage:
         self._floor = floor
         self._displays = displays
         self._branding = floor.signage
-        self._words = words_of(floor.signage.wording)
+        self._words = patron_words(floor.signage, "en")
         self._version = version
         self._logo = logo
         self._themes = themes
