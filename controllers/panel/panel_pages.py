@@ -17,7 +17,6 @@ from controllers.agent.agent_metrics import AgentMetrics, metrics_route
 from controllers.panel.access import PanelAccess
 from controllers.panel.tablets import STREAMS_MAX, PanelEvents, PanelUpdates
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
-from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
 from meters.http.middleware import ServerSettings
 from meters.http.page_files import SHARED, Assets, asset_route, load_template
@@ -86,7 +85,7 @@ def _panel_routes(
     feed: PanelUpdates, touch: PanelEvents, access: PanelAccess, version: str, table: str
 ) -> list[HTTPRouteHandler]:
     template = load_template(_PACKAGE, "page.html")
-    page = template.render(version=version, table=table, mark=DEMONSTRATION_MARK)
+    page = template.render(version=version, table=table)
 
     @get("/", media_type=MediaType.HTML, sync_to_thread=False)
     def show_panel(request: WebRequest) -> Response[str]:

@@ -7,29 +7,62 @@ from bonus.display import hand_words
 from bonus.rounds import Line, Outcome
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, is_envy
 from controllers.panel import views
+from controllers.panel.views import Said
 from controllers.table.open_settlements import LineState, due_lines, line_state, open_lines
 from controllers.table.state import Layout, SettledRound, TableState
 
 _DRAWS: Final[Mapping[str, views.LineKind]] = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky"}
-_SOURCES: Final[Mapping[PaidFrom | None, tuple[str, str]]] = {
-    PaidFrom.TABLE_INVENTORY: ("from the table inventory", "you pay it from the table inventory"),
-    PaidFrom.GAME_ACCOUNT: ("to the player's game account", "you credit it to the game account"),
-    PaidFrom.HAND_PAY: ("hand pay: not from the table inventory", "a floorperson pays it by hand"),
-    None: ("", ""),
-}
+_SOURCES: Final[Mapping[PaidFrom | None, tuple[Said | None, Said | None]]] = {
+    PaidFrom.TABLE_INVENTORY: (
+        Said("from the table inventory"), Said("you pay it from the table inventory"),
+    ),
+    PaidFrom.GAME_ACCOUNT: (
+        Said("to the player's game account"), Said("you credit it to the game account"),
+    ),
+    PaidFrom.HAND_PAY: (
+        Said("hand pay: not from the table inventory"), Said("a floorperson pays it by hand"),
+    ),
+    None: (None, None),
+}  # fmt: skip
 """The source of a payout, and who pays it."""
-_ACTS: Final[Mapping[LineState, str]] = {
-    "pay": "Pay",
-    "credit": "Credit",
-    "wait": "Wait for floorperson",
-    "hand_pay": "Do not pay: hand pay, cards stay",
-    "paid": "Paid by a floorperson",
-    "rejected": "Do not pay: rejected",
-    "ask": "Ask the floorperson: the win was rejected",
-    "done": "Paid",
-    "nothing": "Nothing",
+_ACTS: Final[Mapping[LineState, Said]] = {
+    "pay": Said("Pay"),
+    "credit": Said("Credit"),
+    "wait": Said("Wait for floorperson"),
+    "hand_pay": Said("Do not pay: hand pay, cards stay"),
+    "paid": Said("Paid by a floorperson"),
+    "rejected": Said("Do not pay: rejected"),
+    "ask": Said("Ask the floorperson: the win was rejected"),
+    "done": Said("Paid"),
+    "nothing": Said("Nothing"),
+}
+_OUTCOMES: Final[Mapping[Outcome, Said]] = {
+    # The chips of a lost wager were collected at lock-out (649a.8(b)), or it is electronic.
+    Outcome.PAID: Said("Won, see its jackpots"),
+    Outcome.RETURNED: Said("Returned"),
+    Outcome.COLLECTED: Said("Lost, nothing to collect"),
 }
 
+_Due = tuple[str, ...]
+_REST: Final[Mapping[_Due, Sequence[Said]]] = {
+    (): (),
+    ("pay",): (Said("Pay the rest."),),
+    ("credit",): (Said("Credit the rest."),),
+    ("pay", "credit"): (Said("Pay and credit the rest."),),
+}
+_REST_THEN_BEGIN: Final[Mapping[_Due, Said]] = {
+    (): Said("Begin the next round."),
+    ("pay",): Said("Pay the rest, then begin the next round."),
+    ("credit",): Said("Credit the rest, then begin the next round."),
+    ("pay", "credit"): Said("Pay and credit the rest, then begin the next round."),
+}
+_THEN_BEGIN: Final[Mapping[_Due, Said]] = {
+    (): Said("Nothing is due. Begin the next round."),
+    ("pay",): Said("Pay, then begin the next round."),
+    ("credit",): Said("Credit, then begin the next round."),
+    ("pay", "credit"): Said("Pay and credit, then begin the next round."),
+}
+"""Sentences by what the dealer pays and credits now."""
 _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
@@ -60,38 +93,40 @@ def settled_view(layout: Layout, settled: SettledRound) -> views.SettledView:
     )
 
 
-def _payment_view(settled: SettledRound, lines: Sequence[views.LineView]) -> str:
+def _payment_view(settled: SettledRound, lines: Sequence[views.LineView]) -> list[Said]:
     """Return the dealer's next task in words, only what is to be done."""
     states = {"pay" if line.state == "nothing" else line.state for line in lines if line.amount}
-    due = " and ".join(state for state in ("pay", "credit") if state in states).capitalize()
-    rest = f" {due} the rest." if due else ""
+    due = tuple(state for state in ("pay", "credit") if state in states)
     if settled.undecided:
-        return f"A win waits for a floorperson.{rest}"
+        return [Said("A win waits for a floorperson."), *_REST[due]]
     if "ask" in states:
-        return f"A win was rejected: ask the floorperson about the Envy Bonus.{rest}"
+        return [Said("A win was rejected: ask the floorperson about the Envy Bonus."), *_REST[due]]
     if "rejected" in states:
-        then = f"{due} the rest, then begin" if due else "Begin"
-        return f"A win was rejected: do not pay it. {then} the next round."
-    return f"{due}, then begin the next round." if due else "Nothing is due. Begin the next round."
+        return [Said("A win was rejected: do not pay it."), _REST_THEN_BEGIN[due]]
+    return [_THEN_BEGIN[due]]
 
 
 def held_views(layout: Layout, state: TableState) -> list[views.HeldView]:
     held = []
     for claim in state.held:
         opened, decided = state.holding(claim) or (None, None)
-        then = "A floorperson must validate the win. Then another floorperson pays it by hand."
+        told = Said(
+            "Do not pay. A floorperson must validate the win. Then another floorperson pays it by"
+            " hand."
+        )
         if decided == "validated":
-            then = (
-                "The win is validated. Another floorperson pays it by hand and records the payment."
+            told = Said(
+                "Do not pay. The win is validated. Another floorperson pays it by hand and records"
+                " the payment."
             )
         held.append(
             views.HeldView(
                 claim=claim,
                 position=opened.position if opened else None,
-                item=layout.words(opened.item) if opened else "A win",
+                item=layout.words(opened.item) if opened else Said("A win"),
                 amount=opened.amount if opened else None,
                 validated=decided == "validated",
-                told=f"Do not pay. {then}",
+                told=told,
                 rule=layout.validation(opened.item if opened else "").stays,
             )
         )
@@ -102,18 +137,13 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> views.Line
     line, state = settled.lines[number], line_state(settled, number)
     act, (source, payer) = _ACTS[state], _SOURCES[line.paid_from]
     if state == "nothing":
-        # The chips of this wager were collected at lock-out (649a.8(b)). An electronic wager has no
-        # chips.
-        act = {
-            Outcome.PAID: "Won, see its jackpots",
-            Outcome.RETURNED: "Returned",
-            Outcome.COLLECTED: "Lost, nothing to collect",
-        }[line.outcome]
+        act = _OUTCOMES[line.outcome]
+    item = layout.words(line.item)
     return views.LineView(
         line=number,
         position=line.position,
         kind="envy" if is_envy(line.item) else _DRAWS.get(line.item, "wager"),
-        item=layout.words(line.item) + (", dealer's hand" if line.on == "dealer" else ""),
+        item=Said("{wager}, dealer's hand", {"wager": item}) if line.on == "dealer" else item,
         hand=hand_words(line.hand or ""),
         amount=line.paid + line.returned,
         state=state,
@@ -127,23 +157,30 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> views.Line
     )
 
 
-def _why(layout: Layout, line: Line) -> list[str]:
+def _why(layout: Layout, line: Line) -> list[Said]:
+    rule = {"rule": line.rule}
     if line.outcome is not Outcome.PAID:
-        return [f"{line.rule}: the payouts of this wager."]
+        return [Said("{rule}: the payouts of this wager.", rule)]
     validation = layout.validation(line.item)
-    why = [f"{line.rule}: the payout of this hand."]
+    stays = {"rule": validation.stays}
+    why = [Said("{rule}: the payout of this hand.", rule)]
     if line.percent:
-        why[0] = f"{line.rule}: this hand pays {line.percent}% of the meter."
+        rule["percent"] = str(line.percent)
+        why = [Said("{rule}: this hand pays {percent}% of the meter.", rule)]
     if line.envy_of is not None:
-        why.append(f"The Envy Bonus is for the hand of position {line.envy_of}.")
+        of = {"position": line.envy_of}
+        why.append(Said("The Envy Bonus is for the hand of position {position}.", of))
     elif line.item in _DRAWS:
-        why.append(f"{validation.stays}: credited to the player's game account.")
+        why.append(Said("{rule}: credited to the player's game account.", stays))
     else:
-        why.append(f"{validation.rule}: the wins that a floorperson validates.")
+        why.append(
+            Said("{rule}: the wins that a floorperson validates.", {"rule": validation.rule})
+        )
     if line.paid_from is PaidFrom.HAND_PAY:
         why.append(
-            f"{validation.stays}: not paid at the table; the cards stay until the documents are"
-            " done."
+            Said(
+                "{rule}: not paid at the table; the cards stay until the documents are done.", stays
+            )
         )
     return why
 

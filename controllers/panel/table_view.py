@@ -5,9 +5,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bonus.display import hand_words, money, wager_text
+from bonus.display import coin_money, hand_words, money
 from controllers.panel import views
 from controllers.panel.settlement_view import held_views, settled_view
+from controllers.panel.views import Said
 from controllers.table.card_entry import declared_wins
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from controllers.table.open_settlements import WAITING_MAX
@@ -15,17 +16,42 @@ from controllers.table.state import Asking, Layout, Phase, Returned, TableState
 from meters.floor.game_files import GAME_NOT_IN_EFFECT
 from meters.wire.messages import MeterValue
 
-_TITLES: Final[Mapping[str, str]] = {
-    "link_down": "Link down",
-    "inoperable": "Link inoperable",
-    "closed": "Link closed",
-    NOT_PASSED_ON: "Call a technician",
-    "events_lost": "Call a floorperson",
-    "locked_out": "Table locked out",
-    GAME_NOT_IN_EFFECT: "Game not in effect",
+_TITLES: Final[Mapping[str, Said]] = {
+    "link_down": Said("Link down"),
+    "inoperable": Said("Link inoperable"),
+    "closed": Said("Link closed"),
+    NOT_PASSED_ON: Said("Call a technician"),
+    "events_lost": Said("Call a floorperson"),
+    "locked_out": Said("Table locked out"),
+    GAME_NOT_IN_EFFECT: Said("Game not in effect"),
 }
-_RELEASED: Final = "when the link is back and the payment is recorded"
-_EVERY_OTHER: Final = "Ante, Play and all other wagers too."
+_REASONS: Final[Mapping[str, Said]] = {
+    # The text omits the seconds, which would change the page every second.
+    "link_down": Said("No heartbeat arrives from the progressive controller"),
+    NOT_PASSED_ON: Said("The broker does not pass on this table's event"),
+    "events_lost": Said("The service has lost events that it answered"),
+}
+_LIT: Final = (Said("Lit wagers may be withdrawn."),) * 2
+_ROUND: Final = (
+    Said("This round continues: enter it. It is settled when the link is back."),
+    Said("This round continues: enter it. It is settled now."),
+)
+_THEN: Final[Mapping[Phase, tuple[Said, Said]]] = {
+    Phase.LOCKED: _ROUND,
+    Phase.DEALT: _ROUND,
+    Phase.HELD: (
+        Said("The table is released when the link is back and the payment is recorded."),
+        Said("The table is released when the payment is recorded."),
+    ),
+    Phase.LOCKED_OUT: (Said("Leave the cards on the table, and call a floorperson."),) * 2,
+}
+"""What follows for the round while the link is away, and while it is only closed."""
+_SENT: Final = (
+    Said("The event that was sent is completed when the link is back."),
+    Said("The event that was sent is completed."),
+)
+_PASSED_ON: Final = Said("The event that was sent is completed when the broker passes it on.")
+_EVERY_OTHER: Final = Said("Ante, Play and all other wagers too.")
 _CURRENT: Final = frozenset({"open", "pending"})
 _JOINABLE: Final = frozenset({Phase.OPEN, Phase.LOCKED, Phase.DEALT})
 
@@ -121,12 +147,16 @@ def _wagers(layout: Layout) -> Iterator[views.WagerView]:
 
 
 def _asking(layout: Layout, asking: Asking) -> views.AskingView:
-    words = ""
+    said = None
     if (wager := asking.wager) is not None:
-        act = "Add" if wager.action == "add" else "Take back"
-        words = f"{act}: position {wager.position}, {layout.words(wager.wager)}"
+        which = {"position": str(wager.position), "wager": layout.words(wager.wager)}
+        said = (
+            Said("Add: position {position}, {wager}", which)
+            if wager.action == "add"
+            else Said("Take back: position {position}, {wager}", which)
+        )
     return views.AskingView(
-        event=asking.event, wager=words, reason=asking.reason, since=asking.since
+        event=asking.event, wager=said, reason=asking.reason, since=asking.since
     )
 
 
@@ -147,26 +177,22 @@ def _closed_view(
         fault = DeviceRefusal("locked_out", state.reason)
     if fault is None:
         return None
+    told = f"{fault.message[:1].upper()}{fault.message[1:]}"
+    return views.ClosedView(
+        code=fault.code,
+        title=_TITLES.get(fault.code, Said("Shut")),
+        reason=_REASONS.get(fault.code, told),
+        then=_then(state, fault.code, unanswered),
+    )
+
+
+def _then(state: TableState, code: str, unanswered: str | None) -> Said:
+    """Return what follows for the round."""
     # A closed link, or a game that has expired, accepts no wagers but continues the open rounds.
-    closed = fault.code in {"closed", GAME_NOT_IN_EFFECT}
-    then = "Lit wagers may be withdrawn."
+    is_closed = code in {"closed", GAME_NOT_IN_EFFECT}
     if unanswered is not None:
-        when = "the broker passes it on" if fault.code == NOT_PASSED_ON else "the link is back"
-        then = f"The event that was sent is completed{'' if closed else f' when {when}'}."
-    elif state.phase in {Phase.LOCKED, Phase.DEALT}:
-        then = "This round continues: enter it. "
-        then += "It is settled now." if closed else "It is settled when the link is back."
-    elif state.phase is Phase.HELD:
-        when = "when the payment is recorded" if closed else _RELEASED
-        then = f"The table is released {when}."
-    elif state.phase is Phase.LOCKED_OUT:
-        then = "Leave the cards on the table, and call a floorperson."
-    reason = f"{fault.message[:1].upper()}{fault.message[1:]}"
-    if fault.code == "link_down":
-        # The text omits the seconds, which would change the page every second.
-        reason = "No heartbeat arrives from the progressive controller"
-    title = _TITLES.get(fault.code, "Shut")
-    return views.ClosedView(code=fault.code, title=title, reason=reason, then=then)
+        return _PASSED_ON if code == NOT_PASSED_ON else _SENT[is_closed]
+    return _THEN.get(state.phase, _LIT)[is_closed]
 
 
 def _meters(
@@ -178,7 +204,7 @@ def _meters(
         yield views.MeterView(
             meter=meter.meter_id,
             name=meter.title,
-            wager=wager_text(meter.wager),
+            wager=Said("{amount} wager", {"amount": coin_money(meter.wager)}),
             amount=value.amount if value is not None and value.state in _CURRENT else None,
             pending=value is not None and value.state == "pending",
         )
@@ -220,18 +246,20 @@ def _position(
 
 def _returned(layout: Layout, returned: Returned) -> views.ReturnedView:
     """Return the returned wagers by position; electronic wagers become credits (649a.7(d)(7))."""
-    items: dict[int, list[str]] = {}
+    items: dict[int, list[Said]] = {}
     credits_cents: dict[int, list[int]] = {}
     for placed in returned.wagers:
         electronic = layout.is_electronic(placed.wager)
-        back = (
-            f"credit {money(placed.amount_cents)} to the game account" if electronic else "1 chip"
+        back = {"wager": layout.words(placed.wager), "amount": money(placed.amount_cents)}
+        items.setdefault(placed.position, []).append(
+            Said("{wager}: credit {amount} to the game account", back)
+            if electronic
+            else Said("{wager}: 1 chip", back)
         )
-        items.setdefault(placed.position, []).append(f"{layout.words(placed.wager)}: {back}")
         credits_cents.setdefault(placed.position, []).extend([placed.amount_cents] * electronic)
     return views.ReturnedView(
         reason=returned.reason,
-        others=_EVERY_OTHER if returned.void else "",
+        others=_EVERY_OTHER if returned.void else None,
         positions=[
             views.ReturnedPositionView(
                 position=position,
@@ -251,13 +279,13 @@ def _lit(layout: Layout, state: TableState) -> Iterator[views.LitView]:
             yield views.LitView(position=position, wagers=chips)
 
 
-def _missing(unread: Sequence[str | int]) -> Iterator[str]:
+def _missing(unread: Sequence[str | int]) -> Iterator[Said]:
     if "dealer" in unread:
-        yield "the dealer's hand"
+        yield Said("the dealer's hand")
     if hands := [str(each) for each in unread if isinstance(each, int)]:
-        yield f"hand or fold of position {', '.join(hands)}"
+        yield Said("hand or fold of position {positions}", {"positions": ", ".join(hands)})
     if "community" in unread:
-        yield "the community cards"
+        yield Said("the community cards")
 
 
 def _envy_unread(layout: Layout, state: TableState) -> bool:

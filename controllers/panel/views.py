@@ -1,6 +1,7 @@
 """The view of a panel as one JSON document, which the page shows: it has no state of its own.
 
-Money is in integer cents, a card is two characters, and texts are for the dealer.
+Money is in integer cents, and a card is two characters. Sentences for the dealer are in English,
+and the page says them in the dealer's language; names, and what the service says, stay as they are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +19,22 @@ class _View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     pass
 
 
+class Said(_View, frozen=True, kw_only=False, omit_defaults=True):
+    """A sentence, which the catalogs translate, and the values of its places in braces."""
+
+    text: str
+    values: Mapping[str, str | int] = {}
+
+    def __str__(self) -> str:
+        return self.text.format(**self.values)
+
+
 class MeterView(_View, frozen=True):
     """A meter that the table feeds; its `amount` is None unless known to be current."""
 
     meter: str
     name: str
-    wager: str
+    wager: Said
     amount: int | None
     pending: bool
 
@@ -76,9 +87,9 @@ class ClosedView(_View, frozen=True):
     """Why no new progressive wager is accepted, and what follows for the round."""
 
     code: str
-    title: str
-    reason: str
-    then: str
+    title: Said
+    reason: Said | str
+    then: Said
 
 
 LineKind = Literal["wager", "envy", "magic_card", "lucky"]
@@ -92,7 +103,7 @@ class LineView(_View, frozen=True):
         kind: the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
         amount: for the player, including a returned wager.
         state: determines the dealer's task, which `act` says in words.
-        source: source of the payout in words, or empty; `payer` is who pays.
+        source: source of the payout; `payer` is who pays.
         rule: the subsection of the regulations that decides the line; `why` explains it.
         percent: the percentage of the meter that is paid.
         envy_of: for an Envy Bonus, the position of the winning hand that caused it.
@@ -101,15 +112,15 @@ class LineView(_View, frozen=True):
     line: int
     position: int
     kind: LineKind
-    item: str
+    item: Said | str
     hand: str
     amount: int
     state: LineState
-    act: str
-    source: str
-    payer: str
+    act: Said
+    source: Said | None
+    payer: Said | None
     rule: str
-    why: Sequence[str]
+    why: Sequence[Said]
     percent: WrittenPercent | None
     envy_of: int | None
 
@@ -149,7 +160,7 @@ class SettledView(_View, frozen=True):
         seen: the state of each line that the dealer must complete before the next round, by index
             from 0. The page sends it back when the dealer continues, so only lines that they saw in
             their present state are completed.
-        told: the dealer's next task for the round, in a sentence.
+        told: the dealer's next task for the round, in sentences.
     """
 
     round: str
@@ -161,7 +172,7 @@ class SettledView(_View, frozen=True):
     undecided: int
     open: Sequence[LineView]
     seen: Mapping[int, LineState]
-    told: str
+    told: Sequence[Said]
 
 
 class ReturnedPositionView(_View, frozen=True):
@@ -170,14 +181,14 @@ class ReturnedPositionView(_View, frozen=True):
     position: int
     chips: int
     credit_cents: int
-    items: Sequence[str]
+    items: Sequence[Said]
 
 
 class ReturnedView(_View, frozen=True):
     """Returned wagers and the reason (649a.13); `others` are not in `positions`."""
 
     reason: str
-    others: str
+    others: Said | None
     positions: Sequence[ReturnedPositionView]
 
 
@@ -205,21 +216,21 @@ class HeldView(_View, frozen=True):
 
     claim: str
     position: int | None
-    item: str
+    item: Said | str
     amount: int | None
     validated: bool
-    told: str
+    told: Said
     rule: str
 
 
 class AskingView(_View, frozen=True):
     """Correction request to a floorperson; the time is in UTC.
 
-    `wager` is the wager that is added or taken back, in words; empty for other corrections.
+    `wager` is the wager that is added or taken back; None for other corrections.
     """
 
     event: str
-    wager: str
+    wager: Said | None
     reason: str
     since: str
 
@@ -286,7 +297,7 @@ class View(_View, frozen=True):
     needs_community: bool
     seen: Sequence[str]
     next: str | None
-    missing: Sequence[str]
+    missing: Sequence[Said]
     envy_unread: bool
     declared_wins: Sequence[DeclaredWinView]
     can: Sequence[str]

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import PurePath
-from typing import Final, Self
+from typing import Final, Self, get_args
 
+import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from litestar import Response, get
 from litestar.exceptions import NotFoundException
@@ -15,7 +16,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from markupsafe import Markup
 
+from meters.floor.branding import Language
 from meters.floor.media_files import MEDIA_TYPES
+from meters.floor.translations import translations
 
 SHARED: Final = "meters.http"
 """Package with the files that the service's pages and the panels share."""
@@ -31,6 +34,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     **MEDIA_TYPES,
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
 }
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
 """Comment that fills whole lines, which browsers do not get; ``/*!`` is a license and is sent."""
@@ -45,7 +49,8 @@ class Assets:
     def load(cls, packages: Sequence[str]) -> Self:
         """Return the files in the `assets` folders of packages, and the fonts in a folder there.
 
-        Their names must be unique.
+        Their names must be unique. A file for each language has the translations of what the pages
+        for staff say, and of the names of hands (`say.js`).
         """
         bodies = {
             each.name: _sent(each.name, each.read_bytes())
@@ -55,8 +60,18 @@ class Assets:
             for each in sorted(folder.iterdir(), key=lambda file: file.name)
             if PurePath(each.name).suffix in _MEDIA_TYPES
         }
+        for language in get_args(Language):
+            bodies[f"staff_{language}.json"] = _translations(packages, language)
         digest = hashlib.sha256(b"\0".join(bodies.values()))
         return cls(digest.hexdigest()[:12], bodies)
+
+
+def _translations(packages: Sequence[str], language: Language) -> bytes:
+    sentences: dict[str, str] = {}
+    for package in packages:
+        sentences |= translations(package, language)
+    hands = translations("meters.floor", language, "hand")
+    return msgspec.json.encode({"sentences": sentences, "hands": hands})
 
 
 def _sent(name: str, body: bytes) -> bytes:

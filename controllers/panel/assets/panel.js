@@ -1,5 +1,6 @@
 /* The panel of one table: the page as a function of its state. */
 
+import { LanguageChoice } from "./language_choice.js";
 import { html, render } from "./preact.js";
 import { connect } from "./panel_connection.js";
 import { DealerTask } from "./panel_task.js";
@@ -8,21 +9,28 @@ import { Reason } from "./panel_reasons.js";
 import { Settlement } from "./panel_settled.js";
 import { onUpdate, update } from "./panel_state.js";
 import { Meters, Positions, Shut, standing } from "./panel_table.js";
+import { language, say } from "./say.js";
 
-const { mark, table } = document.documentElement.dataset;
+const { table } = document.documentElement.dataset;
+document.title = say("{table} · table panel", { table });
+
+/* In English, the agent says more. */
+const refusedText = (refused) => (language === "en"
+  ? refused : say("This tablet has no access to the panel. Ask a technician for the panel's address, and open it."));
 
 const lostText = ({ refused }) => (refused
-  ? `Nothing on this page is current. ${refused}`
-  : "This tablet has lost its connection to the table. Nothing on this page is current. It reconnects automatically.");
+  ? `${say("Nothing on this page is current.")} ${refusedText(refused)}`
+  : say("This tablet has lost its connection to the table. Nothing on this page is current. It reconnects automatically."));
 
 const Page = (state) => html`
   <header>
-    ${state.view?.demonstration && html`<p class="demonstration" id="demonstration">${mark}</p>`}
+    ${state.view?.demonstration && html`<p class="demonstration" id="demonstration">${say("Demonstration: simulated play, no real money")}</p>`}
     <div class="head">
       <h1 id="table">${table}</h1>
       <p class="of" id="of">${state.view && [state.view.linked && state.view.link, state.view.game]
         .filter(Boolean).join(" · ")}</p>
-      <a class="by-hand" href="/settle">Settle by hand</a>
+      <a class="by-hand" href="/settle">${say("Settle by hand")}</a>
+      <${LanguageChoice} />
       <p class="standing" id="standing" role="status" data-ok=${standing(state).ok}>${standing(state).text}</p>
     </div>
     ${state.lost && html`<p class="lost notice bad" id="lost" role="alert">${lostText(state)}</p>`}

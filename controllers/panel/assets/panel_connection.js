@@ -5,7 +5,9 @@
 import { EventStream } from "./event_stream.js";
 import { keep } from "./expiry.js";
 import { current, receive, update } from "./panel_state.js";
+import { refusalText } from "./panel_words.js";
 import { fetchText, reload } from "./requests.js";
+import { say } from "./say.js";
 
 const SILENT_MS = 3500;
 const RETRY_MAX_MS = 2000;
@@ -30,8 +32,7 @@ const failed = (code, message) => ({ ok: false, error: { code, message } });
 /* An event that waited too long is not sent, because the table can have changed since the touch. */
 const ask = async (body, pressedAt) => {
   if (current().lost || performance.now() - pressedAt > QUEUED_MAX_MS) {
-    return failed("not_sent", "Not sent: the table did not answer in time. "
-      + "Look at what the panel shows, and press again.");
+    return failed("not_sent", say("Not sent: the table did not answer in time. Look at what the panel shows, and press again."));
   }
   hangUp = new AbortController();
   try {
@@ -40,7 +41,7 @@ const ask = async (body, pressedAt) => {
     });
     return JSON.parse(text);
   } catch {
-    return failed("no_answer", "No answer. Look at what the panel shows before you press again.");
+    return failed("no_answer", say("No answer. Look at what the panel shows before you press again."));
   }
 };
 
@@ -54,7 +55,7 @@ export const press = (event, { quiet = [] } = {}) => {
   return lastAnswer.then((answer) => {
     pressed.delete(body);
     const refused = !answer.ok && !answer.waiting;
-    toast(refused && !quiet.includes(answer.error.code) ? answer.error.message : "");
+    toast(refused && !quiet.includes(answer.error.code) ? refusalText(answer.error) : "");
     return answer;
   });
 };

@@ -2,6 +2,7 @@
 
 import { html } from "./preact.js";
 import { toast } from "./panel_connection.js";
+import { say } from "./say.js";
 
 const FRESH_MS = 500;
 const NEAR_PX = 40;
@@ -22,7 +23,8 @@ export const byText = (places, textOf) => {
   const rows = new Map();
   for (const place of places) rows.set(textOf(place), [...rows.get(textOf(place)) ?? [], place.position]);
   return [...rows].map(([text, positions]) => html`<li key=${positions[0]}>
-    <b>${positions.length > 1 ? "Each of positions" : "Position"} ${positions.join(", ")}: </b>${text}</li>`);
+    <b>${positions.length > 1 ? say("Each of positions {positions}", { positions: positions.join(", ") })
+      : say("Position {position}", { position: positions[0] })}: </b>${text}</li>`);
 };
 
 /* The second touch of a finger does not press a button that the first touch brought under it. */
@@ -33,7 +35,7 @@ const stopSecondTouch = (event) => {
   if (byKey || !near || !event.target.closest("button[data-fresh]")) return;
   event.stopPropagation();
   event.preventDefault();
-  toast("That touch was not used, because the button had just appeared under your finger. Press it again.");
+  toast(say("That touch was not used, because the button had just appeared under your finger. Press it again."));
 };
 
 /* A key that is held down counts as one press. */

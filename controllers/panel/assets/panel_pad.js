@@ -5,6 +5,7 @@ import { button } from "./panel_elements.js";
 import { current, update } from "./panel_state.js";
 import { Card, cardWords } from "./playing_cards.js";
 import { html } from "./preact.js";
+import { say } from "./say.js";
 
 const RANKS = [..."AKQJT98765432"];
 const SUITS = [..."shdc"];
@@ -22,9 +23,9 @@ const sizeOf = (view, target) => {
 };
 
 const titleOf = (target) => {
-  if (target === null) return "All hands entered";
-  if (target === "dealer") return "Dealer's hand";
-  return target === "community" ? "Community cards" : `Hand of position ${target}`;
+  if (target === null) return say("All hands entered");
+  if (target === "dealer") return say("Dealer's hand");
+  return target === "community" ? say("Community cards") : say("Hand of position {position}", { position: target });
 };
 
 const eventOf = (target, cards) => {
@@ -55,7 +56,8 @@ const type = (event) => {
     (rank === "10" ? "T" : rank.toUpperCase()) + suit.toLowerCase());
   const size = sizeOf(view, target);
   if (names.length === size) send(target, names);
-  else toast(`You typed ${names.length} cards, but ${size} are dealt. Example: ${example(size)}`);
+  else toast(say("You typed {count} cards, but {size} are dealt. Example: {example}",
+    { count: names.length, size, example: example(size) }));
 };
 
 const key = (name, { view, target, picks }) => button(`card-${name}`,
@@ -73,15 +75,15 @@ export const Pad = (state) => html`<section class="pad" aria-labelledby="pad-tit
     <h2 id="pad-title">${titleOf(state.target)}</h2>
     <span class="slots" aria-hidden="true">${Array.from({ length: sizeOf(state.view, state.target) }, (_, at) =>
       state.picks[at] ? html`<${Card} name=${state.picks[at]} />` : html`<span class="slot"></span>`)}</span>
-    ${button("pad-clear", "Clear", () => update({ picks: [], typed: "" }),
+    ${button("pad-clear", say("Clear"), () => update({ picks: [], typed: "" }),
       { class: "small", disabled: !state.picks.length })}
   </div>
-  <div class="keys" role="group" aria-label="Cards">${SUITS.map((suit) => html`<div class="suit" key=${suit}>
+  <div class="keys" role="group" aria-label=${say("Cards")}>${SUITS.map((suit) => html`<div class="suit" key=${suit}>
     ${RANKS.map((rank) => key(rank + suit, state))}</div>`)}</div>
   ${state.target && html`<form class="typed" onsubmit=${type}>
-    <label for="typed">Or type the cards</label>
+    <label for="typed">${say("Or type the cards")}</label>
     <input id="typed" type="text" autocomplete="off" autocapitalize="none" spellcheck="false"
       placeholder=${example(sizeOf(state.view, state.target))} value=${state.typed} oninput=${({ target }) => update({ typed: target.value })} />
-    <button id="typed-enter" type="submit">Enter</button>
+    <button id="typed-enter" type="submit">${say("Enter")}</button>
   </form>`}
 </section>`;

@@ -5,15 +5,8 @@ import { html } from "./preact.js";
 import { press } from "./panel_connection.js";
 import { button } from "./panel_elements.js";
 import { current, update } from "./panel_state.js";
-
-const REASONS = [
-  "Misdeal", "Chip count differs", "Wrong number of cards in the deck", "Card exposed",
-  "Equipment fault", "Table's machine replaced", "Other",
-];
-const MISTAKES = ["Typed wrong", "Card misread", "Wrong position", "Other"];
-const WAGER_MISTAKES = [
-  "Light without a chip", "Chip without a light", "Light at the wrong position", "Equipment fault", "Other",
-];
+import { MISTAKES, VOID_REASONS, WAGER_MISTAKES } from "./reasons.js";
+import { say } from "./say.js";
 
 const show = (dialog) => dialog?.showModal();
 const closed = () => update({ asks: null });
@@ -21,9 +14,9 @@ const change = (changes) => update({ asks: { ...current().asks, ...changes } });
 
 /* The wagers from which the dealer chooses: those with a light, and those without. */
 const Choices = ({ name, choices, choice }) => html`
-  <label for="${name}-which">Which wager?</label>
+  <label for="${name}-which">${say("Which wager?")}</label>
   <select id="${name}-which" onchange=${({ target }) => change({ choice: target.value })}>
-    ${!choice && html`<option value="">Choose the wager</option>`}
+    ${!choice && html`<option value="">${say("Choose the wager")}</option>`}
     ${choices.map(({ label, of }) => html`<optgroup key=${label} label=${label}>
       ${of.map(({ key, text }) => html`<option key=${key} value=${key} selected=${key === choice}>${text}</option>`)}
     </optgroup>`)}
@@ -42,10 +35,11 @@ export const Reason = ({ name, title, message, choices, choice, reasons, reason,
     <h2 id="${name}-title">${title}</h2>
     <p>${message}</p>
     ${choices && html`<${Choices} name=${name} choices=${choices} choice=${choice} />`}
-    <div class="why-of" role="group" aria-label="Reason">
-      ${reasons.map((each, at) => button(`${name}-why-${at}`, each, () => change({ reason: each }), { "aria-pressed": each === reason }))}
+    <div class="why-of" role="group" aria-label=${say("Reason")}>
+      ${Object.entries(reasons).map(([each, words], at) =>
+        button(`${name}-why-${at}`, words, () => change({ reason: each }), { "aria-pressed": each === reason }))}
     </div>
-    <label for="${name}-words">In your own words</label>
+    <label for="${name}-words">${say("In your own words")}</label>
     <input id="${name}-words" type="text" maxlength="120" autocomplete="off" />
     <div class="bar">
       ${button(`${name}-keep`, keep, close)}
@@ -56,15 +50,15 @@ export const Reason = ({ name, title, message, choices, choice, reasons, reason,
 
 export const askVoid = () => update({ asks: {
   name: "void",
-  title: "Void this round?",
-  message: "All its wagers go back to the players. This cannot be undone.",
-  reasons: REASONS, reason: "", keep: "Keep the round", confirm: "Void the round",
+  title: say("Void this round?"),
+  message: say("All its wagers go back to the players. This cannot be undone."),
+  reasons: VOID_REASONS, reason: "", keep: say("Keep the round"), confirm: say("Void the round"),
   act: { event: "void" },
 } });
 
 const choice = (action, position, { wager, name }) => ({
   key: `${action} ${position} ${wager}`,
-  text: `Position ${position}: ${name}`,
+  text: say("Position {position}: {wager}", { position, wager: name }),
   act: { action, position, wager },
 });
 
@@ -74,23 +68,22 @@ export const askCorrection = ({ positions, wagers }) => {
     correctable.filter(({ wager }) => lit.includes(wager) === isLit).map((wager) => choice(action, position, wager)));
   update({ asks: {
     name: "correct",
-    title: "Correct a wager?",
-    message: "The round goes on with its other wagers. A floorperson must confirm the correction: deal no card before."
-      + " If a light is at the wrong position, add the right wager first.",
+    title: say("Correct a wager?"),
+    message: say("The round goes on with its other wagers. A floorperson must confirm the correction: deal no card before. If a light is at the wrong position, add the right wager first."),
     choices: [
-      { label: "Take back: its light is on", of: of("take_back", true) },
-      { label: "Add: its light is off", of: of("add", false) },
+      { label: say("Take back: its light is on"), of: of("take_back", true) },
+      { label: say("Add: its light is off"), of: of("add", false) },
     ],
     choice: "",
-    reasons: WAGER_MISTAKES, reason: "", keep: "Keep the wagers", confirm: "Ask the floorperson",
+    reasons: WAGER_MISTAKES, reason: "", keep: say("Keep the wagers"), confirm: say("Ask the floorperson"),
     act: { event: "correct_wager" },
   } });
 };
 
-export const askUndo = (act, whose) => update({ asks: {
+export const askUndo = (act, title) => update({ asks: {
   name: "undo",
-  title: `Take back ${whose}?`,
-  message: "If you enter different cards, the ledger records both entries and the reason.",
-  reasons: MISTAKES, reason: MISTAKES[0], keep: "Keep the cards", confirm: "Take back",
+  title,
+  message: say("If you enter different cards, the ledger records both entries and the reason."),
+  reasons: MISTAKES, reason: "Typed wrong", keep: say("Keep the cards"), confirm: say("Take back"),
   act,
 } });

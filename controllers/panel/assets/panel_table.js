@@ -5,42 +5,48 @@ import { press } from "./panel_connection.js";
 import { button } from "./panel_elements.js";
 import { choose } from "./panel_pad.js";
 import { askUndo } from "./panel_reasons.js";
+import { told } from "./panel_words.js";
 import { Cards } from "./playing_cards.js";
 import { html } from "./preact.js";
+import { say, sayCount } from "./say.js";
 
 const WORDS = {
-  open: "Betting open", locked: "No more bets: count the chips", dealt: "Hands",
-  settling: "Settling", held: "Held", locked_out: "Locked out",
+  open: say("Betting open"), locked: say("No more bets: count the chips"), dealt: say("Hands"),
+  settling: say("Settling"), held: say("Held"), locked_out: say("Locked out"),
+};
+const LINKS = {
+  operable: say("Link operable"), inoperable: say("Link inoperable"), closed: say("Link closed"),
+  "not reached": say("Link not reached"),
 };
 
 /* The state of the link and of the round, in words. */
 export const standing = ({ view, lost, refused }) => {
-  if (refused) return { ok: false, text: "No access" };
-  if (!view) return { ok: false, text: "Connecting" };
-  if (lost) return { ok: false, text: "Connection lost" };
+  if (refused) return { ok: false, text: say("No access") };
+  if (!view) return { ok: false, text: say("Connecting") };
+  if (lost) return { ok: false, text: say("Connection lost") };
   const ok = view.controller === "operable";
   if (!view.linked) return { ok, text: "" };
-  const parts = [ok ? "Link operable" : `Link ${view.controller}`, WORDS[view.phase],
-    view.round && `Round ${view.round}`, view.phase !== "held" && view.held.length && "then held"];
+  const parts = [LINKS[view.controller], WORDS[view.phase],
+    view.round && say("Round {round}", view), view.phase !== "held" && view.held.length && say("then held")];
   return { ok, text: parts.filter(Boolean).join(" · ") };
 };
 
 const meterOf = (meter, current) => html`<div class="meter" key=${meter.meter} data-meter=${meter.meter}
   data-current=${String(current)}>
-  <p class="name">${meter.name}<span> ${meter.wager}</span></p>
+  <p class="name">${meter.name}<span> ${told(meter.wager)}</span></p>
   <div class="amount">${current
-    ? html`<p class="expires">${money(meter.amount)}</p><p class="expired"></p>`
-    : "Not available"}</div>
-  ${current && meter.pending && html`<p class="pending">A win is pending</p>`}
+    ? html`<p class="expires">${money(meter.amount)}</p><p class="expired" data-text=${say("Not available")}></p>`
+    : say("Not available")}</div>
+  ${current && meter.pending && html`<p class="pending">${say("A win is pending")}</p>`}
 </div>`;
 
-export const Meters = ({ view, lost }) => html`<section class="meters" id="meters" aria-label="Meters">
+export const Meters = ({ view, lost }) => html`<section class="meters" id="meters" aria-label=${say("Meters")}>
   ${view.meters.map((meter) => meterOf(meter, !lost && meter.amount !== null))}</section>`;
 
 export const Shut = ({ view: { shut } }) => shut && html`<section class="shut bad" id="shut" role="alert">
-  <h2>SHUT: ${shut.title}</h2>
-  <p class="what">No new progressive wager is accepted.</p>
-  <p>${shut.reason}. ${shut.then}</p>
+  <h2>${say("SHUT: {title}", { title: told(shut.title) })}</h2>
+  <p class="what">${say("No new progressive wager is accepted.")}</p>
+  <p>${told(shut.reason)}. ${told(shut.then)}</p>
 </section>`;
 
 /* A wager as a chip shows it: $5, or $2.50. */
@@ -51,7 +57,7 @@ const lightOf = ({ phase, shut }, { position, lit }, { wager, name, short, amoun
   return button(`light-${position}-${wager}`,
     html`<i class="lamp" aria-hidden="true"></i><span>${short}</span> <small>${chip(amount)}</small>`,
     () => press(isLit ? { event: "withdraw", position, wager } : { event: "wager", position, wager, amount }), {
-      class: "light", "aria-pressed": isLit, "aria-label": `Position ${position} ${name}, ${chip(amount)}`,
+      class: "light", "aria-pressed": isLit, "aria-label": say("Position {position} {wager}, {amount}", { position, wager: name, amount: chip(amount) }),
       /* A table that is held after a reopening can have lit wagers. */
       disabled: isLit ? phase !== "open" && phase !== "held" : phase !== "open" || shut !== null,
     });
@@ -62,7 +68,7 @@ const chainOf = ({ position, joined_next: joined, can }) => button(`chain-${posi
   html`<i aria-hidden="true"></i>${position}–${position + 1}`,
   () => press({ event: "same_player", position, same: !joined }), {
     class: "small chain", "aria-pressed": joined, disabled: !can.includes(joined ? "part" : "join"),
-    "aria-label": `Positions ${position} and ${position + 1}: same player`,
+    "aria-label": say("Positions {position} and {next}: same player", { position, next: position + 1 }),
   });
 
 /* Return a text that names all positions of this position's player. The text is empty if the player
@@ -72,13 +78,16 @@ const oneOf = ({ positions }, position) => {
   let last = position;
   while (first > 1 && positions[first - 2].joined_next) first -= 1;
   while (positions[last - 1].joined_next) last += 1;
-  return last > first ? `Player of ${first}–${last}` : "";
+  return last > first ? say("Player of {first}–{last}", { first, last }) : "";
 };
 
-const DUE = [
-  ["pay", "Pay", "good"], ["credit", "Credit", "good"], ["wait", "Wait", "wait"],
-  ["ask", "Ask floor", "wait"], ["hand_pay", "Hand pay", "bad"],
-];
+const DUE = {
+  pay: [(amount) => say("Pay {amount}", { amount }), "good"],
+  credit: [(amount) => say("Credit {amount}", { amount }), "good"],
+  wait: [(amount) => say("Wait {amount}", { amount }), "wait"],
+  ask: [(amount) => say("Ask floor {amount}", { amount }), "wait"],
+  hand_pay: [(amount) => say("Hand pay {amount}", { amount }), "bad"],
+};
 
 const marksOf = (view, place, mode) => {
   const at = ({ position }) => position === place.position;
@@ -86,49 +95,49 @@ const marksOf = (view, place, mode) => {
   const due = mode === "settled" && view.settled.due.find(at);
   const marks = [
     [oneOf(view, place.position), "player"],
-    [back?.chips > 0 && `Back: ${back.chips} chip${back.chips > 1 ? "s" : ""}`, "wait"],
-    [back?.credit_cents > 0 && `Credit ${money(back.credit_cents)}`, "wait"],
-    [place.lucky && "★ Lucky", "lucky"],
-    [place.folded && "Folded", "folded"],
-    [place.no_win && "No win", "folded"],
-    ...DUE.map(([sum, name, kind]) => [due && due[sum] > 0 && `${name} ${money(due[sum])}`, kind]),
+    [back?.chips > 0 && sayCount("Back: {count} chip", "Back: {count} chips", back.chips), "wait"],
+    [back?.credit_cents > 0 && DUE.credit[0](money(back.credit_cents)), "wait"],
+    [place.lucky && say("★ Lucky"), "lucky"],
+    [place.folded && say("Folded"), "folded"],
+    [place.no_win && say("No win"), "folded"],
+    ...Object.entries(DUE).map(([sum, [words, kind]]) => [due && due[sum] > 0 && words(money(due[sum])), kind]),
   ];
   return marks.map(([text, kind]) => text && html`<span class="mark ${kind}">${text}</span>`);
 };
 
-const act = (position, what, label, onclick, kind = "", shown = label.split(" ")[0]) =>
-  button(`seat-${position}-${what.replaceAll(" ", "-")}`, shown, onclick,
-    { class: `small ${kind}`, "aria-label": `Position ${position} ${label.toLowerCase()}` });
-
-const fold = (position, what, label, cards) => act(position, what, label,
-  () => press({ event: "fold", position, cards }), "fold", html`Fold <small>${cards}</small>`);
+const act = (position, what, shown, label, onclick, kind = "") =>
+  button(`seat-${position}-${what}`, shown, onclick, { class: `small ${kind}`, "aria-label": label });
 
 const dealOf = ({ wagers }, place, target) => {
   const { position, can } = place;
   const kind = target === String(position) ? "chosen" : place.needs ? "needs" : "";
   const take = (what) => ({ event: "retract", what, position });
   const acts = {
-    hand: () => act(position, "hand", "Hand", () => choose(String(position)), kind),
-    fold: () => fold(position, "fold", "Fold", "collected"),
-    "fold stay": () => fold(position, "fold stay", "Fold, cards stay", "stay"),
-    "retract fold": () => act(position, "undo fold", "Undo fold", () => press(take("fold")), "undo"),
-    "retract no_win": () => act(position, "undo no win", "Undo no win", () => press(take("no_win")), "undo"),
-    "retract hand": () => act(position, "undo hand", "Undo hand",
-      () => askUndo(take("hand"), `the hand of position ${position}`), "undo"),
+    hand: () => act(position, "hand", say("Hand#enter"), say("Position {position} hand", place), () => choose(String(position)), kind),
+    fold: () => act(position, "fold", html`${say("Fold#act")} <small>${say("collected")}</small>`,
+      say("Position {position} fold", place), () => press({ event: "fold", position, cards: "collected" }), "fold"),
+    "fold stay": () => act(position, "fold-stay", html`${say("Fold#act")} <small>${say("stay")}</small>`,
+      say("Position {position} fold, cards stay", place), () => press({ event: "fold", position, cards: "stay" }), "fold"),
+    "retract fold": () => act(position, "undo-fold", say("Undo"), say("Position {position} undo fold", place),
+      () => press(take("fold")), "undo"),
+    "retract no_win": () => act(position, "undo-no-win", say("Undo"), say("Position {position} undo no win", place),
+      () => press(take("no_win")), "undo"),
+    "retract hand": () => act(position, "undo-hand", say("Undo"), say("Position {position} undo hand", place),
+      () => askUndo(take("hand"), say("Take back the hand of position {position}?", place)), "undo"),
   };
   return html`<div class="deal">
-    <ul class="lit" aria-label="Lights lit">${wagers.filter(({ wager }) => place.lit.includes(wager)).map((each) =>
+    <ul class="lit" aria-label=${say("Lights lit")}>${wagers.filter(({ wager }) => place.lit.includes(wager)).map((each) =>
       html`<li key=${each.wager}><i class="lamp" aria-hidden="true"></i>${each.short}</li>`)}</ul>
     ${place.cards && html`<${Cards} names=${place.cards} />`}
     <div class="acts">${Object.keys(acts).map((what) => can.includes(what) && acts[what]())}</div>
-    ${place.stays && place.needs && html`<p class="hint">To fold, enter its hand first</p>`}
+    ${place.stays && place.needs && html`<p class="hint">${say("To fold, enter its hand first")}</p>`}
   </div>`;
 };
 
 const seatOf = ({ view, mode, target }, place, at) => {
   const middle = (view.positions.length - 1) / 2;
   const away = middle && Math.abs(at - middle) / middle;
-  return html`<div class="seat" key=${place.position} role="group" aria-label="Position ${place.position}"
+  return html`<div class="seat" key=${place.position} role="group" aria-label=${say("Position {position}", place)}
     data-position=${place.position} data-lit=${place.lit.length > 0} style=${{ "--lift": (away * away).toFixed(3) }}>
     <p class="number" aria-hidden="true">${place.position}</p>
     <div class="marks">${marksOf(view, place, mode)}</div>
@@ -140,9 +149,9 @@ const seatOf = ({ view, mode, target }, place, at) => {
 /* While hands are entered, the links are hidden until the dealer opens them, so the pad has more
    space. */
 export const Positions = (state) => state.view.linked && html`<section class="positions" id="positions"
-  aria-label="Positions" style=${{ "--seats": state.view.positions.length }}>
+  aria-label=${say("Positions")} style=${{ "--seats": state.view.positions.length }}>
   ${state.view.positions.map((place, at) => seatOf(state, place, at))}
-  <div class="chains" role="group" aria-label="One player at two positions">
-    <p aria-hidden="true">Same player</p>${state.view.positions.slice(0, -1).map(chainOf)}
+  <div class="chains" role="group" aria-label=${say("One player at two positions")}>
+    <p aria-hidden="true">${say("Same player")}</p>${state.view.positions.slice(0, -1).map(chainOf)}
   </div>
 </section>`;

@@ -7,28 +7,39 @@ import { choose, Pad } from "./panel_pad.js";
 import { askCorrection, askUndo, askVoid } from "./panel_reasons.js";
 import { DrawMade, Held, Settlement } from "./panel_settled.js";
 import { current, update } from "./panel_state.js";
+import { told } from "./panel_words.js";
 import { Cards } from "./playing_cards.js";
 import { html } from "./preact.js";
+import { reasonText } from "./reasons.js";
+import { locale, say, sayCount, sayHand } from "./say.js";
 
-const WHOSE = { dealer: "the dealer's hand", community: "the community cards" };
+const PILES = {
+  dealer: {
+    name: say("Dealer"), enter: say("Dealer enter"), undo: say("Dealer undo"), takeBack: say("Take back the dealer's hand?"),
+  },
+  community: {
+    name: say("Community"), enter: say("Community enter"), undo: say("Community undo"), takeBack: say("Take back the community cards?"),
+  },
+};
+const TIME = new Intl.DateTimeFormat(locale, { timeStyle: "medium", hourCycle: "h23" });
 
 const accepted = ({ positions, wagers }) => {
   const lit = positions.flatMap((place) => place.lit);
   const amounts = new Map(wagers.map((each) => [each.wager, each.amount]));
   const sum = lit.reduce((total, wager) => total + amounts.get(wager), 0);
-  return `${lit.length} ${lit.length === 1 ? "wager" : "wagers"} accepted, ${money(sum)}`;
+  return sayCount("{count} wager accepted, {amount}", "{count} wagers accepted, {amount}", lit.length, { amount: money(sum) });
 };
 
 /* Button that shows or hides the settlement that was closed last. */
-const lookBack = ({ view, looksBack }) => view.last && button("last-settlement", "Last settlement", () => {
+const lookBack = ({ view, looksBack }) => view.last && button("last-settlement", say("Last settlement"), () => {
   update({ looksBack: !looksBack });
   if (!looksBack) document.getElementById("settled-title")?.scrollIntoView({ block: "start" });
 }, { class: "small", "aria-expanded": looksBack });
 
-const voids = () => button("void-ask", "Void the round…", askVoid, { class: "stop" });
+const voids = () => button("void-ask", say("Void the round…"), askVoid, { class: "stop" });
 
 const corrects = (view) => view.can.includes("correct_wager")
-  && button("correct-ask", "Correct a wager…", () => askCorrection(current().view), { class: "small" });
+  && button("correct-ask", say("Correct a wager…"), () => askCorrection(current().view), { class: "small" });
 
 const tally = (text) => html`<p class="tally" key="tally">${text}</p>`;
 
@@ -38,31 +49,31 @@ const next = ({ round, seen }) => () => press({ event: "next", round, done: seen
 const ACTIONS = {
   open: ({ view }) => [
     tally(accepted(view)),
-    button("repeat", "Same as last round", () => press({ event: "repeat" }),
+    button("repeat", say("Same as last round"), () => press({ event: "repeat" }),
       { disabled: !view.can.includes("repeat") }),
-    button("lockout", "Lock-out: no more bets", () => press({ event: "lockout" }),
+    button("lockout", say("Lock-out: no more bets"), () => press({ event: "lockout" }),
       { class: "stop big", disabled: !view.can.includes("lockout"), "data-next": true }),
   ],
   locked: ({ view }) => [corrects(view), voids()],
   locked_out: voids,
   dealt: ({ view }) => [
-    tally(view.missing.length ? `Missing: ${view.missing.join("; ")}`
-      : ["All required cards are entered.", view.envy_unread
-        && " Also enter hands without a progressive wager that may bring Envy Bonuses."]),
-    view.chips > 0 && view.can.includes("retract chips") && button("undo-chips", "Count again",
+    tally(view.missing.length ? say("Missing: {what}", { what: view.missing.map(told).join("; ") })
+      : [say("All required cards are entered."), view.envy_unread
+        && ` ${say("Also enter hands without a progressive wager that may bring Envy Bonuses.")}`]),
+    view.chips > 0 && view.can.includes("retract chips") && button("undo-chips", say("Count again"),
       () => press({ event: "retract", what: "chips" }), { class: "undo" }),
     corrects(view),
     voids(),
-    button("settle", "Settle the round", () => press({ event: "settle" }, { quiet: ["unconfirmed"] }),
+    button("settle", say("Settle the round"), () => press({ event: "settle" }, { quiet: ["unconfirmed"] }),
       { class: "go big", disabled: !view.can.includes("settle"), "data-next": true }),
   ],
   settled: ({ view }) => view.phase === "open" && [
-    tally([view.settled.told, view.positions.some((place) => place.lit.length)
-      && ` For the next round: ${accepted(view)}.`]),
-    button("next-round", "Next round", next(view.settled),
+    tally([view.settled.told.map(told).join(" "), view.positions.some((place) => place.lit.length)
+      && ` ${say("For the next round: {wagers}.", { wagers: accepted(view) })}`]),
+    button("next-round", say("Next round"), next(view.settled),
       { class: "go big", disabled: !view.can.includes("next"), "data-next": true }),
   ],
-  asking: ({ view }) => button("withdraw-correction", "Withdraw the request", () => press({ event: "withdraw_correction" }),
+  asking: ({ view }) => button("withdraw-correction", say("Withdraw the request"), () => press({ event: "withdraw_correction" }),
     { disabled: !view.can.includes("withdraw") }),
 };
 
@@ -84,10 +95,9 @@ const enter = (text) => update({ counted: text.replace(/\D/g, "").slice(0, 3) })
 const type = (digit) => enter(digit === "⌫" ? current().counted.slice(0, -1) : current().counted + digit);
 
 const wrongCount = (view) => html`<div class="notice bad differs" role="alert">
-  <h2>You counted ${view.differs.counted}. ${view.chips} chip ${
-    view.chips === 1 ? "wager was" : "wagers were"} accepted.</h2>
-  <p>Compare the chips with the lights and count again. If a light is wrong, call a floorperson and touch
-    “Correct a wager…”: the round goes on.</p>
+  <h2>${sayCount("You counted {counted}. {count} chip wager was accepted.",
+    "You counted {counted}. {count} chip wagers were accepted.", view.chips, view.differs)}</h2>
+  <p>${say("Compare the chips with the lights and count again. If a light is wrong, call a floorperson and touch “Correct a wager…”: the round goes on.")}</p>
   <ul>${byText(view.lit, ({ wagers }) => `${wagers.length} (${wagers.join(", ")})`)}</ul>
 </div>`;
 
@@ -97,84 +107,84 @@ const hasElectronic = ({ positions, chips }) => positions.flatMap(({ lit }) => l
 const counting = (state) => html`
   <${DrawMade} draw=${state.view.draw} />
   <form class="count" onsubmit=${count}>
-    <h2>${state.view.chips_returned ? "Count the returned chips" : "Count the value chips"}</h2>
-    ${hasElectronic(state.view) && html`<p>Five Card Hand Bonus wagers are electronic and have no chips.</p>`}
+    <h2>${state.view.chips_returned ? say("Count the returned chips") : say("Count the value chips")}</h2>
+    ${hasElectronic(state.view) && html`<p>${say("Five Card Hand Bonus wagers are electronic and have no chips.")}</p>`}
     <div class="entry">
       <input id="count" type="text" inputmode="numeric" autocomplete="off" maxlength="3" pattern="[0-9]*"
-        aria-label="Chips counted" value=${state.counted} oninput=${({ target }) => enter(target.value)} />
-      <button class="go big" id="count-confirm" type="submit">Confirm count</button>
+        aria-label=${say("Chips counted")} value=${state.counted} oninput=${({ target }) => enter(target.value)} />
+      <button class="go big" id="count-confirm" type="submit">${say("Confirm count")}</button>
     </div>
     ${state.view.differs && wrongCount(state.view)}
-    <div class="digits" role="group" aria-label="Digits">${[..."1234567890⌫"].map((digit) =>
+    <div class="digits" role="group" aria-label=${say("Digits")}>${[..."1234567890⌫"].map((digit) =>
       button(`digit-${digit}`, digit, () => type(digit),
-        { "aria-label": digit === "⌫" ? "Delete a digit" : digit }))}</div>
+        { "aria-label": digit === "⌫" ? say("Delete a digit") : digit }))}</div>
   </form>`;
 
-const pile = ({ view, target }, what, name, size) => html`<div class="pile" role="group" aria-label=${name}>
-  <h2>${name}</h2>
+const pile = ({ view, target }, what, size) => html`<div class="pile" role="group" aria-label=${PILES[what].name}>
+  <h2>${PILES[what].name}</h2>
   ${view[what] ? html`<${Cards} names=${view[what]} />`
-    : button(`${what}-hand`, `Enter ${size} cards`, () => choose(what),
-      { class: target === what ? "small chosen" : "small", "aria-label": `${name} enter` })}
-  ${view.can.includes(`retract ${what}`) && button(`${what}-undo`, "Undo",
-    () => askUndo({ event: "retract", what }, WHOSE[what]), { class: "small undo", "aria-label": `${name} undo` })}
+    : button(`${what}-hand`, say("Enter {size} cards", { size }), () => choose(what),
+      { class: target === what ? "small chosen" : "small", "aria-label": PILES[what].enter })}
+  ${view.can.includes(`retract ${what}`) && button(`${what}-undo`, say("Undo"),
+    () => askUndo({ event: "retract", what }, PILES[what].takeBack), { class: "small undo", "aria-label": PILES[what].undo })}
 </div>`;
 
 /* A declaration that contradicts cards that the dealer entered before. */
 const declaredWin = ({ position, cards, entered_at: at, wager, hand }) => html`<div class="notice bad declared" role="alert">
-  <h2>Position ${position} is declared “No win”, but these cards would win its ${wager}: ${hand}</h2>
+  <h2>${say("Position {position} is declared “No win”, but these cards would win its {wager}: {hand}",
+    { position, wager, hand: sayHand(hand) })}</h2>
   <${Cards} names=${cards} />
-  <p>They were entered for position ${at} and taken back. If position ${position} has them, touch its
-    “Undo” and enter them. If not, a floorperson must confirm the result.</p>
+  <p>${say("They were entered for position {at} and taken back. If position {position} has them, touch its “Undo” and enter them. If not, a floorperson must confirm the result.", { at, position })}</p>
 </div>`;
 
 const dealing = (state) => html`
   ${state.view.declared_wins.map(declaredWin)}
   <div class="piles">
     <div class="dealt">
-      ${state.view.dealer_cards > 0 && pile(state, "dealer", "Dealer", state.view.dealer_cards)}
-      ${state.view.needs_community && pile(state, "community", "Community", state.view.community_cards)}
+      ${state.view.dealer_cards > 0 && pile(state, "dealer", state.view.dealer_cards)}
+      ${state.view.needs_community && pile(state, "community", state.view.community_cards)}
       <${DrawMade} draw=${state.view.draw} />
-      ${button("link-boxes", "Same player…", () => update({ links: !state.links }),
+      ${button("link-boxes", say("Same player…"), () => update({ links: !state.links }),
         { class: "small", "aria-expanded": state.links })}
     </div>
     ${state.view.can.includes("no_win") && button("no-win",
-      state.view.positions.some((place) => place.lit.length && place.cards) ? "No other winners" : "No winners",
+      state.view.positions.some((place) => place.lit.length && place.cards) ? say("No other winners") : say("No winners"),
       () => press({ event: "no_win" }), { class: "go" })}
   </div>
   <${Pad} ...${state} />`;
 
 const WAITING = {
-  lockout: "The wagers were sent to the service. Deal no card until it answers.",
-  settle: "The result was sent to the service. Leave the cards on the table until it answers.",
-  void: "The void was sent to the service.",
-  correct_wager: "The correction was sent to the service. Deal no card until it answers.",
+  lockout: say("The wagers were sent to the service. Deal no card until it answers."),
+  settle: say("The result was sent to the service. Leave the cards on the table until it answers."),
+  void: say("The void was sent to the service."),
+  correct_wager: say("The correction was sent to the service. Deal no card until it answers."),
 };
 
 const waiting = ({ view }) => html`<div class="notice wait waiting" role="status">
-  <h2>Waiting for the service</h2>
-  <p>${WAITING[view.unanswered]} It is repeated until the service answers, and it counts only once.</p>
+  <h2>${say("Waiting for the service")}</h2>
+  <p>${WAITING[view.unanswered]} ${say("It is repeated until the service answers, and it counts only once.")}</p>
 </div>`;
 
 const ASKED = {
-  settle: "Hands were entered differently before. The result is settled after a floorperson confirms it.",
-  void: "Cards were entered. The round is void after a floorperson confirms it.",
-  correct_wager: "The wager is corrected after a floorperson confirms it.",
+  settle: say("Hands were entered differently before. The result is settled after a floorperson confirms it."),
+  void: say("Cards were entered. The round is void after a floorperson confirms it."),
+  correct_wager: say("The wager is corrected after a floorperson confirms it."),
 };
 
 /* A correction request: the table waits until a floorperson has decided it. */
 const asking = ({ view: { asking: { event, wager, reason, since } } }) => html`<div class="notice wait asking" role="status">
-  <h2>Waiting for a floorperson</h2>
+  <h2>${say("Waiting for a floorperson")}</h2>
   <p>${ASKED[event]}</p>
-  ${wager && html`<p>${wager}</p>`}
-  ${reason && html`<p>Reason: ${reason}</p>`}
-  <p>Asked at ${new Date(since).toLocaleTimeString("en-US", { hourCycle: "h23" })}.${" "}
-    The table continues automatically. ${event === "correct_wager" ? "Deal no card." : "Do not move the cards."}</p>
+  ${wager && html`<p>${told(wager)}</p>`}
+  ${reason && html`<p>${say("Reason: {reason}", { reason: reasonText(reason) })}</p>`}
+  <p>${say("Asked at {time}. The table continues automatically.", { time: TIME.format(new Date(since)) })}
+    ${" "}${event === "correct_wager" ? say("Deal no card.") : say("Do not move the cards.")}</p>
 </div>`;
 
 const unlinked = ({ view }) => html`<div class="notice">
-  <h2>No linked progressive wager at this table</h2>
-  <p>${view.game} has no such wager here, so there is nothing to enter on this panel. To compute the
-    payouts of a round, touch <a href="/settle">Settle by hand</a>.</p>
+  <h2>${say("No linked progressive wager at this table")}</h2>
+  <p>${say("{game} has no such wager here, so there is nothing to enter on this panel. To compute the payouts of a round, touch {link}.",
+    { game: view.game, link: html`<a href="/settle">${say("Settle by hand")}</a>` })}</p>
 </div>`;
 
 const TASKS = {
@@ -186,7 +196,7 @@ const TASKS = {
 };
 const LOOKS_BACK = new Set(["open", "waiting", "locked", "dealt"]);
 
-export const DealerTask = (state) => html`<section class="dealer-task" id="dealer-task" aria-label="Dealer"
+export const DealerTask = (state) => html`<section class="dealer-task" id="dealer-task" aria-label=${say("Dealer")}
   data-phase=${state.view.phase}>
   <div class="task" id="task" key=${state.stage} tabindex="-1">${TASKS[state.stage]?.(state)}</div>
   <div class="bar" key="bar">

@@ -1,20 +1,25 @@
 /* Playing cards as components. */
 
 import { html } from "./preact.js";
+import { say } from "./say.js";
 
 const RANKS = {
-  T: "ten", J: "jack", Q: "queen", K: "king", A: "ace",
-  2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine",
+  T: say("ten"), J: say("jack"), Q: say("queen"), K: say("king"), A: say("ace"), 2: say("two"), 3: say("three"),
+  4: say("four"), 5: say("five"), 6: say("six"), 7: say("seven"), 8: say("eight"), 9: say("nine"),
 };
-const SUITS = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
+const SUITS = { c: say("clubs"), d: say("diamonds"), h: say("hearts"), s: say("spades") };
 
-export const cardWords = (name) => `${RANKS[name[0]]} of ${SUITS[name[1]]}`;
+export const cardWords = (name) => say("{rank} of {suit}", { rank: RANKS[name[0]], suit: SUITS[name[1]] });
 
-const MARKS = { in: ", in the winning hand", out: ", not in it" };
+const marked = (name, mark) => {
+  const card = cardWords(name);
+  if (mark === null) return card;
+  return mark === "in" ? say("{card}, in the winning hand", { card }) : say("{card}, not in it", { card });
+};
 
 /* A playing card; "Td" is the ten of diamonds. Of a win, `mark` says if it is "in" the hand. */
 export const Card = ({ name, mark = null }) => html`
-  <span class="card" role="img" aria-label=${cardWords(name) + (MARKS[mark] ?? "")} data-mark=${mark}
+  <span class="card" role="img" aria-label=${marked(name, mark)} data-mark=${mark}
     data-rank=${name[0] === "T" ? "10" : name[0]} data-suit=${name[1]} />`;
 
 export const Cards = ({ names }) => html`

@@ -1,6 +1,7 @@
 /* The page on which a whole round is settled by hand. The server settles it, and stores nothing. */
 
 import { html, render, useEffect, useRef, useState } from "./preact.js";
+import { say } from "./say.js";
 import { followSession, readClaim, readSession, settle } from "./settle_access.js";
 import { notKnown, othersOf, roundOfClaim } from "./settle_claim.js";
 import { Form, Problem } from "./settle_form.js";
@@ -20,14 +21,14 @@ const gameOf = (table) => forms.games[table.form];
 
 const SignIn = () => html`
   <section class="notice wait sign-in">
-    <h2>Sign in to settle a round</h2>
-    <p><a class="button" href="/floor" target="_blank" rel="noopener">Sign in at the floor page</a></p>
-    <p>This page continues when you have signed in.</p>
+    <h2>${say("Sign in to settle a round")}</h2>
+    <p><a class="button" href="/floor" target="_blank" rel="noopener">${say("Sign in at the floor page")}</a></p>
+    <p>${say("This page continues when you have signed in.")}</p>
   </section>`;
 
 const Tables = ({ table, choose }) => html`
   <div class="field tables">
-    <label for="table">Table</label>
+    <label for="table">${say("Table")}</label>
     <select id="table" onChange=${({ currentTarget }) => choose(currentTarget.value)}>
       ${forms.tables.map((each) => html`
         <option key=${each.table} value=${each.table} selected=${each === table}>
@@ -44,12 +45,12 @@ const useClaim = (open, put) => {
   useEffect(() => {
     if (!open || !id) return;
     readClaim(id).then(({ ok, reply, error }) => {
-      if (!ok) return void setClaim({ note: [`The claim ${id} cannot be read: ${error.message}.`] });
+      if (!ok) return void setClaim({ note: [say("The claim {claim} cannot be read: {reason}.", { claim: id, reason: error.message })] });
       const table = forms.tables.find((each) => each.table === reply.table);
-      if (!table) return void setClaim({ note: [`The table ${reply.table} is not in the floor file.`] });
+      if (!table) return void setClaim({ note: [say("The table {table} is not in the floor file.", reply)] });
       const round = roundOfClaim(reply, table, gameOf(table));
       setClaim({
-        about: `claim ${reply.claim}, round ${reply.round}`, note: notKnown(reply, round, gameOf(table)),
+        about: `claim ${reply.claim}, round ${reply.round}`, title: say("From claim {claim}, round {round}", reply), note: notKnown(reply, round, gameOf(table)),
         others: (now) => othersOf(reply, now),
       });
       put(round);
@@ -125,7 +126,7 @@ const Page = ({ open }) => {
   };
   const send = async () => {
     setPadOpen(false);
-    if (!played(round).length) return refuse({ "": "Choose the positions in this round." });
+    if (!played(round).length) return refuse({ "": say("Choose the positions in this round.") });
     const { body, errors: own } = written(round, game);
     setSending(true);
     const { ok, reply, error } = await settle(body);
@@ -152,13 +153,13 @@ const Page = ({ open }) => {
   return html`
     <div class="ask">
       <${Tables} table=${table} choose=${(id) => startAgain(emptyRound(tableOf(id)))} />
-      <button type="button" class="empty" onClick=${() => startAgain(emptyRound(table))}>Empty the form</button>
+      <button type="button" class="empty" onClick=${() => startAgain(emptyRound(table))}>${say("Empty the form")}</button>
     </div>
     ${claim && html`<section class="notice wait known">
-      ${claim.about && html`<h2>From ${claim.about}</h2>`}
+      ${claim.title && html`<h2>${claim.title}</h2>`}
       ${claim.note.map((text) => html`<p key=${text}>${text}</p>`)}
       ${Object.keys(others).length > 0 && html`<button type="button" onClick=${addOthers}>
-        Add the other positions: ${Object.keys(others).join(", ")}</button>`}
+        ${say("Add the other positions: {positions}", { positions: Object.keys(others).join(", ") })}</button>`}
     </section>`}
     ${game.missing ? html`<p class="notice wait">${game.missing}</p>` : html`
       <div class="work">
@@ -168,8 +169,8 @@ const Page = ({ open }) => {
           <div class="send">
             <${Problem} of="" errors=${errors} />
             ${Object.keys(errors).some(Boolean) && html`
-              <p class="problem">The round cannot be settled yet. The marked fields say why.</p>`}
-            <button type="button" class="go big" id="send" disabled=${sending} onClick=${send}>Settle</button>
+              <p class="problem">${say("The round cannot be settled yet. The marked fields say why.")}</p>`}
+            <button type="button" class="go big" id="send" disabled=${sending} onClick=${send}>${say("Settle")}</button>
           </div>
         </aside>
       </div>`}
@@ -191,4 +192,10 @@ const App = () => {
   return html`<${Page} open=${session === "open"} />`;
 };
 
+/* The words that the page has before its scripts. */
+const put = (where, text) => { for (const element of document.querySelectorAll(where)) element.textContent = text; };
+put("header h1", say("Settle a round"));
+put("header .demonstration", say("Demonstration: simulated play, no real money"));
+put("header .button", page.signsIn === "yes" ? say("Floor page") : say("Panel"));
+document.title = `${say("Settle a round")} · ${page.facility}`;
 render(html`<${App} />`, host);

@@ -1,9 +1,10 @@
 /* Requests to the server, and the session of the floor page. */
 
 import { fetchText } from "./requests.js";
+import { say } from "./say.js";
 
 const LIMIT_MS = 8000;
-const AWAY = "The server does not answer. Try again in a moment.";
+const AWAY = say("The server does not answer. Try again in a moment.");
 let csrf = "";
 
 const ask = async (path, options = {}) => {

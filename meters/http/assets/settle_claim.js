@@ -1,6 +1,7 @@
 /* The round of a claim, as far as the claim has it. */
 
 import { money } from "./money.js";
+import { say, sayList } from "./say.js";
 import { dollars, emptyPosition, emptyRound } from "./settle_round.js";
 
 /* The balance of the meter before a claim. It is known for the first win of a round, and if the
@@ -56,8 +57,6 @@ export const roundOfClaim = (claim, table, game) => {
 const amountsOf = (claim, wager) =>
   [...new Set(claim.wagers.map(({ wagers }) => wagers[wager]).filter((cents) => cents !== undefined))];
 
-const list = (words) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
-
 /* Return the sentences that say what the claim does not have. */
 export const notKnown = (claim, round, game) => {
   const free = game.wagers.filter((each) => each.amount === undefined).map((each) => each.words);
@@ -66,15 +65,14 @@ export const notKnown = (claim, round, game) => {
     .filter(([number, { state }]) => state === "played" && !round.cards[`${number}.cards`]?.length)
     .map(([number]) => number);
   return [
-    `Not known here: ${list(free)}. Enter them for each position.`,
-    unseen.length ? `Also enter the cards of position ${list(unseen)}, or mark the fold.` : "",
-    placed((each) => each.draws) ? "Enter the Magic Card and the Lucky position if they were drawn." : "",
+    say("Not known here: {wagers}. Enter them for each position.", { wagers: sayList(free) }),
+    unseen.length ? say("Also enter the cards of position {positions}, or mark the fold.", { positions: sayList(unseen) }) : "",
+    placed((each) => each.draws) ? say("Enter the Magic Card and the Lucky position if they were drawn.") : "",
     ...game.wagers.flatMap((each) => amountsOf(claim, each.wager)
       .filter((cents) => cents !== each.amount)
-      .map((cents) => `${each.words} was ${money(cents)} in this round and is ${money(each.amount)} `
-        + "now. This page settles with the present amount.")),
-    claim.dealer.length ? "" : "Also enter the dealer's hand.",
-    "Only the disputed position is here. Others can change what it gets: Envy Bonuses, and wins of "
-      + "the same meter that are paid before. Positions without a progressive wager are not known.",
+      .map((cents) => say("{wager} was {before} in this round and is {now} now. This page settles with the present amount.",
+        { wager: each.words, before: money(cents), now: money(each.amount) }))),
+    claim.dealer.length ? "" : say("Also enter the dealer's hand."),
+    say("Only the disputed position is here. Others can change what it gets: Envy Bonuses, and wins of the same meter that are paid before. Positions without a progressive wager are not known."),
   ].filter(Boolean);
 };

@@ -2,17 +2,18 @@
 
 import { money } from "./money.js";
 import { html } from "./preact.js";
+import { say } from "./say.js";
 import { Slots } from "./settle_pad.js";
 import {
   anyPlaced, cardsOf, dollars, emptyPosition, hands, played, typedCents,
 } from "./settle_round.js";
 
 const IRREGULARITIES = [
-  ["", "None"],
-  ["void", "Void round: all wagers are returned"],
-  ["dealer_exposed", "A dealer's card was exposed"],
+  ["", say("None")],
+  ["void", say("Void round: all wagers are returned")],
+  ["dealer_exposed", say("A dealer's card was exposed")],
 ];
-const STATES = [["played", "Played"], ["folded", "Folded"], ["no_win", "No win"]];
+const STATES = [["played", say("Played")], ["folded", say("Folded")], ["no_win", say("No win")]];
 
 const errorId = (key) => `error-${key}`;
 
@@ -48,7 +49,7 @@ export const HandField = ({ hand, round, target, choose, enter, errors }) => {
         choose(hand.id);
       }} />
       <${Choice} class="choose" pressed=${target === hand.id} press=${() => choose(hand.id)}
-        aria-label=${`Enter cards: ${hand.title}`}>Cards<//>
+        aria-label=${say("Enter cards: {hand}", { hand: hand.title })}>${say("Cards")}<//>
       <${Problem} of=${hand.id} errors=${errors} />
     </div>`;
 };
@@ -61,9 +62,9 @@ const Wagers = ({ number, position, game, errors, change, children }) => {
   const stake = typedCents(position.wagers[game.stake] ?? "");
   const multiple = (times) => html`
     <button key=${times} type="button" class="times" disabled=${stake === null || position.state === "folded"}
-      aria-label=${`${times} times the Ante, position ${number}`}
+      aria-label=${say("{times} times the Ante, position {position}", { times, position: number })}
       onClick=${() => put(game.follow, dollars(stake * times))}>
-      ${game.times.length === 1 ? "= Ante" : `${times}×`}</button>`;
+      ${game.times.length === 1 ? say("= Ante") : `${times}×`}</button>`;
   return html`
     <div class="wagers">
       ${game.wagers.map(({ wager, words, amount }) => amount === undefined ? html`
@@ -76,7 +77,7 @@ const Wagers = ({ number, position, game, errors, change, children }) => {
           <span class="label" aria-hidden="true">${words}</span>
           <${Choice} class="light" id=${key(wager)} pressed=${position.wagers[wager] === true}
             press=${() => put(wager, position.wagers[wager] !== true)}
-            aria-label=${`${words} ${money(amount)}, position ${number}`}>
+            aria-label=${say("{wager} {amount}, position {position}", { wager: words, amount: money(amount), position: number })}>
             <span class="lamp" aria-hidden="true" /><span>${money(amount)}</span><//>
           <${Problem} of=${key(wager)} errors=${errors} />
         </div>`)}
@@ -97,8 +98,8 @@ const Position = ({ number, round, game, errors, change, ...pad }) => {
   return html`
     <section class="position" aria-labelledby=${`position-${number}`} data-position=${number}>
       <div class="top">
-        <h2 id=${`position-${number}`}>Position ${number}</h2>
-        <div class="states" role="group" aria-label=${`Position ${number}`}>
+        <h2 id=${`position-${number}`}>${say("Position {position}", { position: number })}</h2>
+        <div class="states" role="group" aria-label=${say("Position {position}", { position: number })}>
           ${STATES.map(([state, words]) => html`
             <${Choice} key=${state} pressed=${position.state === state}
               press=${() => become(state)}>${words}<//>`)}
@@ -107,12 +108,12 @@ const Position = ({ number, round, game, errors, change, ...pad }) => {
       </div>
       ${hands(round, game).filter((hand) => hand.position === number).map((hand) => html`
         <div key=${hand.id} class="named">
-          ${hand.id.endsWith("fourth_card") && html`<span class="label">Fourth card</span>`}
+          ${hand.id.endsWith("fourth_card") && html`<span class="label">${say("Fourth card")}</span>`}
           <${HandField} hand=${hand} round=${round} errors=${errors} ...${pad} />
         </div>`)}
       <${Wagers} number=${number} position=${position} game=${game} errors=${errors} change=${put}>
         <div class="field">
-          <label for=${`${number}.player`}>Player, if at several positions</label>
+          <label for=${`${number}.player`}>${say("Player, if at several positions")}</label>
           <input id=${`${number}.player`} type="text" autocomplete="off" maxlength="80"
             value=${position.player}
             onInput=${({ currentTarget }) => put(`${number}.player`, (before) =>
@@ -135,23 +136,23 @@ const Seats = ({ round, table, change }) => {
   };
   return html`
     <section class="seats" aria-labelledby="seats-title">
-      <h2 id="seats-title">Positions in this round</h2>
+      <h2 id="seats-title">${say("Positions in this round")}</h2>
       <div class="row">
         ${Array.from({ length: table.positions }, (_, at) => at + 1).map((number) => html`
           <${Choice} key=${number} class="seat" pressed=${number in round.positions}
-            aria-label=${`Position ${number}`} press=${() => toggle(number)}>${number}<//>`)}
+            aria-label=${say("Position {position}", { position: number })} press=${() => toggle(number)}>${number}<//>`)}
       </div>
     </section>`;
 };
 
 const Lucky = ({ round, table, errors, change }) => html`
   <div class="field">
-    <label for="draw.lucky_position">Lucky position</label>
+    <label for="draw.lucky_position">${say("Lucky position")}</label>
     <select id="draw.lucky_position" onChange=${({ currentTarget }) =>
       change("draw.lucky_position", (before) => ({ ...before, lucky: currentTarget.value }))}>
       ${["", ...Array.from({ length: table.positions }, (_, at) => String(at + 1)), "dealer"].map((value) =>
         html`<option key=${value} value=${value} selected=${round.lucky === value}>
-          ${{ "": "None", dealer: "The dealer" }[value] ?? `Position ${value}`}</option>`)}
+          ${{ "": say("None"), dealer: say("The dealer") }[value] ?? say("Position {position}", { position: value })}</option>`)}
     </select>
     <${Problem} of="draw.lucky_position" errors=${errors} />
   </div>`;
@@ -159,9 +160,9 @@ const Lucky = ({ round, table, errors, change }) => html`
 /* The house deals a fourth card to each Pair Bonus, or one card for all (679a.8(c) and (h)). */
 const FourthCard = ({ round, change }) => html`
   <div class="named">
-    <span class="label">Pair Bonus card</span>
-    <div class="states" role="group" aria-label="Pair Bonus card">
-      ${[[false, "For each player"], [true, "One for all"]].map(([one, words]) => html`
+    <span class="label">${say("Pair Bonus card")}</span>
+    <div class="states" role="group" aria-label=${say("Pair Bonus card")}>
+      ${[[false, say("For each player")], [true, say("One for all")]].map(([one, words]) => html`
         <${Choice} key=${words} pressed=${round.oneFourthCard === one} press=${() =>
           change("", (before) => ({ ...before, oneFourthCard: one }))}>${words}<//>`)}
     </div>
@@ -169,7 +170,7 @@ const FourthCard = ({ round, change }) => html`
 
 const CommonCards = ({ round, game, table, errors, change, ...pad }) => html`
   <section class="common" aria-labelledby="common-title">
-    <h2 id="common-title">Dealer and common cards</h2>
+    <h2 id="common-title">${say("Dealer and common cards")}</h2>
     <div class="hands">
       ${hands(round, game).filter((hand) => !hand.position).map((hand) => html`
         <div key=${hand.id} class="named">
@@ -190,9 +191,8 @@ const Meters = ({ round, game, errors, change }) => {
   if (!kinds.length) return null;
   return html`
     <section class="balances" aria-labelledby="balances-title">
-      <h2 id="balances-title">Meters before settlement</h2>
-      <p class="hint">Each amount includes the wagers of this round. A filled-in amount can be the
-        present one: correct it if the meter has changed since the round.</p>
+      <h2 id="balances-title">${say("Meters before settlement")}</h2>
+      <p class="hint">${say("Each amount includes the wagers of this round. A filled-in amount can be the present one: correct it if the meter has changed since the round.")}</p>
       <div class="wagers">
         ${kinds.map((kind) => html`
           <${Amount} key=${kind} field=${`meters.${kind}`} words=${game.items[kind]} errors=${errors}
@@ -204,16 +204,13 @@ const Meters = ({ round, game, errors, change }) => {
 
 const Irregularity = ({ round, change }) => html`
   <section class="field irregular">
-    <label for="irregularity">Irregularity</label>
+    <label for="irregularity">${say("Irregularity")}</label>
     <select id="irregularity" onChange=${({ currentTarget }) =>
       change("irregularity", (before) => ({ ...before, irregularity: currentTarget.value }))}>
       ${IRREGULARITIES.map(([value, words]) => html`
         <option key=${value} value=${value} selected=${round.irregularity === value}>${words}</option>`)}
     </select>
   </section>`;
-
-export const irregularityWords = (value) =>
-  IRREGULARITIES.find(([each]) => each === value)[1];
 
 export const Form = (parts) => html`
   <div class="form">

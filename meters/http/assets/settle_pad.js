@@ -2,6 +2,7 @@
 
 import { Card, cardWords } from "./playing_cards.js";
 import { html } from "./preact.js";
+import { say } from "./say.js";
 import { cardsOf, hands, nextHand, usedElsewhere } from "./settle_round.js";
 
 const RANKS = [..."AKQJT98765432"];
@@ -11,7 +12,7 @@ const SUITS = [..."shdc"];
 export const Slots = ({ names, size, takeOut }) => html`
   <span class="slots">
     ${names.map((name) => html`
-      <button key=${name} type="button" class="out" aria-label=${`Take out ${cardWords(name)}`}
+      <button key=${name} type="button" class="out" aria-label=${say("Take out {card}", { card: cardWords(name) })}
         onClick=${() => takeOut(name)}><${Card} name=${name} /></button>`)}
     ${Array.from({ length: size - names.length }, (_, at) => html`
       <span key=${at} class="slot" aria-hidden="true" />`)}
@@ -26,7 +27,7 @@ const Key = ({ name, picked, disabled, pick }) => html`
 export const Pad = ({ round, game, target, choose, enter, close }) => {
   const hand = hands(round, game).find((each) => each.id === target);
   if (!hand) {
-    return html`<section class="pad" aria-label="Cards"><p>Choose a position to enter its cards.</p></section>`;
+    return html`<section class="pad" aria-label=${say("Cards")}><p>${say("Choose a position to enter its cards.")}</p></section>`;
   }
   const names = cardsOf(round, hand.id);
   const used = hand.drawn ? new Set() : usedElsewhere(round, game, hand.id);
@@ -43,10 +44,10 @@ export const Pad = ({ round, game, target, choose, enter, close }) => {
     <section class="pad" aria-labelledby="pad-title">
       <div class="whose">
         <h2 id="pad-title">${hand.title}</h2>
-        <p class="left" role="status">${full ? "Complete" : `${names.length} of ${hand.size}`}</p>
-        <button type="button" class="close" onClick=${close}>Close</button>
+        <p class="left" role="status">${full ? say("Complete") : say("{count} of {size}", { count: names.length, size: hand.size })}</p>
+        <button type="button" class="close" onClick=${close}>${say("Close")}</button>
       </div>
-      <div class="keys" role="group" aria-label="Cards">
+      <div class="keys" role="group" aria-label=${say("Cards")}>
         ${SUITS.map((suit) => html`
           <div key=${suit} class="suit">
             ${RANKS.map((rank) => html`

@@ -1,8 +1,9 @@
-/* The settlement of a round, on the page and on paper. */
+/* The settlement of a round, on the page and on paper. It is a paper for the file of a dispute, so it
+   is in English, like all papers. */
 
 import { money } from "./money.js";
 import { html } from "./preact.js";
-import { irregularityWords } from "./settle_form.js";
+import { language, say } from "./say.js";
 import { cardsOf, hands, played } from "./settle_round.js";
 
 const SOURCES = {
@@ -11,6 +12,13 @@ const SOURCES = {
   hand_pay: "as a hand pay",
 };
 const SUITS = { c: "♣", d: "♦", h: "♥", s: "♠" };
+const IRREGULARITIES = {
+  "": "None", void: "Void round: all wagers are returned", dealer_exposed: "A dealer's card was exposed",
+};
+const COMMON = {
+  dealer: "Dealer's hand", community: "Community cards", pair_bonus_community_card: "Pair Bonus card for all",
+  all_six_card: "All-Six Bonus card", "draw.magic_card": "Magic Card",
+};
 const OUTCOMES = { paid: "Paid", returned: "Returned", collected: "Collected" };
 
 const handWords = (hand) => {
@@ -80,6 +88,9 @@ const Totals = ({ lines }) => html`
 const wagersText = ({ wagers }, game) => Object.entries(wagers)
   .map(([wager, cents]) => `${game.items[wager]} ${money(cents)}`).join(", ");
 
+const titleOf = ({ id, position }) => COMMON[id]
+  ?? (id.endsWith("fourth_card") ? `Fourth card of position ${position}` : `Hand of position ${position}`);
+
 const stateText = ({ folded, no_win: noWin }) => {
   if (folded) return "folded";
   return noWin ? "declared to win nothing" : "";
@@ -109,11 +120,11 @@ const Entered = ({ round, body, game }) => html`
           wagersText(body.positions[at], game) || "wagers unknown",
         ]}</li>`)}
       ${hands(round, game).filter((hand) => cardsOf(round, hand.id).length).map((hand) => html`
-        <li key=${hand.id}><b>${hand.title}</b>: ${cardText(cardsOf(round, hand.id))}</li>`)}
+        <li key=${hand.id}><b>${titleOf(hand)}</b>: ${cardText(cardsOf(round, hand.id))}</li>`)}
       ${round.lucky && html`<li><b>Lucky position</b>: ${round.lucky}</li>`}
       ${Object.entries(body.meters ?? {}).map(([kind, { amount }]) => html`
         <li key=${kind}><b>${game.items[kind]} before settlement</b>: ${money(amount)}</li>`)}
-      <li><b>Irregularity</b>: ${irregularityWords(round.irregularity)}</li>
+      <li><b>Irregularity</b>: ${IRREGULARITIES[round.irregularity]}</li>
       <li><b>Choices of the table</b>: ${choicesText(game) || "none"}</li>
     </ul>
   </section>`;
@@ -131,10 +142,10 @@ const timeText = (at, zone) => new Intl.DateTimeFormat("en-US", {
 
 /* The settlement that the server returned. `about`: the round and the claim of the dispute. */
 export const Result = ({ settled, round, body, game, table, about, at, page }) => html`
-  <section class="result" aria-labelledby="result-title">
+  <section class="result" lang="en" aria-labelledby="result-title">
     <div class="top">
       <h2 id="result-title" tabindex="-1">Settlement</h2>
-      <button type="button" class="print" onClick=${() => window.print()}>Print</button>
+      <button type="button" class="print" lang=${language} onClick=${() => window.print()}>${say("Print")}</button>
     </div>
     <p class="of">${page.facility} · table ${table.table} (asset ${table.asset}) · ${game.title}, chapter ${game.chapter}</p>
     <p class="of">Settled by hand: ${timeText(at, page.timezone)}${about && ` · ${about}`}</p>

@@ -1,9 +1,10 @@
 /* A round as it is entered, and the same round in the format of `pitlink settle`. */
 
 import { money } from "./money.js";
+import { say, sayCount } from "./say.js";
 
 const AMOUNT = /^\$?(\d{1,3}(?:,\d{3})+|\d{1,9})(?:\.(\d{0,2}))?$/;
-const ASK_AMOUNT = "Enter an amount such as 5 or 12.50.";
+const ASK_AMOUNT = say("Enter an amount such as 5 or 12.50.");
 
 /* The cents of an amount that a person typed; null if the text is not an amount. */
 export const typedCents = (text) => {
@@ -42,11 +43,11 @@ const handsOfPosition = (round, game, number) => {
   const fourth = !round.oneFourthCard && placed((each) => each.fourth_card);
   return [
     state !== "no_win" && {
-      id: `${number}.cards`, title: `Hand of position ${number}`, size: game.hand,
+      id: `${number}.cards`, title: say("Hand of position {position}", { position: number }), size: game.hand,
       due: state === "played" || placed((each) => each.survives), position: number,
     },
     fourth && {
-      id: `${number}.fourth_card`, title: `Fourth card of position ${number}`, size: 1,
+      id: `${number}.fourth_card`, title: say("Fourth card of position {position}", { position: number }), size: 1,
       due: true, position: number,
     },
   ];
@@ -59,20 +60,20 @@ export const hands = (round, game) => {
   const placed = (has) => anyPlaced(round, game, has);
   return [
     ...played(round).flatMap((number) => handsOfPosition(round, game, number)),
-    game.dealer > 0 && { id: "dealer", title: "Dealer's hand", size: game.dealer, due: true },
+    game.dealer > 0 && { id: "dealer", title: say("Dealer's hand"), size: game.dealer, due: true },
     offers((each) => each.community) && {
-      id: "community", title: "Community cards", size: game.community,
+      id: "community", title: say("Community cards"), size: game.community,
       due: placed((each) => each.community),
     },
     round.oneFourthCard && {
-      id: "pair_bonus_community_card", title: "Pair Bonus card for all", size: 1,
+      id: "pair_bonus_community_card", title: say("Pair Bonus card for all"), size: 1,
       due: placed((each) => each.fourth_card),
     },
     offers((each) => each.all_six) && {
-      id: "all_six_card", title: "All-Six Bonus card", size: 1, due: placed((each) => each.all_six),
+      id: "all_six_card", title: say("All-Six Bonus card"), size: 1, due: placed((each) => each.all_six),
     },
     offers((each) => each.draws) && {
-      id: "draw.magic_card", title: "Magic Card", size: 1, due: false, drawn: true,
+      id: "draw.magic_card", title: say("Magic Card"), size: 1, due: false, drawn: true,
     },
   ].filter(Boolean);
 };
@@ -92,8 +93,6 @@ export const nextHand = (round, game, id) => {
     hand.due && cardsOf(round, hand.id).length < hand.size)?.id ?? null;
 };
 
-const count = (number) => (number === 1 ? "1 card" : `${number} cards`);
-
 /* Collect the parts of a round, with an error for each field that cannot be sent. */
 class Collector {
   constructor(round, game) {
@@ -109,7 +108,8 @@ class Collector {
     }
     const { size } = this.hands[id];
     if (names.length === size) return names;
-    this.errors[id] = `Enter ${count(size)}: there are ${names.length}.`;
+    this.errors[id] = sayCount("Enter {count} card: there are {found}.", "Enter {count} cards: there are {found}.", size,
+      { found: names.length });
     return undefined;
   }
 
