@@ -119,6 +119,22 @@ def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
     return [tuple(group) for group in groups]
 
 
+def ranks_of(meters: Iterable[Meter]) -> dict[str, int]:
+    """Return the rank of each meter of a link, 1 to 3, in the order of displays: the top one first.
+
+    Meters that the same wager feeds are ranked by their seeds, unless the floor file says it; other
+    meters have the rank 0, for equal. So neither changes with an amount.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for group in meters_by_wager(meters):
+        by_seed = sorted(group, key=lambda meter: -meter.terms.seed_cents)
+        for at, meter in enumerate(by_seed, 1):
+            rank = meter.tier or (min(at, 3) if len(group) > 1 else 0)
+            found[meter.meter_id] = (rank, -meter.terms.seed_cents)
+    order = sorted(found, key=lambda meter: (found[meter][0] or 4, found[meter][1]))
+    return {meter: found[meter][0] for meter in order}
+
+
 def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
     """Return the paytable of the meters that one wager feeds.
 

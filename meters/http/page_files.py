@@ -1,5 +1,7 @@
 """Files of pages: templates, and static files whose path has a version of their contents."""
 
+import functools
+import gzip
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -19,6 +21,7 @@ from markupsafe import Markup
 from meters.floor.branding import Language
 from meters.floor.media_files import MEDIA_TYPES
 from meters.floor.translations import translations
+from meters.http.strict_requests import WebRequest
 
 SHARED: Final = "meters.http"
 """Package with the files that the service's pages and the panels share."""
@@ -36,6 +39,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",
 }
+_PACKED: Final = frozenset({".css", ".js", ".json"})
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
 """Comment that fills whole lines, which browsers do not get; ``/*!`` is a license and is sent."""
 
@@ -78,17 +82,32 @@ def _sent(name: str, body: bytes) -> bytes:
     return body if name.endswith(".woff2") else _COMMENT.sub(b"", body)
 
 
+@functools.cache
+def _packed(body: bytes) -> bytes:
+    return gzip.compress(body, mtime=0)
+
+
 def asset_route(assets: Assets) -> HTTPRouteHandler:
+    packed = {
+        name: _packed(body)
+        for name, body in assets.bodies.items()
+        if PurePath(name).suffix in _PACKED
+    }
+
     # The version is in the path, so relative addresses in style sheets have it too.
     @get("/assets/{version:str}/{name:str}", include_in_schema=False, sync_to_thread=False)
-    def send_asset(version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
+    def send_asset(
+        request: WebRequest, version: FromPath[str], name: FromPath[str]
+    ) -> Response[bytes]:
         if name not in assets.bodies or version != assets.version:
             raise NotFoundException("there is no such file")
-        return Response(
-            assets.bodies[name],
-            media_type=_MEDIA_TYPES[PurePath(name).suffix],
-            headers={"Cache-Control": A_YEAR},
-        )
+        body, headers = assets.bodies[name], {"Cache-Control": A_YEAR}
+        if name in packed:
+            headers["Vary"] = "Accept-Encoding"
+            if "gzip" in request.headers.get("accept-encoding", ""):
+                body = packed[name]
+                headers["Content-Encoding"] = "gzip"
+        return Response(body, media_type=_MEDIA_TYPES[PurePath(name).suffix], headers=headers)
 
     return send_asset
 

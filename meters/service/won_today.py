@@ -12,6 +12,7 @@ from typing import Final
 
 from bonus.display import hand_words
 from meters.floor.floor_file import Link
+from meters.floor.paytable_text import ranks_of
 from meters.ledger.claim_records import record_of
 from meters.store.link_store import LinkStore
 from meters.web.display_state import VerifiedWin, WinsRow
@@ -84,9 +85,7 @@ class WonToday:
         good = sorted((win for win in self._wins.values() if win.good), key=lambda win: -win.order)
         today = [win.shown for win in good if win.order > began]
         counted = not self._uncounted
-        top = (
-            max(link.meter, key=lambda meter: meter.terms.seed_cents).meter_id if link.meter else ""
-        )
+        top = next(iter(ranks_of(link.meter)), "")
         of_top = [win.shown for win in good if win.shown.meter == top]
         whole = (win for win in of_top if win.percent == _WHOLE)
         return WinsRow(

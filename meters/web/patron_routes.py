@@ -21,6 +21,7 @@ from meters.floor.branding import Logo, read_logo
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link
 from meters.floor.patron_words import patron_words
+from meters.floor.paytable_text import ranks_of
 from meters.floor.themes import read_theme
 from meters.http.page_files import A_YEAR, Assets, load_template
 from meters.http.strict_requests import WebRequest
@@ -94,7 +95,7 @@ def _message_routes(floor: Floor, assets: Assets) -> list[HTTPRouteHandler]:
     @get("/signage/worker.js")
     async def send_worker() -> Response[bytes]:
         # Its path alone would limit it to the pages below /signage/, without /signage itself.
-        headers = {"Service-Worker-Allowed": "/signage", "Cache-Control": "no-store"}
+        headers = {"Service-Worker-Allowed": "/signage"}
         return Response(
             message.worker, media_type="text/javascript; charset=utf-8", headers=headers
         )
@@ -167,8 +168,7 @@ def _meter_routes(floor: Floor, displays: DisplayState) -> list[HTTPRouteHandler
 
 def _shown(displays: DisplayState, link: Link, meter: str | None) -> ShownMeter:
     titles = {each.meter_id: each.title for each in link.meter}
-    top = max(link.meter, key=lambda each: each.terms.seed_cents, default=None)
-    wanted = meter if meter is not None else top.meter_id if top is not None else ""
+    wanted = meter if meter is not None else next(iter(ranks_of(link.meter)), "")
     if wanted not in titles:
         raise NotFoundException(
             f"link {link.id} has no meter {wanted}: its meters are {', '.join(titles)}"

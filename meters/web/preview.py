@@ -14,6 +14,7 @@ import msgspec
 
 from bonus.wagers import jackpot_item
 from meters.floor.floor_file import Link, Meter
+from meters.floor.paytable_text import ranks_of
 from meters.process.clock import now_text
 from meters.web.display_state import (
     DisplayState,
@@ -68,14 +69,15 @@ class PreviewDisplay:
         self._link, self._preview = link, preview
         self._numbers = itertools.count(1)
         self._turn, self._second = 0, 0
-        by_seed = sorted(link.meter, key=lambda meter: -meter.terms.seed_cents)
-        self._won = [*by_seed[:1], *by_seed[-1:]]
+        by_id = {meter.meter_id: meter for meter in link.meter}
+        in_order = [by_id[meter] for meter in ranks_of(link.meter)]
+        self._won = [*in_order[:1], *in_order[-1:]]
         for meter in link.meter:
             self._put_meter(meter, invented_cents(meter.terms.seed_cents))
         self._put_beat()
-        if by_seed and preview != "unavailable":
-            self._put_wins(by_seed[0])
-        if by_seed and preview == "pending":
+        if in_order and preview != "unavailable":
+            self._put_wins(in_order[0])
+        if in_order and preview == "pending":
             self._put_win("hit", 0, news=False)
 
     def pass_second(self) -> None:

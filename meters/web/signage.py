@@ -5,14 +5,17 @@ Some show players what each hand wins (duty D1), with a paytable beside the live
 as its game pays.
 """
 
+import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
+from urllib.parse import urlencode
 
 import msgspec
 from litestar import MediaType, get
-from litestar.exceptions import NotFoundException
+from litestar.exceptions import NotFoundException, ValidationException
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
@@ -22,10 +25,11 @@ from meters.floor.branding import Logo, read_logo
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.patron_words import patron_words
-from meters.floor.paytable_text import meters_by_wager, pays_of, winners_of
+from meters.floor.paytable_text import meters_by_wager, pays_of, ranks_of, winners_of
 from meters.floor.themes import Theme, themes_of
 from meters.http.middleware import framed_by
 from meters.http.page_files import load_template
+from meters.http.strict_requests import WebRequest
 from meters.web.display_state import DisplayState, JackpotRow, MeterRow
 from meters.web.preview import Preview, PreviewDisplay
 
@@ -34,6 +38,9 @@ _LISTED_BESIDE: Final = 4
 """Meters beside which an upright page has room for a list of wins."""
 
 _TEMPLATE: Final = load_template("meters.web", "signage_page.html")
+_STAGE: Final = load_template("meters.web", "signage_stage.html")
+_SIDES: Final = ("width", "height")
+_PIXELS: Final = re.compile(r"[1-9][0-9]{1,4}")
 
 Shown = Literal["live", "closed", "unavailable"]
 """State of a meter: ``closed`` keeps its money, ``unavailable`` has no known amount."""
@@ -59,21 +66,27 @@ def signage_routes(
     """
     logo = read_logo(floor.signage)
     themes = themes_of(floor.signage.theme, (link.theme for link in floor.link))
-    framed = framed_by(floor.signage.frame_origins)
 
     def signage() -> Signage:
         return Signage(floor, displays, page_version, logo, themes)
+
+    page_at = functools.partial(
+        get,
+        media_type=MediaType.HTML,
+        response_headers=framed_by(floor.signage.frame_origins),
+        before_request=_stage(floor.signage.title, page_version),
+    )
 
     @get("/")
     async def go_to_signage() -> Redirect:
         return Redirect("/signage")
 
-    @get("/signage", media_type=MediaType.HTML, response_headers=framed)
+    @page_at("/signage")
     async def show_floor(transparent: FromQuery[str | None] = None) -> str:
         links = tuple(map(displays.in_force, floor.link))
         return signage().page(links, None, transparent=transparent is not None)
 
-    @get("/signage/{link:str}", media_type=MediaType.HTML, response_headers=framed)
+    @page_at("/signage/{link:str}")
     async def show_link(
         link: FromPath[str],
         meter: FromQuery[str | None] = None,
@@ -89,17 +102,42 @@ def signage_routes(
             shown = _of_meter(shown, meter)
         return page.page((shown,), link, transparent=transparent is not None, preview=preview or "")
 
-    @get("/signage/{link:str}/pays", media_type=MediaType.HTML, response_headers=framed)
+    @page_at("/signage/{link:str}/pays")
     async def show_pays(link: FromPath[str]) -> str:
         page = signage()
         return page.paytables(page.find(link))
 
-    @get("/signage/{link:str}/pays/{table:str}", media_type=MediaType.HTML, response_headers=framed)
+    @page_at("/signage/{link:str}/pays/{table:str}")
     async def show_pays_of_table(link: FromPath[str], table: FromPath[str]) -> str:
         page = signage()
         return page.paytables(_of_table(page.find(link), table), table)
 
     return [go_to_signage, show_floor, show_link, show_pays, show_pays_of_table]
+
+
+def _stage(title: str, page_version: str) -> Callable[[WebRequest], str | None]:
+    """Return what answers with a page in a frame, if its address has a size.
+
+    A player can draw more than its display shows, or tell pages another size of its window.
+    """
+
+    def put_on_stage(request: WebRequest) -> str | None:
+        given = request.query_params
+        sides = {side: given[side] for side in _SIDES if side in given}
+        if not sides:
+            return None
+        if len(sides) < len(_SIDES) or not all(map(_PIXELS.fullmatch, sides.values())):
+            raise ValidationException("a size has both, in pixels: ?width=1920&height=540")
+        rest = [(name, value) for name, value in given.multi_items() if name not in sides]
+        return _STAGE.render(
+            version=page_version,
+            title=title,
+            transparent="transparent" in given,
+            address=f"{request.url.path}?{urlencode(rest)}",
+            **sides,
+        )
+
+    return put_on_stage
 
 
 def _is_alone(links: tuple[Link, ...]) -> bool:
@@ -127,20 +165,6 @@ def _of_table(link: Link, table: str) -> Link:
         if meter.meter_id in tables[table].meters
     )
     return msgspec.structs.replace(link, meter=meters)
-
-
-def tiers_of(link: Link) -> dict[str, int]:
-    """Return the rank of each meter, 1 to 3; 0 for meters of equal rank.
-
-    Meters that the same wager feeds are ranked by their seeds, unless the floor file says it. So a
-    rank never changes with an amount.
-    """
-    found: dict[str, int] = {}
-    for group in meters_by_wager(link.meter):
-        by_seed = sorted(group, key=lambda meter: -meter.terms.seed_cents)
-        for at, meter in enumerate(by_seed, 1):
-            found[meter.meter_id] = meter.tier or (min(at, 3) if len(group) > 1 else 0)
-    return found
 
 
 class Signage:
@@ -263,11 +287,10 @@ class Signage:
 
     def _link(self, link: Link, *, pays: bool) -> dict[str, object]:
         row = self._links.get(link.id)
-        tiers = tiers_of(self.find(link.id))  # also on a page with some of its meters
-        ordered = sorted(
-            link.meter, key=lambda meter: (tiers[meter.meter_id] or 4, -meter.terms.seed_cents)
-        )
-        meters = [self._meter(link, meter, tiers[meter.meter_id]) for meter in ordered]
+        tiers = ranks_of(self.find(link.id).meter)  # also on a page with some of its meters
+        by_id = {meter.meter_id: meter for meter in link.meter}
+        ordered = [by_id[meter] for meter in tiers if meter in by_id]
+        meters = [self._meter(link, meter, tiers) for meter in ordered]
         states = {meter["shown"] for meter in meters}
         waits = any(self._hits.get((link.id, meter.meter_id)) for meter in link.meter)
         shown: Shown = "live"
@@ -305,7 +328,7 @@ class Signage:
             return "unavailable"
         return "closed" if "closed" in states else "live"
 
-    def _meter(self, link: Link, meter: Meter, tier: int) -> dict[str, object]:
+    def _meter(self, link: Link, meter: Meter, tiers: dict[str, int]) -> dict[str, object]:
         key = (link.id, meter.meter_id)
         row = self._rows.get(key)
         shown = self._shown(row)
@@ -317,7 +340,8 @@ class Signage:
         return {
             "meter_id": meter.meter_id,
             "title": meter.title,
-            "tier": tier,
+            "tier": tiers[meter.meter_id],
+            "is_top": meter.meter_id == next(iter(tiers)),
             "wager": words.wager.format(amount=coin_money(self._wager(link, meter))),
             "limit": words.limit.format(amount=short_money(meter.limit)) if meter.limit else "",
             "wins": winners_of(meter, words),

@@ -5,7 +5,10 @@ from importlib.metadata import version
 
 import msgspec
 from litestar import Litestar, MediaType, Response, Router, get
+from litestar.config.compression import CompressionConfig
 from litestar.handlers import HTTPRouteHandler
+from litestar.middleware import DefineMiddleware
+from litestar.middleware.compression import CompressionMiddleware
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.plugins import JsonRenderPlugin
@@ -72,15 +75,24 @@ def create_app(
     the metrics as a client accepts them.
     """
     assets = load_assets(floor)
+    # Answers with a secret beside what a stranger can write are never compressed (BREACH), and nor
+    # are streams: a compressed event could wait for the next.
+    packed = DefineMiddleware(CompressionMiddleware, config=CompressionConfig("gzip"))
     pages = [
         *signage_routes(floor, displays, assets.version),
-        *patron_routes(floor, displays, assets),
         floor_page_route(floor, assets.version),
-        asset_route(assets),
     ]
+    files = [*patron_routes(floor, displays, assets), asset_route(assets)]
     return Litestar(
         route_handlers=[
-            Router("/", route_handlers=pages, opt=FOR_ANYBODY, include_in_schema=False),
+            Router(
+                "/",
+                route_handlers=pages,
+                opt=FOR_ANYBODY,
+                include_in_schema=False,
+                middleware=[packed],
+            ),
+            Router("/", route_handlers=files, opt=FOR_ANYBODY, include_in_schema=False),
             *meter_routes(floor, displays, assets.version),
             *claim_routes(floor, claims, user_directory),
             *ask_routes(asks),

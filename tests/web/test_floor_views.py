@@ -545,5 +545,5 @@ async def test_the_page_is_small_and_asks_nobody_else(room: FloorRoom) -> None:
     total = 0
     for path in {path for path in paths if path == "/floor" or path.startswith("/assets/")}:
         answered = await room.stand.get(path)
-        total += len(answered.content)
-    assert 20_000 < total < 300_000
+        total += answered.num_bytes_downloaded
+    assert 20_000 < total < 200_000

@@ -20,7 +20,7 @@ from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 from meters.http.server import serve_web
 from tests.servers import RedisServer
 from tests.waiting import free_port, served
-from tests.web.events import Events
+from tests.web.events import Events, listening
 from tests.web.raw import get, raw
 from tests.web.stand import FLOOR, PIN, Stand
 from tests.web.test_roles import CASES, path_of
@@ -85,16 +85,46 @@ async def test_a_head_request_answers_as_get_without_the_body() -> None:
     """There are no heartbeats, whose ages on the pages differ in length."""
     async with Stand().running() as stand, stand.client() as client:
         page = (await client.get("/signage")).text
-        asset = next(iter(re.findall(r'"(/assets/[^"]+)"', page)))
+        asset = next(iter(re.findall(r'"(/assets/[^"]+css)"', page)))
         paths = ("/signage", "/signage/main", "/floor", "/signage/main/pays", "/healthz", "/no")
+        # The length of a compressed page depends on the time in it.
+        plain = {"Accept-Encoding": "identity"}
         for path in (*paths, asset):
-            got, head = await client.get(path), await client.head(path)
+            got, head = (
+                await client.get(path, headers=plain),
+                await client.head(path, headers=plain),
+            )
             assert head.status_code == got.status_code, path
             assert head.content == b"", path
             assert head.headers.get("content-type") == got.headers.get("content-type"), path
             assert head.headers.get("content-length") == str(len(got.content)), path
+        packed = await client.head(asset)
+        assert int(packed.headers["content-length"]) < len(got.content)
         assert (await client.head("/floor")).status_code == 200
         assert (await client.head("/api/v1/meters/stream")).status_code == 405
+
+
+async def test_pages_are_sent_compressed_and_streams_as_they_come(stand: Stand) -> None:
+    stand.put(112_362, 7)
+    async with stand.client() as client:
+        page = await client.get("/signage")
+        script = next(each for each in re.findall(r'"(/assets/[^"]+)"', page.text) if ".js" in each)
+        for path in ("/signage", "/signage/tcp-main/pays", "/floor", script):
+            packed = await client.get(path)
+            plain = await client.get(path, headers={"Accept-Encoding": "identity"})
+            assert packed.headers["content-encoding"] == "gzip", path
+            assert "content-encoding" not in plain.headers, path
+            assert packed.headers["vary"] == "Accept-Encoding", path
+            assert packed.num_bytes_downloaded < len(plain.content) * 0.6, path
+        assert packed.content == plain.content
+        assert plain.headers["vary"] == "Accept-Encoding"
+        for path in ("/metrics", "/api/v1/meters", "/signage/tcp-main/meter.png"):
+            assert "content-encoding" not in (await client.get(path)).headers, path
+    for path in ("/api/v1/meters/stream", "/signage/tcp-main/preview/hit"):
+        async with listening(stand.url, path) as events:
+            assert "content-encoding" not in events.response.headers
+            assert (await events.next()).event == "page"
+            assert (await events.next_of("meter")).data["link"] == "tcp-main"
 
 
 OUR_NAMES: Final = (

@@ -2,14 +2,18 @@
 
 import struct
 import zlib
+from datetime import datetime, timedelta
+from functools import partial
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.async_api import Browser, Page, expect
 
 from meters.web.display_state import VerifiedWin, WinsRow
 from meters.web.preview import invented_cents
+from tests.waiting import eventually_async
 from tests.web.conftest import Sides
-from tests.web.signage_page import MAIN, opened, shows
+from tests.web.signage_page import MAIN, hold_time, opened, shows
 from tests.web.stand import FLOOR, Stand
 
 WIN = VerifiedWin(
@@ -100,6 +104,65 @@ async def test_a_frame_of_a_listed_origin_has_one_meter_and_no_ground(
     )
     assert height > 90, "the amount fills the frame"
     assert (await stand.get("/signage/tcp-main?meter=none")).status_code == 404
+
+
+async def test_the_meter_that_the_floor_file_ranks_first_is_the_top_one_everywhere(
+    page: Page, sides: Sides
+) -> None:
+    """Its seed is lower than that of the other one."""
+    meter = 'kind = "progressive"'
+    stand = await sides(FLOOR.replace(meter, f"{meter}\ntier = 1", 1))
+    stand.put(112_362, 7)
+    assert (await stand.get("/signage/tcp-main/meter.json")).json()["meter"] == "progressive"
+    await page.goto(f"{stand.url}/signage/tcp-main?preview=hit")
+    await expect(page.locator(".meter").first).to_have_attribute("data-top", "")
+    await expect(page.locator(".meter[data-top]")).to_have_attribute("data-meter", "progressive")
+    where = page.locator(".celebration-where")
+    await expect(where).to_contain_text("wins the Progressive")
+
+
+async def test_a_page_has_the_size_of_its_address(page: Page, stand: Stand) -> None:
+    """A player that draws more than its display shows, or says so."""
+    stand.put(112_362, 7)
+    await page.goto(f"{stand.url}/signage/tcp-main?width=1280&height=360&meter=progressive")
+    frame = page.frame_locator("iframe")
+    await expect(frame.locator(f"{MAIN} .amount")).to_have_attribute("aria-label", "$1,123.62")
+    await expect(frame.locator(".meter")).to_have_count(1)
+    assert await page.locator("iframe").bounding_box() == {
+        "x": 0, "y": 0, "width": 1280, "height": 360,
+    }  # fmt: skip
+    assert await frame.locator("body").evaluate("() => innerWidth / innerHeight") == 1280 / 360
+    for wrong in ("width=1280", "width=0&height=360", "width=1280&height=tall"):
+        assert (await stand.get(f"/signage/tcp-main?{wrong}")).status_code == 400
+
+
+async def test_the_picture_moves_over_hours_and_is_darker_at_night(
+    page: Page, sides: Sides
+) -> None:
+    """By the clock of the service, whatever that of the display is."""
+    now = datetime.now(ZoneInfo("America/New_York"))
+    starts, ends = ((now + timedelta(hours=hours)).strftime("%H:%M") for hours in (2, 4))
+    night = f'night = {{ starts = "{starts}", ends = "{ends}", percent = 40 }}'
+    stand = await sides(f"{FLOOR}\n[signage]\n{night}")
+    await hold_time(page)
+    await page.goto(f"{stand.url}/signage")
+    for moved, opacity in (("0px", 0.0), ("2px", 0.4), ("4px 1px", 0.0)):
+        await eventually_async(partial(looks, page, (moved, opacity)))
+        for _ in range(10):
+            await page.clock.fast_forward("15:00")
+
+
+async def looks(page: Page, expected: tuple[str, float]) -> bool:
+    moved, opacity = await page.evaluate(
+        """() => {
+          for (const each of document.getAnimations()) {
+            if (each.transitionProperty === "opacity") each.finish();
+          }
+          const body = getComputedStyle(document.body);
+          return [body.translate, getComputedStyle(document.body, "::after").opacity];
+        }"""
+    )
+    return (moved, float(opacity)) == expected
 
 
 async def test_a_meter_as_a_file_has_no_amount_unless_it_is_current(stand: Stand) -> None:

@@ -35,6 +35,9 @@ NEAR: Final = ".celebration-hand, .celebration-where"
 """Such texts on the page with paytables, which is read from a seat."""
 
 
+RANKS: Final = {"Mega": 1, "Major": 2, "Minor": 3, "Mini": 3}
+
+
 def meters(count: int, name: str | None = None) -> list[str]:
     return [
         meter_text(METERS[at % 4], (100, 500)[at // 4 % 2], id=f"m{at}", name=name)
@@ -42,9 +45,17 @@ def meters(count: int, name: str | None = None) -> list[str]:
     ]
 
 
+def ranked(count: int) -> list[str]:
+    return [
+        meter_text(kind, id=f"m{at}", name=name, tier=tier)
+        for at, (kind, (name, tier)) in enumerate(zip(METERS, RANKS.items(), strict=True))
+    ][:count]
+
+
 LONG_TABLE: Final = "TCP-" + "0" * 27 + "1"
 FLOOR: Final = floor_text(
     *(link_text(f"l{count}", *meters(count), name=f"Three Card Poker {count}") for count in COUNTS),
+    *(link_text(f"r{count}", *ranked(count), name="Liberty Jackpot") for count in (3, 4)),
     link_text("long", *meters(4, LONGEST), table_text(LONG_TABLE, "m0", "m1"), name=LONGEST),
     section_text(
         "[signage]",
@@ -54,7 +65,7 @@ FLOOR: Final = floor_text(
     name="Keystone Casino & Resort",
 )
 
-SIGNAGE: Final = (*(f"l{count}" for count in COUNTS if count != 3), "long")
+SIGNAGE: Final = (*(f"l{count}" for count in COUNTS if count != 3), "r4", "long")
 PAYTABLES: Final = ("l1/pays", "l2/pays", "l4/pays", "l8/pays", f"long/pays/{LONG_TABLE}")
 
 
@@ -83,10 +94,12 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
     """Take the page of a link through all states, and return its contents in each."""
     table = LONG_TABLE if link.id == "long" else "TCP-03"
 
-    def decide(event: str, claim: str, meter: Meter, *, news: bool = False) -> None:
+    def decide(
+        event: str, claim: str, meter: Meter, *, news: bool = False, amount: int = AMOUNTS[0]
+    ) -> None:
         win = jackpot(
             event, f"{path}-{meter.meter_id}-{claim}", meter=meter.meter_id, table=table,
-            amount=AMOUNTS[0], hand="royal_flush_spades",
+            amount=amount, hand="royal_flush_spades",
         )  # fmt: skip
         hand = WinningHand(("As", "Ks", "Qs", "Js", "Ts"), 100)
         stand.displays.put_jackpot(link.id, win, hand, news=news)
@@ -121,6 +134,12 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
     shown["celebration"] = await contents(page)
     decide("rejected", "celebrated", link.meter[0])
     await expect(page.locator(".celebration")).to_be_hidden()
+    small = stand.floor.signage.celebrate_from - 1
+    decide("hit", "small", link.meter[0], news=True, amount=small)
+    await expect(page.locator(".ribbon")).to_be_visible()
+    shown["ribbon"] = await contents(page)
+    decide("rejected", "small", link.meter[0], amount=small)
+    await expect(page.locator(".ribbon")).to_be_hidden()
     stand.keep_beating(**{link.id: "closed"})
     await all_meters('[data-state="closed"]')
     shown["closed with 5 pending"] = await contents(page)
@@ -136,7 +155,11 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
 @pytest.mark.duty("D1")
 @pytest.mark.parametrize(
     "path",
-    ["l3", *(pytest.param(path, marks=pytest.mark.slow) for path in ("", *SIGNAGE, *PAYTABLES))],
+    [
+        "l3",
+        "r3",
+        *(pytest.param(path, marks=pytest.mark.slow) for path in ("", *SIGNAGE, *PAYTABLES)),
+    ],
 )
 async def test_no_box_overlaps_another_or_leaves_its_place(
     page: Page, stand: Stand, path: str
@@ -159,6 +182,28 @@ async def test_no_box_overlaps_another_or_leaves_its_place(
     assert found == []
 
 
+async def test_the_first_of_three_ranks_is_about_twice_as_large(page: Page, stand: Stand) -> None:
+    """Though two hands are listed at one of the others. The names have one face, too."""
+    stand.keep_beating()
+    await page.goto("about:blank")  # a page of the last test would reload itself
+    await page.set_viewport_size({"width": 1920, "height": 1080})
+    await page.goto(f"{stand.url}/signage/r3")
+    await is_live(page)
+    first, *others = await page.locator(".amount").evaluate_all(
+        "(amounts) => amounts.map((amount) => parseFloat(getComputedStyle(amount).fontSize))"
+    )
+    assert await page.locator('.meter[data-rows="2"]:not([data-first])').count() > 0
+    assert len(others) == 2
+    assert 1.85 <= first / max(others) <= 2.3
+    await page.goto(f"{stand.url}/signage/l8")
+    await is_live(page)
+    faces = await page.locator(".meter:visible .tag").evaluate_all(
+        "(tags) => tags.map((tag) => getComputedStyle(tag).fontFamily)"
+    )
+    assert len(faces) > 1
+    assert len(set(faces)) == 1
+
+
 MEASURE: Final = """
 async ({ states, far, least }) => {
   const url = document.querySelector('script[src*="signage.js"]').src;
@@ -167,10 +212,12 @@ async ({ states, far, least }) => {
   const { innerWidth: width, innerHeight: height } = window;
   const short = Math.min(width, height);
   let celebrating = false;
+  let ribbon = null;
   const seen = (element) => element.checkVisibility({ visibilityProperty: true })
     && !element.closest(".pause, .said, [hidden]")
     && (element.matches(".note, .note *") || getComputedStyle(element).clipPath === "none")
-    && (!celebrating || element.closest(".celebration, .demonstration"));
+    && (!celebrating || element.closest(".celebration, .demonstration"))
+    && (!ribbon || !element.closest(".bar"));
   const within = (inner, outer, by = 1) => inner.left >= outer.left - by
     && inner.top >= outer.top - by && inner.right <= outer.right + by
     && inner.bottom <= outer.bottom + by;
@@ -195,7 +242,7 @@ async ({ states, far, least }) => {
       if (!node.data.trim() || !seen(owner)) continue;
       for (const box of lines(node)) boxes.push([owner, node.data.trim(), box]);
       const block = owner.closest("h1, h2, .house, .stake, .note, .wins, .foot, .paytable, .sign, "
-        + ".celebration > *");
+        + ".ribbon, .celebration > *");
       if (block && block.scrollWidth > block.clientWidth + 1) say(`"${node.data}" is too wide`);
       const letter = parseFloat(getComputedStyle(owner).fontSize) * 0.7;
       if (owner.matches(far) && letter < 0.032 * short) {
@@ -228,7 +275,8 @@ async ({ states, far, least }) => {
       if (!within(box, { left: 0, top: 0, right: width, bottom: height })) {
         say(`"${text}" is outside the screen`);
       }
-      const face = owner.closest(".slot, .glass, .mast, .bar, .paytable, .sign, .celebration");
+      const face = owner.closest(".slot, .glass, .mast, .bar, .ribbon, .paytable, .sign, "
+        + ".celebration");
       if (face && !within(box, face.getBoundingClientRect())) say(`"${text}" leaves its place`);
     }
     boxes.forEach(([owner, text, one], number) => {
@@ -238,6 +286,10 @@ async ({ states, far, least }) => {
         if (owner !== other && !apart) say(`"${text}" and "${words}" overlap`);
       }
     });
+    const below = ribbon && width >= 460 ? ribbon.getBoundingClientRect().top : height;
+    for (const meter of document.querySelectorAll(".meter:not([hidden])")) {
+      if (meter.getBoundingClientRect().bottom > below + 1) say("the ribbon covers a meter");
+    }
     const page = document.documentElement;
     if (page.scrollHeight > height || page.scrollWidth > width) say("the page scrolls");
   };
@@ -248,6 +300,9 @@ async ({ states, far, least }) => {
   for (const [state, html] of Object.entries(states)) {
     document.body.innerHTML = html;
     document.body.dataset.shown = shownIn(state);
+    /* The page's policy refuses the styles of a text, and takes those of a script. */
+    for (const each of all(".ribbon[style]")) each.style.cssText = each.getAttribute("style");
+    ribbon = document.querySelector(".ribbon:not([hidden])");
     const floor = document.querySelector(".floor");
     if (views === null) {
       const rotation = new Rotation(floor, document.createElement("button"));

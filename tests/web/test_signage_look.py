@@ -154,6 +154,45 @@ async def test_a_house_s_folder_is_shown_on_the_pages_of_its_link(
     await expect(page.locator(".stage .ground")).to_have_count(0)
 
 
+SOUND = (b"\xff\xfb\x90\xc4" + bytes(413)) * 200
+"""Five seconds of silence, as an MP3."""
+
+LISTENED = """
+window.played = [];
+const { play } = HTMLMediaElement.prototype;
+HTMLMediaElement.prototype.play = function () {
+  window.sound = this;
+  window.played.push(this.currentTime);
+  return play.call(this);
+};
+"""
+
+
+async def test_the_sound_of_a_house_is_for_the_whole_screen_alone(
+    page: Page, sides: Sides, tmp_path: Path
+) -> None:
+    (tmp_path / "theme.toml").write_text('sound = "win.mp3"\n')
+    (tmp_path / "win.mp3").write_bytes(SOUND)
+    await page.add_init_script(LISTENED)
+    stand = await sides(f'{FLOOR}\n[signage]\ntheme = "{tmp_path}/"')
+    stand.put(151_234, 5)
+    await opened(page, stand)
+    screen, ribbon = page.locator(".celebration"), page.locator(".ribbon")
+    stand.hit(claim="c1", amount=100)
+    await expect(ribbon).to_be_visible()
+    stand.hit("rejected", claim="c1", amount=100)
+    await expect(ribbon).to_be_hidden()
+    assert await page.evaluate("window.played") == []
+    for claim in ("c2", "c3"):
+        stand.hit(claim=claim, amount=151_234)
+        await expect(screen).to_be_visible()
+        await page.wait_for_function("window.sound?.currentTime > 0 && !window.sound.paused")
+        stand.hit("rejected", claim=claim, amount=151_234)
+        await expect(screen).to_be_hidden()
+        assert await page.evaluate("window.sound.paused")
+    assert await page.evaluate("window.played") == [0, 0]
+
+
 def test_another_look_is_another_version() -> None:
     """Thus a display that was already open shows the new theme by itself."""
     plain = load_assets(parse_floor(FLOOR))

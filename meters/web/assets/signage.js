@@ -107,12 +107,7 @@ class Meter {
     }
     this.hits.set(hit.claim, { hit, until: performance.now() + hit.news_ms });
     if (!fresh) celebration.verify(hit);
-    else if (hit.news_ms > 0) celebration.celebrate(hit, this, sizeOf(hit, { from: celebrateFrom, isTop: this.isTop() }));
-  }
-
-  /* The first of a link whose meters have ranks, or its only meter. */
-  isTop() {
-    return this.link.meters.size === 1 || this.element.dataset.tier === "1";
+    else if (hit.news_ms > 0) celebration.celebrate(hit, this, sizeOf(hit, { from: celebrateFrom, isTop: "top" in this.element.dataset }));
   }
 
   bring() {

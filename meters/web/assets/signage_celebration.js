@@ -255,7 +255,10 @@ export class Celebration {
     element.hidden = false;
     document.documentElement.toggleAttribute("data-celebrates", size === "whole");
     if (size === "tier") meter.element.classList.add("lit");
-    if (size === "whole" && !lasts) this.sound?.play().catch(() => {}); // a browser can forbid it
+    if (size === "whole" && !lasts && this.sound) {
+      this.sound.currentTime = 0;
+      this.sound.play().catch(() => {}); // a browser can forbid it
+    }
     meter.bring();
     if (size === "whole" && hit.event === "hit") this.remember(this.shown);
     if (size === "whole" && hit.event !== "hit") this.stamp(hit);

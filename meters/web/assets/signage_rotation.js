@@ -72,8 +72,10 @@ const dress = (meter, isAlone, isTight) => {
   }
   const hands = wins.querySelectorAll("li:not(.hand)").length;
   const overflows = () => wins.scrollWidth > slot.clientWidth + 1 || wins.offsetHeight > slot.clientHeight + 1;
-  const height = glass.clientHeight / Math.min(window.innerWidth, window.innerHeight);
-  meter.toggleAttribute("data-cards", wins.querySelector(".hand") !== null && height > 0.44);
+  const { innerWidth, innerHeight } = window;
+  const height = glass.clientHeight / Math.min(innerWidth, innerHeight);
+  const least = innerWidth > innerHeight ? 0.5 : 0.44;
+  meter.toggleAttribute("data-cards", wins.querySelector(".hand") !== null && height > least);
   if (overflows()) {
     const lies = meter.hasAttribute("data-cards") && height > 0.4 + 0.06 * hands && !isTight;
     meter.toggleAttribute("data-cards", lies);
@@ -215,6 +217,8 @@ export class Rotation {
     entitle(only?.ariaLabel ?? this.floor.dataset.title);
     for (const table of this.floor.querySelectorAll(".paytable:not([hidden])")) fitTable(table);
     for (const meter of view) dress(meter, view.length === 1, this.tight.has(view));
+    /* All names of a view have the same face. */
+    if (view.some(({ dataset }) => dataset.long)) for (const { dataset } of view) dataset.long ??= "narrow";
   }
 
   show(at) {
