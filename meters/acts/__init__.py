@@ -1,1 +1,1 @@
-"""Acts of people: they decide wins and correction requests, and open, close and change links."""
+"""What people do with wins and links, and what they see of these: now, and in the past."""

@@ -1,9 +1,11 @@
 """The view of a link for supervisors in the floor page's API, in cents and in UTC (duty D3)."""
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Final, Literal
 
 from bonus.wagers import MICROS_PER_CENT, read_percent
+from meters.acts.act_rows import ActRow
 from meters.acts.claim_types import FloorRow
 from meters.acts.meter_changes import LinkParameters, ProposalRow
 from meters.floor.floor_file import Meter
@@ -143,6 +145,31 @@ class LinkView(FloorRow, frozen=True, kw_only=True):
     meters: tuple[MeterParameters, ...]
     proposals: tuple[ProposalRow, ...]
     unapproved: UnapprovedRow | None = None
+
+
+class LinkDone(FloorRow, frozen=True, kw_only=True):
+    """What was last done with a link.
+
+    Attributes:
+        sealed_entry: the last ledger entry of the last audit that found no error, `seal` the digest
+            over all entries up to it, and `sealed_at` the time of the entry.
+        read_at: the time at which the meters were read at the close of the gaming day `read_day`.
+        archived_day: the last archived gaming day.
+        correction: the last correction of a meter, a wager, a hand or a slip number, among the last
+            200 acts.
+        acts: the last acts, latest first.
+    """
+
+    link: str
+    link_name: str
+    sealed_entry: int
+    sealed_at: str | None
+    seal: str
+    read_day: date | None
+    read_at: str | None
+    archived_day: date | None
+    correction: ActRow | None
+    acts: tuple[ActRow, ...]
 
 
 def unapproved_row(unapproved: Unapproved) -> UnapprovedRow:

@@ -16,7 +16,8 @@ from redis.exceptions import RedisError
 from bonus.wagers import MICROS_PER_CENT
 from meters.acts.act_refusals import ActError, RunningLink, refusal, store_failure_as_inoperable
 from meters.acts.act_rows import ActRow, act_row, claim_in
-from meters.acts.link_view import HighestAmounts, LinkView, unapproved_row, view_meter
+from meters.acts.claim_types import PAGE_MAX
+from meters.acts.link_view import HighestAmounts, LinkDone, LinkView, unapproved_row, view_meter
 from meters.acts.meter_changes import (
     Adjustment,
     LinkParameters,
@@ -29,10 +30,11 @@ from meters.acts.meter_changes import (
     return_warning,
     words_of,
 )
+from meters.archive.archive_days import archived_and_read
 from meters.floor.floor_file import NOT_APPROVED, Meter, fewest_positions
 from meters.ledger.accounts import meter_account
 from meters.ledger.checkpoint import Mark
-from meters.ledger.entry_messages import Change, SwitchRecord, Withdrawn
+from meters.ledger.entry_messages import READING, Change, SwitchRecord, Withdrawn
 from meters.ledger.money_terms import LinkTerms, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.store.floor_file_approval import Configuration
@@ -48,6 +50,7 @@ from meters.store.link_store import BooksError, LinkStore, TermsError
 
 log = structlog.get_logger()
 
+_CORRECTIONS: Final = frozenset({"adjust", "correct_slip", "correct_wager", "result", "void"})
 _NOT_APPROVED: Final = {
     "stale": "the floor file is not the one that was shown, or somebody approved: look again",
     "no_change": "the floor file is approved already",
@@ -257,6 +260,40 @@ class Links:
             act_row(entry, fields, claims.get(claim, {}), store.link.games.titles)
             for (entry, fields), claim in zip(page, ids, strict=True)
         ]
+
+    async def last_done(self, limit: int) -> Sequence[LinkDone]:
+        """Return what was last done with each link, with its last acts.
+
+        Raises:
+            ActError: ``link_inoperable``.
+        """
+        return [await self._last_done(running, limit) for running in self._links.values()]
+
+    async def _last_done(self, running: ChangedLink, limit: int) -> LinkDone:
+        store, seen = running.store, running.seen
+        acts = await self.acts(store.link.id, None, PAGE_MAX)
+        with store_failure_as_inoperable():
+            archived, read = await archived_and_read(store)
+            numbers = sorted({archived, read, seen.sealed} - {0})
+            found = dict(await store.entries_at(numbers))
+            days = {
+                number: READING.decode(found[number]["event"]).day
+                for number in (archived, read)
+                if number in found
+            }
+        at = {number: fields["at"].decode() for number, fields in found.items()}
+        return LinkDone(
+            link=store.link.id,
+            link_name=store.link.name,
+            sealed_entry=seen.sealed,
+            sealed_at=at.get(seen.sealed),
+            seal=seen.seal,
+            read_day=days.get(read),
+            read_at=at.get(read),
+            archived_day=days.get(archived),
+            correction=next((act for act in acts if act.what in _CORRECTIONS), None),
+            acts=tuple(acts[:limit]),
+        )
 
     async def _switch(self, link: str, act: Switch, actor: str, reason: str) -> LinkView:
         running = self._running(link, repairs=act == "close")

@@ -190,6 +190,13 @@ class DayFile:
         Only lines after the entry `after` are decoded, and only those with the text `containing`.
         """
         with self._readable():
+            for block in self.blocks():
+                if containing in block.lines and (not after or block.last > after):
+                    yield from block.entries(containing, after=after)
+
+    def blocks(self) -> Iterator["LineBlock"]:
+        """Yield the lines of the day's ledger entries in blocks, without a verification."""
+        with self._readable():
             head, begin = self._head()
             bytes_max = (head.last - head.first + 1) * _ENTRY_BYTES_MAX
             begin, rest = begin + head.checkpoints_bytes, b""
@@ -198,14 +205,8 @@ class DayFile:
                 _check_length(len(rest), _LINE_BYTES_MAX, "a line")
                 if lines.startswith(b"\n") or b"\n\n" in lines:
                     raise zstandard.ZstdError("it has an empty line")
-                if containing:
-                    if containing not in lines:
-                        continue
-                    lines = b"\n".join(one for one in lines.split(b"\n") if containing in one)
-                if not after:
-                    yield from _ENTRY.decode_lines(lines)
-                elif lines and _number(lines[lines.rfind(b"\n") + 1 :]) > after:
-                    yield from (one for one in _ENTRY.decode_lines(lines) if one.number > after)
+                if lines:
+                    yield LineBlock(lines)
             if rest:
                 raise zstandard.ZstdError("its last line has no end")
 
@@ -299,9 +300,25 @@ def _check_length(length: int, longest: int, what: str) -> None:
         raise zstandard.ZstdError(f"{what} is longer than {longest >> 20} MiB")
 
 
-def _number(line: bytes) -> int:
-    """Return the number of a line's entry, without its other fields."""
-    return _NUMBERED.decode(line).number
+@dataclass(frozen=True, slots=True)
+class LineBlock:
+    """Some lines of ledger entries that follow each other; none is decoded yet."""
+
+    lines: bytes
+
+    @property
+    def last(self) -> int:
+        """The number of the last entry."""
+        return _NUMBERED.decode(self.lines[self.lines.rfind(b"\n") + 1 :]).number
+
+    def entries(self, containing: bytes = b"", *, after: int = 0) -> Iterator[EntryLine]:
+        """Yield the lines after an entry that have the text `containing`."""
+        lines = self.lines
+        if containing:
+            lines = b"\n".join(one for one in lines.split(b"\n") if containing in one)
+        for line in _ENTRY.decode_lines(lines):
+            if line.number > after:
+                yield line
 
 
 def entry_of(line: EntryLine) -> Entry:

@@ -4,6 +4,7 @@
 another archive file, is made again from the archive file. So it can be deleted at any time.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,7 @@ from typing import Final
 import msgspec
 
 from bonus.json_input import UNREADABLE
-from meters.archive.day_file import ENDING, DayFile, entry_of
+from meters.archive.day_file import ENDING, ArchiveError, DayFile, entry_of
 from meters.ledger.day_summary import DayFold, DaySummary
 from meters.process.private_files import replace_private_file
 
@@ -53,17 +54,21 @@ def write_summary(file: DayFile, summary: DaySummary) -> None:
         replace_private_file(summary_path(file), [text])
 
 
-def read_summary(file: DayFile) -> DaySummary:
+def read_summary(file: DayFile, given_up: Callable[[], bool] = lambda: False) -> DaySummary:
     """Return the summary of an archived day, from the file beside it, or from its entries.
 
+    These take seconds to read, during which `given_up` says that nobody needs it any more.
+
     Raises:
-        ArchiveError: the archive file cannot be read.
+        ArchiveError: the archive file cannot be read, or nobody needs the summary.
     """
     found = written_summary(file)
     if found is None:
         fold = DayFold.after(file.head.link, file.day.opening)
         for line in file.lines():
             fold.add(*entry_of(line))
+            if given_up():
+                raise ArchiveError(f"{file.path} was not read to its end")
         found = fold.summary()
         write_summary(file, found)
     return found

@@ -1,1 +1,1 @@
-"""Comparison of Redis with the ledger, and the marks and notes that audits leave."""
+"""Comparison of Redis and the archive with the ledger, and the marks that audits leave."""

@@ -13,10 +13,10 @@ import typer
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
-from meters.archive.archive_audit import READ_A_NIGHT, check_archive_files
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver, ArchiveResult, delete, expired
 from meters.archive.day_file import ArchiveError, DayFile
+from meters.audit.archive_audit import READ_A_NIGHT, check_archive_files
 from meters.audit.audit_files import (
     ARCHIVE_NOTE,
     PROBLEMS_NOTED,

@@ -15,8 +15,8 @@ from rich.table import Column, Table
 
 from bonus.display import exact_money
 from bonus.errors import UserError
-from meters.archive.archive_audit import audit_marked, last_day
 from meters.archive.archive_days import ArchiveFiles
+from meters.audit.archive_audit import audit_marked, last_day
 from meters.audit.audit_files import AUDIT_NOTE, AuditNote, note_audit, read_note
 from meters.audit.link_audit import Finding
 from meters.floor.facility import Facility, GamingDays

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError, nearest
-from meters.archive.archive_audit import audit_marked
+from meters.audit.archive_audit import audit_marked
 from meters.audit.link_audit import Finding
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link

@@ -8,8 +8,8 @@ from typing import Final
 
 from rich.filesize import decimal
 
-from meters.archive.archive_audit import check_archive_files
 from meters.archive.archive_days import ArchiveFiles
+from meters.audit.archive_audit import check_archive_files
 from meters.audit.audit_files import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,

@@ -25,6 +25,7 @@ from bonus.json_input import UNREADABLE
 from meters.acts.claim_views import hit_message
 from meters.acts.claims import Claims
 from meters.acts.correction_decisions import Asks
+from meters.acts.floor_history import FloorHistory
 from meters.acts.links import Links
 from meters.acts.simulated_floorperson import VALIDATES, validate_what_waits
 from meters.floor.facility import GamingDays
@@ -47,7 +48,8 @@ from meters.mqtt.connection import (
 )
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.process.logs import ThrottledLog
-from meters.reports.floor_history import FloorHistory
+from meters.process.owned_tasks import OwnedTasks
+from meters.selfcheck.break_even import BreakEvens
 from meters.selfcheck.software import SelfCheck
 from meters.service.link_publisher import LinkPublisher
 from meters.service.link_service import LinkService
@@ -165,7 +167,9 @@ class MeterService:
         }
         self._claims = Claims(floor, self._links, self._publish_jackpot)
         self._asks = Asks(floor, self._links, self._bell.ring)
-        self._history = FloorHistory(floor, stores)
+        self._tasks = OwnedTasks()
+        break_evens = BreakEvens(floor, self._tasks)
+        self._history = FloorHistory(floor, stores, break_evens.of, self._tasks)
         self._table_states = TableStates(floor)
         self._online: dict[str, set[str]] = {link: set() for link in stores}
         self._link_acts = Links(self._links, self._online)
@@ -246,7 +250,7 @@ class MeterService:
             inoperable=self.inoperable,
             exposition=self._metrics.exposition,
         )
-        async with asyncio.TaskGroup() as group:
+        async with self._tasks, asyncio.TaskGroup() as group:
             group.create_task(note_start(self.user_directory.log), name="log")
             pages = serve_web(
                 app,

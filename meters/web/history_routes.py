@@ -9,12 +9,12 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 
 from meters.acts.act_refusals import ActError
 from meters.acts.claim_types import ENTRIES_MAX
+from meters.acts.floor_history import FloorHistory
+from meters.acts.meter_history import FloorDay, MeterHistory, MeterSpark
+from meters.acts.round_search import RoundQuery
+from meters.acts.round_view import RoundPage, RoundView
 from meters.floor.floor_file import Floor
 from meters.floor.roles import Right
-from meters.reports.floor_history import FloorHistory
-from meters.reports.meter_history import FloorDay, MeterHistory, MeterSpark
-from meters.reports.round_search import RoundQuery
-from meters.reports.round_view import RoundPage, RoundView
 from meters.web.display_state import DisplayState
 from meters.web.security import staff_read
 from meters.web.table_states import FloorTables, TableStates

@@ -17,12 +17,12 @@ from litestar.openapi.spec import Components, SecurityScheme
 from bonus.printable import without_addresses
 from meters.acts.claims import Claims
 from meters.acts.correction_decisions import Asks
+from meters.acts.floor_history import FloorHistory
 from meters.acts.links import Links
 from meters.floor.floor_file import Floor
 from meters.http.page_files import asset_route
 from meters.http.request_limits import BODY_BYTES_MAX
 from meters.http.strict_requests import WebRequest, check_body, check_query
-from meters.reports.floor_history import FloorHistory
 from meters.users.operators_log import LogSeal
 from meters.users.users import UserDirectory
 from meters.web.claim_routes import ask_routes, claim_routes

@@ -3,9 +3,9 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver, ArchiveResult
+from meters.audit.archive_audit import audit_link
 from meters.audit.link_audit import Finding
 from meters.ledger.checkpoint import Mark
 from meters.store.floor_file_approval import Configuration

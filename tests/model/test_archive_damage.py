@@ -13,9 +13,9 @@ import msgspec
 import pytest
 import zstandard
 
-from meters.archive.archive_audit import check_archive_files
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile, DayWriter
+from meters.audit.archive_audit import check_archive_files
 from meters.audit.audit_files import CheckedLink
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.chain import link_and_seal

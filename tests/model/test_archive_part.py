@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from meters.archive.archive_audit import check_archive_files
+from meters.audit.archive_audit import check_archive_files
 from meters.audit.audit_files import CheckedLink
 from tests.age.opened_files import opened_files
 from tests.archive.day_content import edit

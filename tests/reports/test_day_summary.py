@@ -1,16 +1,24 @@
 """Summaries of gaming days: they say what the entries say, archived or live."""
 
-from datetime import date, datetime
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import structlog.testing
 
+from meters.acts import ledger_days
+from meters.acts.ledger_days import LedgerDays
+from meters.acts.meter_history import hourly_picture, month_picture, spark
 from meters.archive.archive_days import ArchiveFiles
+from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.day_summaries import read_summary, summary_path, written_summary
 from meters.ledger.accounts import meter_account, transfers_in
 from meters.ledger.day_summary import DaySummary
-from meters.reports.ledger_days import LedgerDays
-from meters.reports.meter_history import hourly_picture, spark
+from meters.process.owned_tasks import OwnedTasks
 from tests.reports.shop import FIVE_CARD, PROGRESSIVE, ROYAL, STRAIGHT, Shop
 
 FIRST, SECOND, THIRD = (date(2026, 11, day) for day in (20, 21, 22))
@@ -44,9 +52,9 @@ def by_hand(shop: Shop, entries: list[tuple[int, dict[str, bytes]]], meter: str)
     return found
 
 
-def days_of(shop: Shop) -> LedgerDays:
+def days_of(shop: Shop, tasks: OwnedTasks | None = None) -> LedgerDays:
     archive = ArchiveFiles(Path(shop.floor.archive.directory), shop.pit.link.id)
-    return LedgerDays(shop.pit.store, shop.pit.link.id, archive)
+    return LedgerDays(shop.pit.store, shop.pit.link.id, archive, tasks or OwnedTasks())
 
 
 async def span(days: LedgerDays) -> dict[date, DaySummary]:
@@ -119,6 +127,62 @@ async def test_a_day_that_nobody_here_has_is_said_to_be_missing(shop: Shop) -> N
     assert await days.caught_up(60)
     found = await days.span(FIRST, date(2026, 11, 25), 60)
     assert [*found.missing] == [(SECOND, SECOND)]
+
+
+async def test_reads_that_nobody_waits_for_end_with_their_owner_and_failures_are_logged(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await two_days(shop)
+    archive = await shop.archive()
+    for file in archive.files():
+        summary_path(file).unlink()
+    begun, given_up = threading.Event(), threading.Event()
+
+    def slow(file: DayFile, is_given_up: Callable[[], bool]) -> DaySummary:
+        begun.set()
+        while not is_given_up():
+            time.sleep(0.001)
+        given_up.set()
+        raise ArchiveError(f"{file.path} was not read to its end")
+
+    def fails(*_: object) -> DaySummary:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(ledger_days, "read_summary", slow)
+    async with OwnedTasks() as tasks:
+        days = days_of(shop, tasks)
+        assert await days.caught_up(60)
+        assert (await days.span(FIRST, THIRD, 0)).unread == 2
+        await asyncio.to_thread(begun.wait, 60)
+        held = [task for task in asyncio.all_tasks() if task.get_name().startswith("summaries")]
+        assert len(held) == 1
+    assert held[0].cancelled()
+    assert await asyncio.to_thread(given_up.wait, 60)
+    monkeypatch.setattr(ledger_days, "read_summary", fails)
+    with structlog.testing.capture_logs() as logged:
+        async with OwnedTasks() as tasks:
+            days = days_of(shop, tasks)
+            assert await days.caught_up(60)
+            assert (await days.span(FIRST, THIRD, 60)).unread == 2
+    assert [(line["event"], line["reason"]) for line in logged] == [
+        ("background task failed", "no room")
+    ]
+
+
+async def test_the_month_of_a_new_meter_has_its_first_minutes(shop: Shop) -> None:
+    """On its first day, a meter has no hours to draw."""
+    await shop.round()
+    await shop.after(minutes=2)
+    await shop.round()
+    days = days_of(shop)
+    assert await days.caught_up(60)
+    found = await days.span(FIRST - timedelta(days=29), FIRST, 60)
+    now_s = int(shop.clock.at.timestamp())
+    drawn = month_picture(
+        found, PROGRESSIVE, FIRST, shop.days, now_s, minutes=days.amounts(PROGRESSIVE)
+    )
+    assert drawn.amounts == (100_014, 100_028)
+    assert drawn.times_s[-1] == now_s
 
 
 async def test_a_restored_ledger_is_read_again(shop: Shop) -> None:

@@ -1,21 +1,27 @@
 """One round for surveillance and disputes: found by table, time, name or claim, today and later."""
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
 import msgspec
 import pytest
 
 from meters.acts.act_refusals import ActError
-from meters.reports.floor_history import FloorHistory
-from meters.reports.round_search import RoundQuery
-from meters.reports.round_view import RoundRow, RoundView
+from meters.acts.floor_history import FloorHistory
+from meters.acts.round_search import RoundQuery
+from meters.acts.round_view import RoundRow, RoundView
+from meters.archive.day_file import DayFile, LineBlock
+from meters.process.owned_tasks import OwnedTasks
+from meters.selfcheck.break_even import BreakEvens
 from tests.reports.shop import NEW_YORK, PROGRESSIVE, ROYAL, Shop
 
 DAY = date(2026, 11, 20)
 
 
 def history_of(shop: Shop) -> FloorHistory:
-    return FloorHistory(shop.floor, {shop.pit.link.id: shop.pit.store})
+    tasks = OwnedTasks()
+    stores = {shop.pit.link.id: shop.pit.store}
+    return FloorHistory(shop.floor, stores, BreakEvens(shop.floor, tasks).of, tasks)
 
 
 async def played(shop: Shop) -> tuple[str, FloorHistory]:
@@ -141,6 +147,83 @@ async def test_a_claim_that_redis_has_forgotten_is_found_in_the_archive(shop: Sh
     history = history_of(shop)
     (row,) = await rounds(history, claim=claim)
     check_win(await history.round(shop.pit.link.id, row.entry), claim)
+
+
+async def test_a_round_that_is_nowhere_says_where_it_was_looked_for(shop: Shop) -> None:
+    _, history = await played(shop)
+
+    async def why(**asked: object) -> str:
+        with pytest.raises(ActError) as refused:
+            await rounds(history, table="T-1", **asked)
+        return refused.value.message
+
+    assert "since the last archived day, nor in an archive" in await why(round="R99")
+    for day in (21, 22):
+        await shop.at(f"2026-11-{day} 06:01")
+        await shop.round()
+        await shop.archive()
+    assert "nor in the archive of 2026-11-20 to 2026-11-21" in await why(round="R99")
+    missing = "2026-11-01, which neither Redis nor the archive of this machine has"
+    assert missing in await why(round="R99", day=date(2026, 11, 1))
+    assert missing in await why(day=date(2026, 11, 1))
+    assert (await why(round="R99", day=DAY)).endswith("on the gaming day 2026-11-20")
+
+
+@pytest.mark.slow
+async def test_a_round_of_an_archived_day_is_read_in_one_pass(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by its end or a decision; only one that lasted for longer is read a second time."""
+    round_id = "R77"
+    claim, _ = await played(shop)
+    await shop.pit.wagers({1: PROGRESSIVE}, table="T-2", round_id=round_id)
+    for _ in range(4):
+        await shop.after(minutes=10)
+        await shop.round()
+    await shop.pit.void(table="T-2", round_id=round_id)
+    await shop.at("2026-11-21 06:01")
+    await shop.round()
+    await shop.archive()
+    history = history_of(shop)
+    link = shop.pit.link.id
+    (won,) = await rounds(history, claim=claim)
+    (long,) = await rounds(history, table="T-2", round=round_id)
+    passes: list[object] = []
+    blocks = DayFile.blocks
+
+    def counted(file: DayFile) -> Iterator[LineBlock]:
+        passes.append(file)
+        for block in blocks(file):
+            yield from map(LineBlock, block.lines.split(b"\n"))
+
+    monkeypatch.setattr(DayFile, "blocks", counted)
+    for entry in (await history.round(link, won.entry)).entries:
+        passes.clear()
+        check_win(await history.round(link, entry), claim)
+        assert len(passes) == 1
+    first, last = (await history.round(link, long.entry)).entries
+    for entry, times in ((first, 1), (last, 2)):
+        passes.clear()
+        view = await history.round(link, entry)
+        assert (view.entries, [one.added for one in view.meters]) == ((first, last), [0])
+        assert len(passes) == times
+
+
+@pytest.mark.duty("D19")
+async def test_what_was_last_done_is_read_for_each_link(shop: Shop) -> None:
+    claim, _ = await played(shop)
+    await shop.adjust(PROGRESSIVE, 1_234)
+    (before,) = await shop.pit.link_acts.last_done(3)
+    assert (before.read_day, before.archived_day) == (None, None)
+    await shop.at("2026-11-21 06:01")
+    await shop.round()
+    await shop.archive()
+    (done,) = await shop.pit.link_acts.last_done(3)
+    assert (done.read_day, done.archived_day) == (DAY, DAY)
+    assert done.correction is not None
+    assert (done.correction.what, done.correction.by) == ("adjust", "Sam")
+    assert [act.what for act in done.acts] == ["archive", "reading", "adjust"]
+    assert claim
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from controllers.agent.outbox import Outbox, SavedTable
-from meters.archive.archive_audit import audit_link
+from meters.audit.archive_audit import audit_link
 from meters.audit.link_audit import RESTORING, LinkAudit
 from meters.ledger.script_steps import Status
 from meters.restore import store_writing

@@ -22,15 +22,17 @@ from meters.acts.claim_types import (
 )
 from meters.acts.claims import Claims
 from meters.acts.correction_decisions import Asks
-from meters.acts.link_view import LinkView, MeterAccounting, MeterParameters, UnapprovedRow
+from meters.acts.floor_history import FloorHistory
+from meters.acts.link_view import (
+    LinkDone,
+    LinkView,
+    MeterAccounting,
+    MeterParameters,
+    UnapprovedRow,
+)
 from meters.acts.links import Links
 from meters.acts.meter_changes import Adjustment, ParameterChange, ProposalRow
-from meters.floor.floor_file import Floor, Link
-from meters.ledger.link_state import Act, EnvyAct
-from meters.ledger.table_corrections import AskAct
-from meters.ledger.two_people import NO_SETTERS, PinSetters
-from meters.reports.floor_history import FloorHistory
-from meters.reports.meter_history import (
+from meters.acts.meter_history import (
     AddedBar,
     BreakEvenRow,
     FloorDay,
@@ -40,8 +42,8 @@ from meters.reports.meter_history import (
     MeterSpark,
     ShiftRow,
 )
-from meters.reports.round_search import RoundQuery
-from meters.reports.round_view import (
+from meters.acts.round_search import RoundQuery
+from meters.acts.round_view import (
     RoundHand,
     RoundLine,
     RoundMeter,
@@ -50,6 +52,10 @@ from meters.reports.round_view import (
     RoundView,
     RoundWin,
 )
+from meters.floor.floor_file import Floor, Link
+from meters.ledger.link_state import Act, EnvyAct
+from meters.ledger.table_corrections import AskAct
+from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.web.streams import ChangeSignal
 
 AT: Final = "2026-11-20T02:14:07.250Z"
@@ -358,6 +364,20 @@ class LinksInMemory(Links):
         rows = reversed(self._acts[link])
         return [row for row in rows if before is None or row.entry < before][:limit]
 
+    async def last_done(self, limit: int) -> Sequence[LinkDone]:
+        return [
+            LinkDone(
+                link=view.link, link_name=view.name, sealed_entry=view.sealed_entry, sealed_at=AT,
+                seal=view.seal, read_day=date(2026, 11, 18), read_at=AT,
+                archived_day=date(2026, 11, 17),
+                correction=next(
+                    (act for act in reversed(self._acts[view.link]) if act.what == "result"), None
+                ),
+                acts=tuple(await self.acts(view.link, None, limit)),
+            )
+            for view in self.links_by_id.values()
+        ]  # fmt: skip
+
     def _view_of(self, link: str) -> LinkView:
         if link not in self.links_by_id:
             raise ActError("unknown_link", f"there is no link {link}")
@@ -457,7 +477,8 @@ class HistoryInMemory(FloorHistory):
     async def floor_day(self, day: date | None) -> FloorDay:
         shift = ShiftRow(begins=AT, ends=AT, wins=3, won=151_000)
         return FloorDay(
-            day=day or date(2026, 11, 19), begins_s=_AT_S, wagers_s=60, wagers=(*range(60),),
+            day=day or date(2026, 11, 19), begins_s=_AT_S, wagers_s=600 if day else 60,
+            wagers=(*range(60),),
             wagers_in_all=1_770, validated=3, late=1, wait_s=74, shifts=(shift,) * 3,
             paid=7_141_920, unread=0, missing=(),
         )  # fmt: skip

@@ -7,6 +7,7 @@ reads files, outside the event loop, and gives up after some seconds.
 import asyncio
 import time
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -15,18 +16,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from bonus.json_input import UNREADABLE
 from meters.acts.act_refusals import ActError
 from meters.acts.claim_types import ENTRIES_MAX, FloorRow
-from meters.archive.day_file import ArchiveError, DayFile, entry_of
-from meters.archive.day_summaries import written_summary
-from meters.floor.facility import GamingDays
-from meters.floor.floor_file import Floor, Link
-from meters.ledger.accounts import meter_account, transfers_in
-from meters.ledger.claim_evidence import table_of
-from meters.ledger.claim_records import record_of
-from meters.ledger.day_summary import DaySummary
-from meters.reports.ledger_days import FoundRound, LedgerDays
-from meters.reports.round_view import (
+from meters.acts.ledger_days import FoundRound, LedgerDays
+from meters.acts.round_view import (
     READS,
     Entry,
     RoundPage,
@@ -37,6 +31,15 @@ from meters.reports.round_view import (
     round_row,
     round_view,
 )
+from meters.archive.archive_days import day_of
+from meters.archive.day_file import ArchiveError, DayFile, LineBlock, entry_of
+from meters.archive.day_summaries import read_summary, written_summary
+from meters.floor.facility import GamingDays
+from meters.floor.floor_file import Floor, Link
+from meters.ledger.accounts import transfers_in
+from meters.ledger.claim_evidence import table_of
+from meters.ledger.claim_records import record_of
+from meters.ledger.day_summary import DaySummary
 from meters.store.link_reader import LinkReader
 
 READ_WITHIN_S: Final = 6.0
@@ -45,6 +48,7 @@ READ_WITHIN_S: Final = 6.0
 _CANDIDATES_MAX: Final = 20
 _DAYS_MAX: Final = 400
 _PAGE: Final = 1_000
+_NOT_HERE: Final = "which neither Redis nor the archive of this machine has"
 _BUSY: Final = "the archive is being read for somebody else: try again in a moment"
 _T = TypeVar("_T")
 
@@ -113,6 +117,8 @@ class RoundSearch:
         since_s = int(since.timestamp())
         found = days.index.since(table, since_s, query.after, query.limit)
         found = [one for one in found if one.at_s < ends_s]
+        if not found and day not in {*days.closed, await self._store(link).open_day()}:
+            raise _unknown(f"gaming day {day}, {_NOT_HERE}")
         rows = await self._rows(link, found)
         more = rows[-1].entry if len(found) == query.limit else None
         return RoundPage(rounds=tuple(rows), latest_first=False, next=more, day=day)
@@ -158,26 +164,29 @@ class RoundSearch:
             else:
                 file = await self._aside(lambda: days.archived(entry))
                 rows = await self._archived_rows(link, table, name, [file] if file else [])
+            searched = "in the ledger"
         else:
-            rows = await self._of_forgotten(link, table, claim)
+            files = _NewestFirst(days)
+            rows = await self._of_forgotten(link, table, claim, files)
+            searched = f"among the wins in Redis, nor {files.words}"
         if not rows:
-            raise _unknown(f"a round of claim {claim}")
+            raise _unknown(f"round of claim {claim} {searched}")
         return RoundPage(rounds=tuple(rows[:1]), latest_first=True, next=None, day=None)
 
-    async def _of_forgotten(self, link: Link, table: str, claim: str) -> list[RoundRow]:
+    async def _of_forgotten(
+        self, link: Link, table: str, claim: str, files: "_NewestFirst"
+    ) -> list[RoundRow]:
         """Return the round of a claim that only the archive has."""
         try:
             seq = int(claim.rsplit("-", 2)[1])
         except (IndexError, ValueError):
             raise ActError("bad_value", "a claim is a name such as main.TCP-01-42-1") from None
-        days, until = self._links[link.id].days, time.monotonic() + READ_WITHIN_S
 
         def search() -> list[Entry]:
-            for file in _newest_first(days, until):
+            for file in files:
                 summary = written_summary(file)
                 first, last = summary.seqs.get(table, (0, 0)) if summary else (0, seq)
                 if first <= seq <= last:
-                    of_table = _text("table", table)
                     result = next(
                         (
                             line
@@ -187,7 +196,7 @@ class RoundSearch:
                         None,
                     )
                     if result:
-                        return [*_lines(file, of_table + b"," + _text("round", result.round))]
+                        return [*_lines(file, _text_of(table, result.round))]
             return []
 
         return _rows_of(link, await self._aside(search))
@@ -203,19 +212,23 @@ class RoundSearch:
                 begins, ends = (int(one.timestamp()) for one in self._days.bounds(day))
                 at_s = {one.entries[0]: one.at_s for one in found}
                 rows = [row for row in rows if begins <= at_s[row.entry] < ends]
-        if not rows and (file or day is None):
-            until = time.monotonic() + READ_WITHIN_S
-            files = [file] if file else _newest_first(days, until)
+        searched = f"on the gaming day {day}"
+        if not rows and file:
+            rows = await self._archived_rows(link, table, name, [file])
+        elif not rows and day is None:
+            files = _NewestFirst(days)
             rows = await self._archived_rows(link, table, name, files)
+            searched = f"since the last archived day, nor {files.words}"
+        elif day and day not in {*days.closed, await self._store(link).open_day()}:
+            searched += f", {_NOT_HERE}"
         if not rows:
-            where = f" on {day}" if day else ": give its gaming day to look in the archive"
-            raise _unknown(f"a round {name} of table {table}{where}")
+            raise _unknown(f"round {name} of table {table} {searched}")
         return RoundPage(rounds=tuple(rows), latest_first=True, next=None, day=day)
 
     async def _archived_rows(
         self, link: Link, table: str, name: str, files: Iterable[DayFile]
     ) -> list[RoundRow]:
-        text = _text("table", table) + b"," + _text("round", name)
+        text = _text_of(table, name)
 
         def search() -> list[Entry]:
             return next((found for file in files if (found := [*_lines(file, text)])), [])
@@ -248,15 +261,7 @@ class RoundSearch:
 
         def search() -> tuple[list[Entry], dict[int, dict[str, int]]]:
             file = days.archived(entry)
-            first = next(iter(file.lines(b'{"number":%d,' % entry)), None) if file else None
-            if file is None or first is None or not first.round:
-                return [], {}
-            text = _text("table", first.table) + b"," + _text("round", first.round)
-            groups = grouped(_lines(file, text))
-            group = next((one for one in groups if entry in dict(one)), [])
-            ends = [at for at, fields in group if fields["kind"] in {b"result", b"void"}]
-            befores = _befores(file, sorted({at for at, _ in group[:1]} | {*ends}))
-            return group, befores
+            return _archived_round(file, entry) if file else ([], {})
 
         entries, befores = await self._aside(search)
         if not entries:
@@ -297,7 +302,7 @@ class RoundSearch:
             raise ActError("busy", _BUSY) from None
         try:
             return await asyncio.to_thread(work)
-        except ArchiveError as error:
+        except (ArchiveError, *UNREADABLE) as error:
             raise ActError("archive_failed", str(error)) from None
         finally:
             self._turn.release()
@@ -332,7 +337,7 @@ class RoundSearch:
 
 
 def _unknown(what: str) -> ActError:
-    return ActError("unknown_round", f"the ledger here has no {what.removeprefix('a ')}")
+    return ActError("unknown_round", f"the ledger here has no {what}")
 
 
 def _read(read: Callable[[], _T]) -> _T:
@@ -352,16 +357,40 @@ def _text(name: str, value: str) -> bytes:
     return b'"%s":%s' % (name.encode(), msgspec.json.encode(value))
 
 
+def _text_of(table: str, name: str) -> bytes:
+    """Return what the lines of a round have in an archive file."""
+    return _text("table", table) + b"," + _text("round", name)
+
+
 def _lines(file: DayFile, containing: bytes, after: int = 0) -> Iterator[Entry]:
     return map(entry_of, file.lines(containing, after=after))
 
 
-def _newest_first(days: LedgerDays, until_s: float) -> Iterator[DayFile]:
-    """Yield archive files, the last day first, until a time."""
-    for file in days.newest_first(_DAYS_MAX):
-        if time.monotonic() > until_s:
-            return
-        yield file
+class _NewestFirst:
+    """The archive files of a link, the last day first, for some seconds."""
+
+    def __init__(self, days: LedgerDays) -> None:
+        self._days = days
+        self._until_s = time.monotonic() + READ_WITHIN_S
+        self._read: list[str] = []
+        self._left_out = False
+
+    def __iter__(self) -> Iterator[DayFile]:
+        for file in self._days.newest_first(_DAYS_MAX):
+            if time.monotonic() > self._until_s:
+                self._left_out = True
+                return
+            self._read.append(day_of(file.path))
+            yield file
+
+    @property
+    def words(self) -> str:
+        """Where a search has looked."""
+        if not self._read:
+            return "in an archive: this machine has none"
+        days = " to ".join(dict.fromkeys((self._read[-1], self._read[0])))
+        rest = ". Days before were not read: give the gaming day" if self._left_out else ""
+        return f"in the archive of {days}{rest}"
 
 
 def _known_before(summary: DaySummary, entry: int) -> tuple[int, dict[str, int]]:
@@ -378,27 +407,66 @@ def _move(meters: dict[str, int], fields: Mapping[str, bytes]) -> None:
         meters[meter] = meters.get(meter, 0) + micros
 
 
-def _befores(file: DayFile, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
-    """Return the micros of the meters before some entries of an archived day."""
-    found: dict[int, dict[str, int]] = {}
-    summary = written_summary(file)
-    if not numbers:
-        return found
-    if summary is None:
-        opening = file.day.opening.books.balances
-        meters = {
-            account.removeprefix(meter_account("")): micros
-            for account, micros in opening.items()
-            if account.startswith(meter_account(""))
-        }
-        after = file.head.first - 1
-    else:
-        after, meters = _known_before(summary, numbers[0])
-    due = list(numbers)
-    for line in file.lines(after=after):
-        if line.number == due[0]:
-            found[due.pop(0)] = dict(meters)
-            if not due:
-                break
-        _move(meters, {"transfers": line.transfers.encode()})
+_Round = tuple[list[Entry], dict[int, dict[str, int]]]
+"""The entries of a round, and the micros of the meters before its first entry and its end."""
+
+
+def _archived_round(file: DayFile, entry: int) -> _Round:
+    """Return the round of an archived day with an entry.
+
+    The file of a large floor takes a second to read. It is read once, except for a round that began
+    more than ten minutes before `entry`.
+    """
+    summary = read_summary(file)
+    hits = (hit for meter in summary.meters.values() for hit in meter.hits if hit.entry == entry)
+    text = next((_text_of(hit.table, hit.round) for hit in hits), b"")
+    found = _round_with(file, summary, entry, text)
+    if not text and found[0] and found[0][0][1]["kind"] != b"wagers":
+        first = found[0][0][1]
+        text = _text_of(first["table"].decode(), first["round"].decode())
+        return _round_with(file, summary, entry, text)
     return found
+
+
+def _round_with(file: DayFile, summary: DaySummary, entry: int, text: bytes) -> _Round:
+    """Return the round with an entry. Its lines have `text`; empty if it is not known yet.
+
+    The blocks of the last ten to twenty minutes are kept: there, the meters are found from the step
+    before, and the beginning of the round if only its end is known.
+    """
+    begin = b'{"number":%d,' % entry
+    kept: deque[tuple[int, LineBlock]] = deque()
+    found: list[Entry] = []
+    befores: dict[int, dict[str, int]] = {}
+    for block in file.blocks():
+        kept.append((block.last, block))
+        step = bisect_left(summary.entries, kept[-1][0])
+        while kept[0][0] <= (summary.entries[step - 2] if step > 1 else summary.after):
+            kept.popleft()
+        looked = [block]
+        if not text and begin in block.lines:
+            line = next(block.entries(begin))
+            if not line.round:
+                break
+            text = _text_of(line.table, line.round)
+            looked = [each for _, each in kept]
+        elif not text or text not in block.lines:
+            continue
+        for line in (line for each in looked for line in each.entries(text)):
+            found.append(entry_of(line))
+            if line.kind in {"wagers", "result", "void"}:
+                befores[line.number] = _meters_before(summary, kept, line.number)
+    group = next((one for one in grouped(found) if entry in dict(one)), [])
+    return group, {number: befores[number] for number, _ in group if number in befores}
+
+
+def _meters_before(
+    summary: DaySummary, kept: Iterable[tuple[int, LineBlock]], entry: int
+) -> dict[str, int]:
+    after, meters = _known_before(summary, entry)
+    for last, block in kept:
+        for line in block.entries(after=after) if last > after else ():
+            if line.number >= entry:
+                return meters
+            _move(meters, {"transfers": line.transfers.encode()})
+    return meters

@@ -5,6 +5,7 @@ today, or about a month, does not read the ledger again.
 """
 
 import asyncio
+import threading
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -28,6 +29,7 @@ from meters.ledger.claim_evidence import CLAIM_ACTS
 from meters.ledger.day_summary import DayFold, DaySummary, seconds_of
 from meters.ledger.entry_messages import READING
 from meters.ledger.table_corrections import ASK_ACTS
+from meters.process.owned_tasks import OwnedTasks
 from meters.store.link_reader import LinkReader
 
 _DAY: Final = timedelta(days=1)
@@ -154,12 +156,18 @@ class DaySpan:
 
 
 class LedgerDays:
-    """Every method that waits raises a `RedisError`, OSError or ValueError if Redis fails."""
+    """Every method that waits raises a `RedisError`, OSError or ValueError if Redis fails.
 
-    def __init__(self, store: LinkReader, link: str, archive: ArchiveFiles) -> None:
+    What takes longer than a request waits goes on among `tasks`.
+    """
+
+    def __init__(
+        self, store: LinkReader, link: str, archive: ArchiveFiles, tasks: OwnedTasks
+    ) -> None:
         self._store = store
         self._link = link
         self._archive = archive
+        self._tasks = tasks
         self._fold = DayFold(link, 0, "", {})
         self._begun = False
         self._closed: dict[date, DaySummary] = {}
@@ -199,9 +207,7 @@ class LedgerDays:
     async def caught_up(self, within_s: float) -> bool:
         """Read new entries; return whether all were read within a time, or go on in background."""
         if self._reading is None or self._reading.done():
-            self._reading = asyncio.create_task(self._read_on(), name="ledger days")
-            # If it fails after the time limit, nobody waits for it.
-            self._reading.add_done_callback(lambda task: task.cancelled() or task.exception())
+            self._reading = self._tasks.start(self._read_on(), f"ledger of {self._link}")
         await asyncio.wait({self._reading}, timeout=within_s)
         if not self._reading.done():
             return False
@@ -266,7 +272,7 @@ class LedgerDays:
         files, before = await asyncio.to_thread(self._files, first, last)
         found, lacking = await asyncio.to_thread(self._written, files)
         if lacking and (self._making is None or self._making.done()):
-            self._making = asyncio.create_task(self._make(lacking), name="day summaries")
+            self._making = self._tasks.start(self._make(lacking), f"summaries of {self._link}")
             await asyncio.wait({self._making}, timeout=within_s)
             more, lacking = await asyncio.to_thread(self._written, files)
             found |= more
@@ -309,11 +315,13 @@ class LedgerDays:
             del self._known[next(iter(self._known))]
 
     async def _make(self, files: Sequence[DayFile]) -> None:
-        for file in files:
-            try:
-                self._keep(file, await asyncio.to_thread(read_summary, file))
-            except ArchiveError:
-                continue
+        ended = threading.Event()
+        try:
+            for file in files:
+                with suppress(ArchiveError):  # the nightly check of the archive reports it
+                    self._keep(file, await asyncio.to_thread(read_summary, file, ended.is_set))
+        finally:
+            ended.set()
 
     def archived(self, entry: int) -> DayFile | None:
         """Return the archive file with an entry, or None. It opens files: call it in a thread.

@@ -2,15 +2,19 @@
 
 import asyncio
 import multiprocessing
+import os
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing.synchronize import Event
 from typing import Final
 
 import msgspec
 
 from bonus.odds.odds_entries import OddsEntry
 from meters.floor.floor_file import Floor, Link, Meter
+from meters.process.owned_tasks import OwnedTasks
 from meters.process.signals import begin_worker_process
 from meters.selfcheck.floor_offers import floor_offers
 from meters.selfcheck.odds_counting import count_entries
@@ -19,7 +23,7 @@ _ENVY: Final = "Envy Bonuses are left out."
 
 
 @dataclass(frozen=True, slots=True)
-class BreakEven:
+class CountedBreakEven:
     """The lowest amount of a meter at which a wager has no house edge.
 
     It is counted exactly, with the meter's wager, and rounded up to the cent. `notes` say for whom
@@ -36,20 +40,26 @@ class BreakEven:
 class BreakEvens:
     """The break-even amounts of each link, counted again if its parameters change."""
 
-    def __init__(self, floor: Floor) -> None:
+    def __init__(self, floor: Floor, tasks: OwnedTasks) -> None:
         self._floor = floor
-        self._counted: dict[str, tuple[Link, asyncio.Task[Sequence[BreakEven]]]] = {}
+        self._tasks = tasks
+        self._counted: dict[str, tuple[Link, asyncio.Task[Sequence[CountedBreakEven]]]] = {}
 
-    async def of(self, link: Link, within_s: float) -> Sequence[BreakEven]:
-        """Return the break-even amounts of a link's meters; none while they are being counted."""
+    async def of(self, link: Link, within_s: float) -> Sequence[CountedBreakEven]:
+        """Return the break-even amounts of a link's meters.
+
+        There are none while they are being counted, or if they could not be counted.
+        """
         known = self._counted.get(link.id)
         if known is None or known[0] != link:
-            counting = asyncio.create_task(self._count(link), name="break-even")
+            counting = self._tasks.start(self._count(link), f"break-even of {link.id}")
             known = self._counted[link.id] = link, counting
-        await asyncio.wait({known[1]}, timeout=within_s)
-        return known[1].result() if known[1].done() else ()
+        counting = known[1]
+        await asyncio.wait({counting}, timeout=within_s)
+        well = counting.done() and not counting.cancelled() and counting.exception() is None
+        return counting.result() if well else ()
 
-    async def _count(self, link: Link) -> Sequence[BreakEven]:
+    async def _count(self, link: Link) -> Sequence[CountedBreakEven]:
         offers = [
             offer
             for offer in floor_offers(msgspec.structs.replace(self._floor, link=(link,)))
@@ -57,16 +67,31 @@ class BreakEvens:
         ]
         # The count takes seconds, for which it would stop the service.
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(1, context, begin_worker_process) as pool:
+        ended = context.Event()
+        pool = ProcessPoolExecutor(1, context, _begin_counting, (ended,))
+        try:
             loop = asyncio.get_running_loop()
             entries = await loop.run_in_executor(pool, count_entries, offers, "serve")
+        finally:
+            ended.set()  # a service that stops does not wait for the count
+            pool.shutdown(wait=False, cancel_futures=True)
         return [one for meter in link.meter for one in _of_meter(link, meter, entries)]
 
 
-def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterator[BreakEven]:
+def _begin_counting(ended: Event) -> None:
+    begin_worker_process()
+    threading.Thread(target=_end_after, args=(ended,), daemon=True).start()
+
+
+def _end_after(ended: Event) -> None:
+    ended.wait()
+    os._exit(0)
+
+
+def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterator[CountedBreakEven]:
     """Yield the lowest amount of each wager that feeds a meter, once for tables that agree."""
     feeding = {table.id for table in link.table if meter.meter_id in table.meters}
-    found: dict[tuple[str, str], BreakEven] = {}
+    found: dict[tuple[str, str], CountedBreakEven] = {}
     for entry in entries:
         if entry.wager not in meter.wagers or feeding.isdisjoint(entry.tables):
             continue
@@ -76,7 +101,7 @@ def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterato
         if cents is None:
             continue
         notes = f"{entry.note} {_ENVY}".strip() if entry.envy_return else entry.note
-        one = BreakEven(meter.meter_id, entry.game, entry.wager, cents, notes)
+        one = CountedBreakEven(meter.meter_id, entry.game, entry.wager, cents, notes)
         key = entry.game, entry.wager
         if key not in found or cents < found[key].cents:
             found[key] = one

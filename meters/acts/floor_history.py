@@ -1,6 +1,6 @@
 """What the floor page reads about the past: meters in pictures, the floor's activity, rounds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
@@ -8,15 +8,9 @@ from typing import Final
 
 from bonus.display import item_words
 from meters.acts.act_refusals import ActError, store_failure_as_inoperable
-from meters.archive.archive_days import ArchiveFiles
-from meters.archive.day_file import ArchiveError
-from meters.floor.facility import GamingDays
-from meters.floor.floor_file import Floor, Link, Meter
-from meters.ledger.claim_records import record_of
-from meters.process.clock import now
-from meters.reports.break_even import BreakEvens
-from meters.reports.ledger_days import DaySpan, LedgerDays
-from meters.reports.meter_history import (
+from meters.acts.ledger_days import DaySpan, LedgerDays
+from meters.acts.meter_history import (
+    BreakEven,
     BreakEvenRow,
     FloorDay,
     MeterHistory,
@@ -28,8 +22,15 @@ from meters.reports.meter_history import (
     month_picture,
     spark,
 )
-from meters.reports.round_search import RoundQuery, RoundSearch, SearchedLink
-from meters.reports.round_view import RoundPage, RoundView
+from meters.acts.round_search import RoundQuery, RoundSearch, SearchedLink
+from meters.acts.round_view import RoundPage, RoundView
+from meters.archive.archive_days import ArchiveFiles
+from meters.archive.day_file import ArchiveError
+from meters.floor.facility import GamingDays
+from meters.floor.floor_file import Floor, Link, Meter
+from meters.ledger.claim_records import record_of
+from meters.process.clock import now
+from meters.process.owned_tasks import OwnedTasks
 from meters.store.link_store import LinkStore
 
 _WITHIN_S: Final = 1.5
@@ -50,20 +51,29 @@ def _failures_as_refusals() -> Iterator[None]:
 
 
 class FloorHistory:
-    """The past of all links. Every method raises an `ActError` if it cannot answer."""
+    """The past of all links. Every method raises an `ActError` if it cannot answer.
 
-    def __init__(self, floor: Floor, stores: Mapping[str, LinkStore]) -> None:
+    `break_evens` returns those of a link, or none if they are not counted within some seconds.
+    """
+
+    def __init__(
+        self,
+        floor: Floor,
+        stores: Mapping[str, LinkStore],
+        break_evens: Callable[[Link, float], Awaitable[Sequence[BreakEven]]],
+        tasks: OwnedTasks,
+    ) -> None:
         self._floor = floor
         self._stores = stores
         self._gaming_days = GamingDays.of_facility(floor.facility)
         directory = Path(floor.archive.directory)
         self._days = {
-            link: LedgerDays(store, link, ArchiveFiles(directory, link))
+            link: LedgerDays(store, link, ArchiveFiles(directory, link), tasks)
             for link, store in stores.items()
         }
         searched = {link: SearchedLink(store, self._days[link]) for link, store in stores.items()}
         self._rounds = RoundSearch(floor, searched, self._in_force)
-        self._break_evens = BreakEvens(floor)
+        self._break_evens = break_evens
 
     async def meter(self, link_id: str, meter_id: str, day: date | None) -> MeterHistory:
         """Return the history of a meter: 24 hours, or a gaming day, and the 30 days up to it.
@@ -75,11 +85,12 @@ class FloorHistory:
         with _failures_as_refusals():
             last = await self._day(link_id, day)
             span = await self._span(link_id, month_before(last), last)
-            amounts = await self._break_evens.of(link, _WITHIN_S)
+            evens = await self._break_evens(link, _WITHIN_S)
         at = now()
         begins, ends = self._gaming_days.bounds(last) if day else (at - _HOURS, at)
         ends_s, now_s = int(min(ends, at).timestamp()), int(at.timestamp())
         minutes = self._days[link_id].minutes
+        amounts = [] if day else self._days[link_id].amounts(meter_id)
         return MeterHistory(
             link=link_id,
             link_name=link.name,
@@ -91,14 +102,8 @@ class FloorHistory:
             reseed=meter.terms.reseed_cents,
             day=day,
             hour=None if day else last_hour(minutes, meter_id, now_s) // 10_000,
-            last_day=hourly_picture(
-                span,
-                meter_id,
-                int(begins.timestamp()),
-                ends_s,
-                [] if day else self._days[link_id].amounts(meter_id),
-            ),
-            month=month_picture(span, meter_id, last, self._gaming_days, now_s),
+            last_day=hourly_picture(span, meter_id, int(begins.timestamp()), ends_s, amounts),
+            month=month_picture(span, meter_id, last, self._gaming_days, now_s, minutes=amounts),
             break_even=tuple(
                 BreakEvenRow(
                     game=one.game,
@@ -107,7 +112,7 @@ class FloorHistory:
                     amount=one.cents,
                     notes=one.notes,
                 )
-                for one in amounts
+                for one in evens
                 if one.meter == meter_id
             ),
         )

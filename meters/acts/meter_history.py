@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 from statistics import median
-from typing import Final
+from typing import Final, Protocol
 
 from bonus.display import hand_words
 from bonus.rounds import WrittenPercent
 from bonus.wagers import MICROS_PER_CENT
 from meters.acts.claim_types import FloorRow
+from meters.acts.ledger_days import DaySpan
 from meters.floor.facility import GamingDays
 from meters.ledger.day_summary import STEP_S, DaySummary, Hit
 from meters.process.clock import text_of
-from meters.reports.ledger_days import DaySpan
 
 HITS_MAX: Final = 400
 """The most wins that a picture shows, the latest ones."""
@@ -21,6 +21,7 @@ HITS_MAX: Final = 400
 SPARK_S: Final = 1_800
 SPARK_MINUTES: Final = 5
 MONTH_S: Final = 3_600
+FEW_DAYS: Final = 2
 LATE_S: Final = 180
 """The floor page marks a win that waits longer."""
 
@@ -84,6 +85,21 @@ class MeterPicture(FloorRow, frozen=True, kw_only=True):
     added: int = 0
     unread: int = 0
     missing: tuple[MissingDays, ...] = ()
+
+
+class BreakEven(Protocol):
+    """The lowest amount of a meter at which a wager has no house edge."""
+
+    @property
+    def meter(self) -> str: ...
+    @property
+    def game(self) -> str: ...
+    @property
+    def wager(self) -> str: ...
+    @property
+    def cents(self) -> int: ...
+    @property
+    def notes(self) -> str: ...
 
 
 class BreakEvenRow(FloorRow, frozen=True, kw_only=True):
@@ -326,9 +342,19 @@ def hourly_picture(
 
 
 def month_picture(
-    span: DaySpan, meter: str, last: date, days: GamingDays, now_s: int
+    span: DaySpan,
+    meter: str,
+    last: date,
+    days: GamingDays,
+    now_s: int,
+    *,
+    minutes: Sequence[tuple[int, int]] = (),
 ) -> MeterPicture:
-    """Return the picture of a meter for 30 gaming days, with a bar for each."""
+    """Return the picture of a meter for 30 gaming days, with a bar for each.
+
+    In its first days, a meter has few hours: its line then has all steps, and the `minutes` of the
+    last hour, if the picture ends now.
+    """
     sums = {
         day: sum(summary.meters[meter].added)
         for day, summary in span.days
@@ -340,7 +366,8 @@ def month_picture(
         begins, ends = (int(moment.timestamp()) for moment in days.bounds(day))
         bars.append(AddedBar(begins_s=begins, ends_s=ends, added=_cents(sums.get(day, 0))))
     ends_s = min(bars[-1].ends_s, now_s)
-    return picture(span, meter, bars[0].begins_s, ends_s, every_s=MONTH_S, bars=bars)
+    every_s, fine = (MONTH_S, ()) if len(sums) > FEW_DAYS else (STEP_S, minutes)
+    return picture(span, meter, bars[0].begins_s, ends_s, every_s=every_s, bars=bars, minutes=fine)
 
 
 def spark(
