@@ -1,9 +1,6 @@
 """The commands of `pitlink report`: of a gaming day, a month, the wins, and the tables."""
 
 import asyncio
-import csv
-import io
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +19,7 @@ from bonus.printable import escape_unprintable
 from meters.floor.floor_file import ConfigOption, Floor, Link, read_own_floor
 from meters.process.clock import now
 from meters.process.console import PlainConsole, begin_bar, progress_bar
+from meters.process.csv_text import csv_text
 from meters.process.printing import print_error, print_json, print_text
 from meters.reports.accounting_documents import (
     day_document,
@@ -33,8 +31,6 @@ from meters.reports.accounting_rows import (
     FIGURE_SHEET,
     WIN_SHEET,
     Figure,
-    SheetCell,
-    SheetRow,
     day_figures,
     figure_row,
     table_figures,
@@ -67,13 +63,6 @@ from meters.selfcheck.opened_store import open_used_store
 from meters.store.link_store import LinkStore
 
 _STDOUT: Final = "-"
-_FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
-"""Characters with which a spreadsheet formula begins.
-
-Unicode has a wide form of some of them, which is converted before the comparison.
-"""
-
-
 _Link = Annotated[str | None, typer.Option("--link", metavar="LINK", help="Only this link.")]
 _Meter = Annotated[str | None, typer.Option("--meter", metavar="METER", help="Only this meter.")]
 _From = Annotated[
@@ -259,7 +248,7 @@ class _Asked:
             zone = ZoneInfo(floor.facility.timezone)
             columns, to_sheet = (WIN_SHEET, win_row) if wins else (FIGURE_SHEET, figure_row)
             rows = (to_sheet(figure, zone) for figure in rows_of(found.links, meters))
-            _write_csv(self.csv, _csv(columns, rows))
+            _write_csv(self.csv, csv_text(columns, rows))
         if self.pdf:
             _write(self.pdf, report_pdf(document, self.paper))
         if self.as_json:
@@ -365,39 +354,3 @@ def _json(document: ReportDocument, figures: Iterator[Figure]) -> bytes:
             "rows": list(figures),
         }
     )
-
-
-def _csv(columns: Sequence[str], rows: Iterator[SheetRow]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
-    writer.writeheader()
-    writer.writerows({name: _plain(cell) for name, cell in one.items()} for one in rows)
-    return text.getvalue()
-
-
-def _plain(cell: SheetCell) -> SheetCell:
-    r"""Return a cell that no spreadsheet reads as a formula, which a person can type as a name.
-
-    A number, even a negative one, is not changed, because no person typed it. In a text, control
-    characters are escaped, and an apostrophe is put before a formula, also after blanks or a
-    semicolon: in many countries, semicolons separate cells, and there, Excel respects only the
-    quotes of the first cell.
-
-    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
-    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
-    """
-    if not isinstance(cell, str):
-        return cell
-    parts = escape_unprintable(cell).split(";")
-    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
-
-
-def _begins_formula(text: str) -> bool:
-    """Check whether a spreadsheet could read the text as a formula.
-
-    It can drop leading spaces, invisible characters, combining marks and quotes. The first other
-    character decides, in its normal form, without the combining marks that follow it.
-    """
-    shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
-    first = next((char for char in shown if char != '"'), "")
-    return unicodedata.normalize("NFKC", first)[:1] in _FORMULAS

@@ -7,13 +7,14 @@ this clock from UTC, and the time in UTC. A spreadsheet program recognizes both 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.ledger.accounts import HOUSE, PAID
+from meters.process.csv_text import SheetCell, SheetRow, time_cells, time_columns
 from meters.reports.day_figures import LinkDay, places_of
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows
 from meters.reports.ledger_scan import LinkScan
@@ -134,9 +135,6 @@ def _win_cell(win: Win, column: str) -> Cell:
     return cell if isinstance(cell, int) else str(cell)
 
 
-SheetCell = Cell | Decimal
-SheetRow = Mapping[str, SheetCell]
-
 FIGURE_SHEET: Final = (
     "gaming_day", "day_state", "link", "meter", "table", "figure", "count", "amount_dollars",
 )  # fmt: skip
@@ -179,7 +177,7 @@ def win_row(figure: Figure, zone: ZoneInfo) -> SheetRow:
     for column in _WIN_CELLS:
         names, cell = _sheet_names(column), figure[column]
         if len(names) > 1:
-            row |= zip(names, _times(str(cell), zone), strict=True)
+            row |= zip(names, time_cells(str(cell), zone), strict=True)
         else:
             row[names[0]] = Decimal(cell).scaleb(-2) if column.endswith("_cents") else cell
     return row
@@ -189,26 +187,8 @@ def _sheet_names(column: str) -> tuple[str, ...]:
     """Return the columns in a spreadsheet for one of the report's rows: a time has three."""
     name = _RENAMED.get(column, column)
     if name.endswith("_at"):
-        return f"{name}_local", f"{name}_utc_offset", f"{name}_utc"
+        return time_columns(name)
     return (name.replace("_cents", "_dollars"),)
 
 
 WIN_SHEET: Final = tuple(name for column in _WIN_CELLS for name in _sheet_names(column))
-
-
-def _times(at: str, zone: ZoneInfo) -> tuple[str, str, str]:
-    """Return a time by the facility's clock, the clock's UTC offset, and the time in UTC.
-
-    All are empty if there is no time.
-
-    >>> _times("2026-03-08T10:00:00.000Z", ZoneInfo("America/New_York"))
-    ('2026-03-08 06:00:00', 'UTC-04:00', '2026-03-08 10:00:00')
-    """
-    if not at:
-        return "", "", ""
-    local = datetime.fromisoformat(at).astimezone(zone)
-    return (
-        f"{local:%Y-%m-%d %H:%M:%S}",
-        f"UTC{local.isoformat()[-6:]}",
-        f"{local.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
-    )

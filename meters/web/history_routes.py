@@ -3,20 +3,24 @@
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated, Final
+from zoneinfo import ZoneInfo
 
+from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, QueryParameter
 
 from meters.acts.act_refusals import ActError
 from meters.acts.claim_types import ENTRIES_MAX
 from meters.acts.floor_history import FloorHistory
+from meters.acts.history_sheet import history_csv
 from meters.acts.meter_history import FloorDay, MeterHistory, MeterSpark
 from meters.acts.round_search import RoundQuery
 from meters.acts.round_view import RoundPage, RoundView
 from meters.floor.floor_file import Floor
 from meters.floor.roles import Right
 from meters.web.display_state import DisplayState
-from meters.web.security import staff_read
+from meters.web.error_answers import refusals
+from meters.web.security import SESSION, needs, staff_read
 from meters.web.table_states import FloorTables, TableStates
 
 ROUNDS_MAX: Final = 50
@@ -28,13 +32,13 @@ def history_routes(
     floor: Floor, history: FloorHistory, tables: TableStates, displays: DisplayState
 ) -> list[HTTPRouteHandler]:
     return [
-        *_picture_routes(history),
+        *_picture_routes(history, ZoneInfo(floor.facility.timezone)),
         *_round_routes(history),
         _table_route(floor, history, tables, displays),
     ]
 
 
-def _picture_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
+def _picture_routes(history: FloorHistory, zone: ZoneInfo) -> list[HTTPRouteHandler]:
     @staff_read("/api/v1/links/{link:str}/meters/{meter:str}/history", Right.WINS, *_READS)
     async def show_meter_history(
         link: FromPath[str], meter: FromPath[str], day: FromQuery[str | None] = None
@@ -46,6 +50,24 @@ def _picture_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
         """
         return await history.meter(link, meter, _day(day))
 
+    @get(
+        "/api/v1/links/{link:str}/meters/{meter:str}/history.csv",
+        opt=needs(Right.WINS),
+        security=SESSION,
+        responses=refusals(*_READS),
+        media_type="text/csv",
+    )
+    async def show_meter_history_csv(
+        link: FromPath[str], meter: FromPath[str], day: FromQuery[str | None] = None
+    ) -> Response[bytes]:
+        """Return the history of a meter as a spreadsheet: its amounts, contributions and wins."""
+        found = await history.meter(link, meter, _day(day))
+        name = "-".join(filter(None, (link, meter, day)))
+        named = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+        # A byte order mark makes Excel read UTF-8.
+        text = history_csv(found, zone).encode("utf-8-sig")
+        return Response(text, media_type="text/csv", headers=named)
+
     @staff_read("/api/v1/meters/sparks", Right.WINS, *_READS)
     async def list_sparks() -> Sequence[MeterSpark]:
         """List the last 24 hours of every meter in a few points, for a small picture of each."""
@@ -56,7 +78,7 @@ def _picture_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
         """Show the wagers, waits, wins and payments of the open gaming day, or of a past one."""
         return await history.floor_day(_day(day))
 
-    return [show_meter_history, list_sparks, show_floor_day]
+    return [show_meter_history, show_meter_history_csv, list_sparks, show_floor_day]
 
 
 def _round_routes(history: FloorHistory) -> list[HTTPRouteHandler]:

@@ -12,7 +12,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from meters.acts.act_rows import ActRow
 from meters.acts.claim_types import ENTRIES_MAX, PAGE_MAX, Words
-from meters.acts.link_view import LinkView
+from meters.acts.link_view import LinkDone, LinkView
 from meters.acts.links import Links
 from meters.acts.meter_changes import Adjustment, ParameterChange, ProposalRow
 from meters.floor.roles import Right
@@ -51,7 +51,14 @@ def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
         """List what people did with a link, latest first (duty D17)."""
         return await links.acts(link, before, limit)
 
-    return [list_links, list_acts]
+    @staff_read("/api/v1/links/last-done", Right.WINS, *_READS)
+    async def list_last_done(
+        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 5,
+    ) -> Sequence[LinkDone]:
+        """List what was last done with each link: audited, read, archived, corrected (D17, D19)."""
+        return await links.last_done(limit)
+
+    return [list_links, list_acts, list_last_done]
 
 
 def _switching_routes(links: Links) -> list[HTTPRouteHandler]:

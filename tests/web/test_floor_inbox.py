@@ -140,50 +140,36 @@ async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: Floor
     await expect(claim_row(page, ROYAL)).to_be_visible()
 
 
-@pytest.mark.slow
-async def test_a_win_is_validated_once_and_only_after_it_was_said_again(room: FloorRoom) -> None:
-    """Escape, a second tap and a second press are no decisions. The focus stays with the win."""
+async def test_a_win_is_validated_by_one_press_beside_its_evidence(room: FloorRoom) -> None:
+    """A second tap on its row and a second press are no decisions. No row has the button."""
     page = await room.signed_in("Flo", size="phone")
     await expect(claim_row(page).get_by_role("button")).to_have_count(0)
-    pane = await claim_card(page)
-    button = pane.get_by_role("button", name="Validate $1,510.00")
-    confirm = dialog(page).get_by_role("button", name="Validate")
-    await button.focus()
-    await page.keyboard.press("Enter")
-    await sees(dialog(page), "Table TCP-03, position 3", "$1,510.00")
-    await sees(dialog(page), "another person pays it as a hand pay")
-    for _ in range(6):
-        await page.keyboard.press("Tab")
-        inside = (
-            "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
-        )
-        assert await page.evaluate(inside)
-    room.stand.claims.put(CLAIM, patron="Walter Ng")
-    await expect(pane).to_contain_text("Walter Ng")
-    await page.keyboard.press("Escape")
-    await expect(dialog(page)).to_have_count(0)
-    await expect(button).to_be_focused()
-    await button.evaluate("""(it) => {
-      it.click();
-      const again = document.querySelector("dialog button.go");
-      again.click();
-      again.form.requestSubmit();
-    }""")
-    await expect(confirm).to_be_enabled()
-    assert room.acts == []
     sent: list[str] = []
     page.on("request", lambda asked: sent.append(asked.url) if asked.method == "POST" else None)
-    await expect(confirm).to_have_text("Validate $1,510.00")
-    await confirm.evaluate("(it) => { it.click(); it.form.requestSubmit(); it.click(); }")
+    await (
+        claim_row(page)
+        .get_by_role("link")
+        .evaluate("""async (it) => {
+      it.click();
+      while (!document.querySelector(".one-press")) await new Promise(requestAnimationFrame);
+      document.querySelector(".one-press button").click();
+      document.querySelector(".one-press").requestSubmit();
+    }""")
+    )
+    pane = opened(page)
+    button = pane.get_by_role("button", name="Validate $1,510.00")
+    await expect(button).to_be_enabled()
+    assert (sent, room.acts) == ([], [])
+    await button.evaluate("(it) => { it.click(); it.form.requestSubmit(); it.click(); }")
     await expect(pane).to_contain_text("Validated by Flo")
-    await expect(dialog(page)).to_have_count(0)
+    await expect(pane.locator("h2")).to_be_focused()
     assert len(sent) == 1
     await sees(
         page.locator(".receipt"), "Validated $1,510.00, TCP-03 · Position 3", "Print", "Open"
     )
     # What is not paid by hand is done once it is validated.
     await press_on(page, "Validate", SMALL)
-    await answer(page, "Validate $70.00")
+    await sees(opened(page, SMALL), "Validated by Flo")
     await back(page)
     await expect(claim_row(page, SMALL)).to_have_count(0)
     await expect(page.locator(".count")).to_have_text("1")
@@ -254,10 +240,10 @@ async def test_a_second_person_who_comes_too_late_is_told_so_and_does_nothing_tw
 ) -> None:
     """That is a receipt, no error: the pane then shows what was done, and what comes next."""
     page = await room.signed_in("Finn", size="desk")
-    await press_on(page, "Validate")
+    await expect(claim_row(page)).to_be_visible()
     await page.route("**/api/v1/claims", lambda route: route.abort())
     await validated_by_flo(room)
-    await answer(page, "Validate $1,510.00")
+    await press_on(page, "Validate")
     await sees(page.locator(".receipt"), "TCP-03 · Position 3: Validated already by Flo", "Open")
     await expect(dialog(page)).to_have_count(0)
     await page.unroute("**/api/v1/claims")
@@ -266,7 +252,7 @@ async def test_a_second_person_who_comes_too_late_is_told_so_and_does_nothing_tw
 
 
 async def test_the_keys_go_through_the_list_and_press_the_first_act(room: FloorRoom) -> None:
-    """V only opens the dialog. The keys can be switched off."""
+    """V only leads to the button, and Enter presses it once. The keys can be switched off."""
     room.stand.claims.put(ROYAL)
     page = await room.signed_in("Flo", size="desk")
     await expect(opened(page, ROYAL)).to_be_visible()
@@ -276,19 +262,32 @@ async def test_the_keys_go_through_the_list_and_press_the_first_act(room: FloorR
         await expect(claim_row(page, row).get_by_role("link")).to_have_attribute(
             "aria-current", "true"
         )
-    await page.keyboard.press("v")
-    await sees(dialog(page), "Validate this win?", "$1,510.00")
+    button = opened(page).get_by_role("button", name="Validate $1,510.00")
+    await expect(button).to_be_enabled()
+    for _ in range(2):
+        await page.keyboard.press("v")
+        await expect(button).to_be_focused()
     await page.keyboard.press("j")
-    await page.keyboard.press("Escape")
-    await expect(opened(page)).to_be_visible()
+    await expect(opened(page, SMALL)).to_be_visible()
+    await page.keyboard.press("Enter")
+    await expect(opened(page, SMALL).locator("h2")).to_be_focused()
     await page.keyboard.press("/")
     await page.keyboard.type("jv")
-    await expect(dialog(page)).to_have_count(0)
     await account(page, "Keys on")
     await page.keyboard.press("Escape")
     await page.keyboard.press("v")
-    await expect(dialog(page)).to_have_count(0)
+    await expect(opened(page, SMALL).locator("[data-key=v]")).not_to_be_focused()
     assert room.acts == []
+    await account(page, "Keys off")
+    await page.keyboard.press("Escape")
+    await page.locator(".find input").fill("")
+    await claim_card(page)
+    await expect(button).to_be_enabled()
+    await page.locator(".detail h2").focus()
+    for key in ("v", "Enter", "Enter"):
+        await page.keyboard.press(key)
+    await expect(opened(page)).to_contain_text("Validated by Flo")
+    assert room.acts == [("c1", "validate", "Flo")]
 
 
 @pytest.mark.slow
@@ -306,10 +305,11 @@ async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
         )
 
     button = (await claim_card(page)).get_by_role("button", name="Validate")
+    await page.clock.run_for(500)
     await press_while(page, button, "claims", reject)
-    await expect(dialog(page)).to_contain_text(CLAIM.table)
     await page.clock.run_for(1)
     await expect(claim_row(page, earlier)).to_have_count(0)
+    await expect(opened(page)).to_contain_text("Validated by Flo")
 
 
 @pytest.mark.slow
@@ -320,14 +320,13 @@ async def test_a_missing_answer_is_reported_as_such(room: FloorRoom) -> None:
     asked: asyncio.Queue[Route] = asyncio.Queue()
     await page.route("**/validate", asked.put)
     await press_on(page, "Validate")
-    await answer(page, "Validate $1,510.00")
     await asked.get()
-    await validated_by_flo(room)
     await page.clock.fast_forward("00:08")
-    await expect(dialog(page).get_by_role("alert")).to_have_text(
+    await expect(opened(page).get_by_role("alert")).to_have_text(
         "No answer. It may or may not have been done: check the list."
     )
-    await answer(page, "Close")
+    await expect(opened(page).get_by_role("button", name="Validate")).to_be_enabled()
+    await validated_by_flo(room)
     await expect(opened(page)).to_contain_text("Validated by Flo")
 
 

@@ -12,11 +12,15 @@ from tests.browsers import check_accessible, check_fits, sees
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides
-from tests.web.floor_hand import FloorRoom, back, go, press, resize
+from tests.web.floor_hand import FloorRoom, back, go, press, resize, type_sign_in
 from tests.web.in_memory import ROUND
 from tests.web.stand import AT
 
 SIZES = ("desk", "tablet", "phone")
+READ = """async (href) => {
+  const answer = await fetch(href);
+  return [answer.status, answer.headers.get("content-type"), await answer.text()];
+}"""
 TABLES = ("TCP-01", "TCP-02", "TCP-03", "TCP-04")
 FLOOR = floor_text(
     link_text(
@@ -119,6 +123,29 @@ async def test_a_round_is_found_by_its_table_with_all_that_it_was(full_room: Flo
     await expect(page.locator(f'[data-round="{ROUND.entry}"]')).to_be_visible()
 
 
+async def test_the_address_of_a_round_leads_a_colleague_to_it(full_room: FloorRoom) -> None:
+    """An address with the table and the name is enough. What is printed says by whom."""
+    room = full_room
+    page = await room.page("desk", "/floor?table=TCP-03&round=R9")
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await type_sign_in(page, "Audrey")
+    await sees(page.locator(".found-round h2"), "TCP-03 · Round R9")
+    assert (room.stand.history.asked[-1].table, room.stand.history.asked[-1].round) == (
+        "TCP-03", "R9"
+    )  # fmt: skip
+    await press(page, "Copy the address")
+    await sees(page.locator(".receipt"), "Copied: the address of TCP-03 · Round R9")
+    address = str(await page.evaluate("navigator.clipboard.readText()"))
+    assert address == f"{room.stand.url}/floor?table=TCP-03&round=R9&link=tcp-main&entry=15"
+    await page.emulate_media(media="print")
+    await sees(page.locator(".on-paper"), "TCP-03 · Round R9", "by Audrey")
+    await expect(page.get_by_role("navigation")).to_be_hidden()
+    await expect(page.locator(".search")).to_be_hidden()
+    other = await room.page("phone", address.removeprefix(room.stand.url))
+    await type_sign_in(other, "Flo")
+    await sees(other.locator(".found-round h2"), "TCP-03 · Round R9")
+
+
 async def test_a_meter_has_its_wins_and_leads_to_their_rounds(full_room: FloorRoom) -> None:
     """Today's picture follows the meter; a past day has no amount of now."""
     full_room.stand.history.unread = 2
@@ -128,7 +155,15 @@ async def test_a_meter_has_its_wins_and_leads_to_their_rounds(full_room: FloorRo
     full_room.stand.history.unread = 0
     await expect(main).not_to_contain_text("Reading 2")
     await page.get_by_role("textbox", name="Gaming day").fill("2026-11-18")
-    await sees(main, "Gaming day 2026-11-18", "At its close", "Added on the day")
+    await sees(
+        main, "Gaming day 2026-11-18", "At its close", "Added on the day", "Wagers in ten minutes",
+        "1770 wagers", "Time to validate, median",
+    )  # fmt: skip
+    sheet = page.get_by_role("link", name="CSV")
+    status, kind, text = await page.evaluate(READ, await sheet.get_attribute("href"))
+    assert (status, kind) == (200, "text/csv; charset=utf-8")
+    won = next(line for line in str(text).splitlines() if '"won"' in line)
+    assert '"1510.00","1510.00","1000.00","100","TCP-03","R9","3","Mini-royal of spades"' in won
     await page.get_by_role("link", name="Now", exact=True).click()
     await sees(
         main, "$1,123.62", "+$159.60", "Break-even, $1 wager", "$10,080.00", "1 win, $1,510.00",
@@ -136,5 +171,10 @@ async def test_a_meter_has_its_wins_and_leads_to_their_rounds(full_room: FloorRo
     )  # fmt: skip
     await expect(page.locator(".plot .hit")).to_have_count(2)
     await fits_everywhere(page)
+    await page.emulate_media(media="print")
+    await sees(page.locator(".on-paper"), "Progressive · Three Card Poker Jackpot", "by Flo")
+    await expect(page.locator(".tools")).to_be_hidden()
+    await expect(page.locator(".plot").first).to_be_visible()
+    await page.emulate_media(media="screen")
     await page.locator(".hits a").click()
     await sees(page.locator(".found-round h2"), "TCP-03 · Round R9")

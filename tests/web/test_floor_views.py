@@ -408,8 +408,14 @@ async def test_what_was_done_with_a_link_is_shown_with_its_seals(room: FloorRoom
     await press(shown, "Earlier")
     await expect(acts).to_have_count(50)
     await sees(shown, "reason 10")
-    await sees(shown.locator(".seal"), "Ledger sealed at entry 12: 5ea1")
-    await sees(page.locator(".list .seal"), "Operators' log sealed at entry 34: 0b570b57")
+    last = page.locator(".last-done")
+    await sees(
+        last, "Ledger balanced", "to entry 12", "gaming day 2026-11-18", "to gaming day 2026-11-17",
+        "hand entered again", won, "Three Card Poker Jackpot",
+    )  # fmt: skip
+    await expect(last.locator(".entries li")).to_have_count(5)
+    await last.locator("summary").click()
+    await sees(last, "Pit 2, entry 12: 5ea1", "Operators' log, entry 34: 0b570b57")
 
 
 async def held_answer(page: Page, path: str, cause: Awaitable[object]) -> Route:

@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.waiting import eventually_async
-from tests.web.floor_hand import FloorRoom, answer, claim_card, press_on
+from tests.web.floor_hand import FloorRoom, claim_card, press_on
 from tests.web.signage_page import OTHER, is_live, is_lost, is_unavailable, shows
 
 FAILS_ONCE = """
@@ -52,7 +52,6 @@ async def test_eight_displays_and_two_floor_pages_work_in_one_browser(room: Floo
         await is_live(page)
     await streams(room, 1, 1)
     await press_on(second, "Validate")
-    await answer(second, "Validate $1,510.00")
     for page in (first, second):
         await expect(await claim_card(page)).to_contain_text("Validated by Flo")
     # They go on when others are closed.

@@ -11,7 +11,7 @@ import { Inbox, useInbox } from "./floor_inbox.js";
 import { Links } from "./floor_links.js";
 import { FloorView, useFloor } from "./floor_map.js";
 import { Receipts, clear } from "./floor_receipts.js";
-import { useRoute } from "./floor_route.js";
+import { hrefOf, useRoute } from "./floor_route.js";
 import * as session from "./floor_session.js";
 import { SignIn } from "./floor_sign_in.js";
 import { MustChoose, Users } from "./floor_users.js";
@@ -133,5 +133,11 @@ const App = () => {
   }
   return html`<${Floor} me=${me} />`;
 };
+
+/* The address of a round that somebody sent, such as /floor?table=TCP-03&round=R9. */
+if (location.search) {
+  const { link, entry } = Object.fromEntries(new URLSearchParams(location.search));
+  history.replaceState(null, "", location.pathname + hrefOf("find", link && entry ? `${link}/${entry}` : location.search));
+}
 
 render(html`<${App} />`, document.getElementById("floor"));

@@ -21,6 +21,8 @@ const RIGHT = 12;
 const STEPS = [1, 2, 2.5, 5, 10];
 const CHAR = 7.2;
 const BAR_MOST = 48;
+/* A month with so few hours of a meter has hours below it, not days. */
+const SHORT_MS = 36 * HOUR_MS;
 
 export const hourText = (ms) => HOUR.format(new Date(ms));
 export const dayText = (ms) => DAY.format(new Date(ms));
@@ -60,7 +62,7 @@ const Plot = ({ height, label, draw }) => {
   return html`
     <div class="plot-box" ref=${box} style=${`height: ${height}px`}>
       ${width > 0 && html`
-        <svg class="plot" width=${width} height=${height} role="img" aria-label=${label}>${draw(width)}</svg>`}
+        <svg class="plot" width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${label}>${draw(width)}</svg>`}
     </div>`;
 };
 
@@ -128,7 +130,8 @@ export const MeterPlot = ({ picture, reseed, even, isMonth, height, label, onHit
     const toMs = picture.ends_s * 1000;
     const x = (ms) => left + (right - left) * (ms - fromMs) / Math.max(1, toMs - fromMs);
     const points = picture.times_s.map((at, index) => [x(at * 1000), y(picture.amounts[index])]);
-    const ticks = isMonth
+    const isShort = toMs - fromMs < SHORT_MS;
+    const ticks = isMonth && !isShort
       ? dayTicks(barsOf(picture), width < 500 ? 7 : 3)
       : hourTicks(fromMs, toMs, width < 500 ? 4 : 8);
     const place = (hit) => [x(hit.at_s * 1000), y(hit.before)];

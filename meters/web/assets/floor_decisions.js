@@ -8,6 +8,7 @@ import { chipsText, Hands } from "./floor_evidence.js";
 import * as format from "./floor_format.js";
 import { give } from "./floor_receipts.js";
 import { hrefOf } from "./floor_route.js";
+import * as session from "./floor_session.js";
 import { SlipLink } from "./floor_slip.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
@@ -47,19 +48,38 @@ const open = ({ claim, told, ...dialog }) => openDialog({
   late: () => tooLate(claim),
 });
 
+const validation = (claim) => ({
+  act: () => api.post(path(claim, "validate")),
+  told: ({ amount }) => `Validated ${money(amount)}, ${claims.shortPlace(claim)}`,
+});
+
+/* A session that has lapsed needs a PIN, and so a dialog. */
 const validate = (claim, done) => open({
   claim,
-  told: ({ amount }) => `Validated ${money(amount)}, ${claims.shortPlace(claim)}`,
+  ...validation(claim),
   title: "Validate this win?",
-  content: html`
-    <${Again} claim=${claim} />
-    <p>${claim.paid_from === "hand_pay"
-      ? "Then another person pays it as a hand pay."
-      : `It is paid ${format.paidFrom(claim.paid_from).toLowerCase()}.`}</p>`,
+  content: html`<${Again} claim=${claim} />`,
   confirm: `Validate ${money(claim.amount)}`,
-  act: () => api.post(path(claim, "validate")),
   done,
 });
+
+/* The evidence is on the screen, so one press validates the win. It counts once the win has been
+   there for a moment. */
+const Validate = ({ claim, isFirst, kind, done }) => {
+  const { act, told } = validation(claim);
+  const { phase, error, submit } = useAct({
+    act, done, settles: true, acted: () => document.querySelector(".detail h2")?.focus(),
+    receipt: (after) => receipt(told(after), after),
+    late: () => tooLate(claim),
+  });
+  return html`
+    <form class="one-press" novalidate onSubmit=${submit}>
+      <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
+      <button type="submit" class=${kind} data-key=${isFirst ? "v" : null} data-phase=${phase} disabled=${phase !== "ready"}
+        aria-label=${`Validate ${money(claim.amount)}: ${claims.place(claim)}`}>
+        ${phase === "sending" ? "Sending…" : html`Validate <span class="sum">${money(claim.amount)}</span>`}</button>
+    </form>`;
+};
 
 const Reasons = () => {
   const [chosen, setChosen] = useState("");
@@ -291,13 +311,15 @@ const then = (claim) => claim.state === "pending" && !claim.request && [
 /* The buttons of a win for the signed-in user. In place of a button that they may not press, it says
    who may. The first act has the key V, and names its amount. */
 export const ClaimActs = ({ claim, me, done, payment }) => {
+  const hasLapsed = session.useLapsed();
   const found = buttons(claim, me);
   const words = who(claim, found, me);
   return html`
     <div class="acts">
       ${payment && html`<${PayButton} claim=${claim} payment=${payment} />`}
-      ${found.filter(([, , , , off]) => !off).map(([kind, label, act, cents], at) => html`
-        <${Action} key=${label} kind=${payment ? null : kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""}
+      ${found.filter(([, , , , off]) => !off).map(([kind, label, act, cents], at) => act === validate && !hasLapsed
+        ? html`<${Validate} key=${label} claim=${claim} isFirst=${at === 0} kind=${kind} done=${done} />`
+        : html`<${Action} key=${label} kind=${payment ? null : kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""}
           first=${at === 0 && !payment}
           about=${claims.place(claim)} onClick=${() => act(claim, done)} />`)}
       ${!claim.only_envy && claim.state !== "pending" && html`<${SlipLink} claim=${claim} label="Slip" />`}

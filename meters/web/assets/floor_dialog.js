@@ -28,14 +28,20 @@ export const open = (dialog) => {
 };
 
 /* A form that carries out an act once: its phase, the error to show, and what its submission does.
-   `acted` is called when the act is over, and `stuck` when it must not be tried again as it is. */
-export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, begins = "ready" }) => {
+   `acted` is called when the act is over, and `stuck` when it must not be tried again as it is. A
+   form that `settles` is not ready at once: the second tap of a double tap can hit its new button,
+   and is not an answer. */
+export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, settles = false }) => {
   /* A second press can come before the form is drawn again, so the phase is not only a state. */
-  const phase = useRef(begins);
+  const phase = useRef(settles ? "opening" : "ready");
   const [, draw] = useState("");
   const [error, setError] = useState("");
   const enter = (next) => draw(phase.current = next);
   const needsPin = session.useLapsed() && Boolean(act);
+  useLayoutEffect(() => {
+    const settling = settles && setTimeout(() => enter("ready"), SETTLE_MS);
+    return () => clearTimeout(settling);
+  }, []);
   const submit = async (event) => {
     event.preventDefault();
     if (!act || phase.current !== "ready") return;
@@ -66,7 +72,7 @@ export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, begi
       if (!stuck) enter("ready");
     }
   };
-  return { phase: phase.current, enter, error, needsPin, submit };
+  return { phase: phase.current, error, needsPin, submit };
 };
 
 export const OwnPin = () => html`
@@ -76,15 +82,12 @@ export const OwnPin = () => html`
 const Dialog = ({ number, title, content, confirm, kind = "go", ...given }) => {
   const dialog = useRef();
   const leave = useRef();
-  const { phase, enter, error, needsPin, submit } = useAct({
-    ...given, begins: "opening", acted: () => dialog.current?.close(), stuck: () => leave.current?.focus(),
+  const { phase, error, needsPin, submit } = useAct({
+    ...given, settles: true, acted: () => dialog.current?.close(), stuck: () => leave.current?.focus(),
   });
   useLayoutEffect(() => {
     dialog.current.showModal();
     dialog.current.querySelector("h2").focus();
-    /* The second tap of a double tap can hit this new button. It is not an answer. */
-    const settling = setTimeout(() => enter("ready"), SETTLE_MS);
-    return () => clearTimeout(settling);
   }, []);
   const closed = () => {
     if (shown !== number) return;
@@ -170,7 +173,7 @@ export const Choice = ({ legend, name, options, chosen, onChoose, short = false 
   </fieldset>`;
 
 /* A button of a win or of a row. `about` distinguishes it from the same button elsewhere, `sum` is
-   the amount of the act, and the key V presses the first. */
+   the amount of the act, and the key V leads to the first. */
 export const Action = ({ label, about, sum = "", first = false, kind = null, onClick }) => html`
   <button type="button" class=${kind} aria-label=${`${label}${sum && ` ${sum}`}: ${about}`} data-key=${first ? "v" : null}
     onClick=${onClick}>

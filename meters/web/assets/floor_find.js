@@ -1,13 +1,15 @@
 /* Find one round, with or without a win, of today or of an archived day: by its table and its name
-   or time, or by a claim. */
+   or time, or by a claim. The address has what is searched, or the round that is open. */
 
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
-import { Field, wrong } from "./floor_dialog.js";
+import { Field, open, wrong } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { Amount, Nothing, Pane, Panes } from "./floor_panes.js";
+import { PaperTitle, PrintButton } from "./floor_print.js";
 import { useAnswer } from "./floor_reading.js";
-import { hrefOf } from "./floor_route.js";
+import { give } from "./floor_receipts.js";
+import { hrefOf, show } from "./floor_route.js";
 import { money } from "./money.js";
 import { Cards } from "./playing_cards.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
@@ -26,24 +28,56 @@ const WIN_STATES = { pending: "To validate", validated: "Validated", paid: "Paid
 const OUTCOMES = { paid: "Paid", returned: "Returned", collected: "Collected" };
 const MINUTE_MS = 60000;
 
-/* The query of the form. A time of a day is one of the facility's clock; without a time, the day is
-   a gaming day. */
-const queryOf = ({ elements }) => {
-  const value = (name) => elements[name].value.trim();
-  const [hours, minutes] = value("time").split(":").map(Number);
-  const since = value("day") && value("time")
-    ? new Date(Date.parse(format.dayStart(value("day"))) + (hours * 60 + minutes) * MINUTE_MS).toISOString() : "";
-  return {
-    table: value("table"), round: value("round"), claim: value("claim"), since,
-    day: since ? "" : value("day"), limit: LIMIT,
-  };
+const FIELDS = ["table", "round", "day", "time", "claim"];
+
+/* What the form asks for, without its empty fields. */
+const askedIn = ({ elements }) =>
+  Object.fromEntries(FIELDS.map((name) => [name, elements[name].value.trim()]).filter(([, value]) => value));
+
+const isRound = (of) => of.includes("/") && !of.startsWith("?");
+
+/* What an address asks for: `?table=TCP-03&round=R9`, or only a table. That of an open round has a
+   slash. */
+const askedBy = (of) => {
+  if (of.startsWith("?")) return Object.fromEntries(new URLSearchParams(of));
+  return of && !isRound(of) ? { table: of } : null;
 };
+
+/* The query for the service. A time of a day is one of the facility's clock; without a time, the day
+   is a gaming day. */
+const queryOf = ({ table, round, claim, day = "", time = "" }) => {
+  const [hours, minutes] = time.split(":").map(Number);
+  const since = day && time
+    ? new Date(Date.parse(format.dayStart(day)) + (hours * 60 + minutes) * MINUTE_MS).toISOString() : "";
+  return { table, round, claim, since, day: since ? "" : day, limit: LIMIT };
+};
+
+const nothingText = ({ table, day, time }) =>
+  `No round of ${[table, day && `on ${day}`, time && `from ${time} on`].filter(Boolean).join(" ")}.`;
 
 const check = ({ elements }) => {
   const { table, claim, day, time } = elements;
   if (!table.value.trim() && !claim.value.trim()) throw wrong("Give a table, or a claim.", table);
   if (!day.validity.valid) throw wrong("A date has a year of four digits.", day);
   if (time.value && !day.value) throw wrong("Give the day of this time too.", day);
+};
+
+/* The address of a round for a colleague: its table and name are for people, the rest for the page. */
+const addressOf = ({ table, round, link, entry }) =>
+  `${location.origin}/floor?${new URLSearchParams({ table, round, link, entry })}`;
+
+const copyAddress = async (row) => {
+  const address = addressOf(row);
+  try {
+    await navigator.clipboard.writeText(address);
+    give(`Copied: the address of ${row.table} · Round ${row.round}`);
+  } catch {
+    /* A page without HTTPS has no clipboard. */
+    open({
+      title: "Copy the address of this round",
+      content: html`<${Field} label="Address" name="address" value=${address} maxlength="2000" readonly />`,
+    });
+  }
 };
 
 const Search = ({ form, search }) => {
@@ -166,7 +200,12 @@ const WinsPanel = ({ round }) => round.wins.length > 0 && html`
   </section>`;
 
 export const Round = ({ round, back }) => html`
-  <${Pane} kind="found-round" of=${{ "data-entry": round.row.entry }} back=${back}>
+  <${Pane} kind="found-round" of=${{ "data-entry": round.row.entry }} back=${back} acts=${html`
+    <div class="acts">
+      <button type="button" onClick=${() => copyAddress(round.row)}>Copy the address</button>
+      <${PrintButton} />
+    </div>`}>
+    <${PaperTitle} title=${`${round.row.table} · Round ${round.row.round}`} />
     <div class="win-title">
       <div>
         <h2 tabindex="-1">${`${round.row.table} · Round ${round.row.round}`} <span>${`· ${round.row.link_name}`}</span></h2>
@@ -195,20 +234,26 @@ const Shown = ({ of, changes, back }) => {
 export const Find = ({ changes, size, of }) => {
   const form = useRef();
   const asked = useRef(0);
-  const [found, setFound] = useState({ query: null, rows: [], page: null });
+  const isFirst = useRef(true);
+  const [found, setFound] = useState({ last: "", rows: [], page: null });
   const [status, setStatus] = useState("");
-  const read = async (query, rows = [], page = null) => {
+  const read = async (last, rows = [], page = null) => {
+    const query = askedBy(last);
     const number = (asked.current += 1);
     setStatus("Reading…");
     const more = page && (page.latest_first ? { before: page.next } : { after: page.next });
     try {
-      const next = await api.get("/api/v1/rounds", { ...query, ...more });
+      const next = await api.get("/api/v1/rounds", { ...queryOf(query), ...more });
       if (number !== asked.current) return;
       const all = [...rows, ...next.rounds];
-      setFound({ query, rows: all, page: next });
-      setStatus(all.length ? `${format.count(all.length, "round")}, ${next.latest_first ? "the latest" : "the earliest"} first` : "No round found.");
+      setFound({ last, rows: all, page: next });
+      setStatus(all.length ? `${format.count(all.length, "round")}, ${next.latest_first ? "the latest" : "the earliest"} first` : nothingText(query));
+      if (isFirst.current && query.round && all.length === 1) show("find", `${all[0].link}/${all[0].entry}`, { replace: true });
+      isFirst.current = false;
     } catch (error) {
-      if (number === asked.current) setStatus(api.refusal(error).message);
+      if (number !== asked.current) return;
+      if (!page) setFound({ last, rows: [], page: null });
+      setStatus(api.refusal(error).message);
     }
   };
   const search = () => {
@@ -218,23 +263,24 @@ export const Find = ({ changes, size, of }) => {
       setStatus(api.refusal(error).message);
       return;
     }
-    read(queryOf(form.current));
+    const next = `?${new URLSearchParams(askedIn(form.current))}`;
+    if (next === of) read(next);
+    else show("find", next);
   };
-  /* The map leads here with a table: its last rounds. */
-  const table = of.includes("/") ? "" : of;
   useLayoutEffect(() => {
-    if (!table) return;
-    form.current.elements.table.value = table;
-    search();
-  }, [table]);
-  const { rows, page, query } = found;
-  const isOpen = of.includes("/");
+    const query = askedBy(of);
+    if (!query || of === found.last) return;
+    for (const name of FIELDS) form.current.elements[name].value = query[name] ?? "";
+    read(of);
+  }, [of]);
+  const { rows, page, last } = found;
+  const isOpen = isRound(of);
   return html`
     <h1 class="sr" tabindex="-1">Find a round</h1>
     <${Panes} opened=${isOpen} list=${html`
       <${Search} form=${form} search=${search} />
       <p class="nothing" role="status">${status}</p>
       <ol class="wins">${rows.map((row) => html`<${Row} key=${`${row.link} ${row.entry}`} row=${row} isOpen=${of === `${row.link}/${row.entry}`} />`)}</ol>
-      <button type="button" hidden=${!page?.next} onClick=${() => read(query, rows, page)}>${page?.latest_first ? "Earlier rounds" : "Later rounds"}</button>`}
-      shown=${html`<${Shown} of=${isOpen ? of : ""} changes=${changes} back=${size === "phone" ? hrefOf("find", table) : null} />`} />`;
+      <button type="button" hidden=${!page?.next} onClick=${() => read(last, rows, page)}>${page?.latest_first ? "Earlier rounds" : "Later rounds"}</button>`}
+      shown=${html`<${Shown} of=${isOpen ? of : ""} changes=${changes} back=${size === "phone" ? hrefOf("find", last) : null} />`} />`;
 };

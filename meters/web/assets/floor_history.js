@@ -5,6 +5,9 @@ import * as api from "./floor_api.js";
 import { BarPlot, MeterPlot, barsOf, beginOf, whenText } from "./floor_charts.js";
 import { Field, Select } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
+import { Icon } from "./floor_icons.js";
+import { DayPanels } from "./floor_map.js";
+import { PaperTitle, PrintButton } from "./floor_print.js";
 import { useAnswer, useTurn } from "./floor_reading.js";
 import { hrefOf, show } from "./floor_route.js";
 import { money } from "./money.js";
@@ -14,12 +17,15 @@ const READ_EVERY_MS = 10000;
 /* While the service still reads past days, the page asks more often. */
 const UNREAD_EVERY_MS = 2000;
 const LISTED = 25;
+const DAY_S = 86400;
 
 /* What is shown: `LINK/METER`, or with a gaming day `LINK/METER/2026-11-20`. */
 const partsOf = (of) => {
   const [link = "", meter = "", day = ""] = of.split("/");
   return { link, meter, day };
 };
+
+const pathOf = (link, meter) => `/api/v1/links/${encodeURIComponent(link)}/meters/${encodeURIComponent(meter)}/history`;
 
 const spanText = (picture) => `${whenText(beginOf(picture) * 1000)} to ${whenText(picture.ends_s * 1000)}`;
 
@@ -41,6 +47,9 @@ const Tools = ({ links, link, meter, day }) => {
       <//>
       <${Field} label="Gaming day" name="day" type="date" value=${day} onChange=${chooseDay} />
       ${day && html`<a class="button" href=${hrefOf("history", now)}>Now</a>`}
+      ${meter && html`
+        <a class="button" href=${`${pathOf(link, meter)}.csv${day && `?day=${day}`}`} download><${Icon} name="doc" />CSV</a>
+        <${PrintButton} />`}
     </form>`;
 };
 
@@ -68,11 +77,18 @@ const Stats = ({ history, amounts }) => {
 const wordsOf = ({ hit_count: count, won, added }, name) =>
   `${name}: ${format.count(count, "win")}, ${money(won)} won, ${money(added)} added by wagers`;
 
+/* A meter that is younger than the picture: there is nothing before its first day. */
+const youngText = (picture) => {
+  if (!picture.times_s.length) return "The meter has no amount in this time.";
+  return beginOf(picture) - picture.begins_s < DAY_S ? "" : `The meter began ${whenText(beginOf(picture) * 1000)}: there is nothing before.`;
+};
+
 const Picture = ({ title, picture, history, isMonth, height, barsTitle, open }) => html`
   <section class="panel picture">
     <h2>${title} <span>${spanText(picture)}</span>
       <span class="told">${`${format.count(picture.hit_count, "win")}, ${money(picture.won)}`}</span></h2>
     ${picture.unread > 0 && html`<p class="of" role="status">${`Reading ${format.count(picture.unread, "more day")}…`}</p>`}
+    ${isMonth && !picture.unread && !picture.missing.length && youngText(picture) && html`<p class="of">${youngText(picture)}</p>`}
     ${picture.missing.map(({ first, last }) => html`
       <p class="of" key=${first}>${`Not on this machine: ${first === last ? first : `${first} to ${last}`}.`}</p>`)}
     <${MeterPlot} picture=${picture} reseed=${history.reseed} even=${evenOf(history)?.amount ?? null} isMonth=${isMonth}
@@ -80,6 +96,22 @@ const Picture = ({ title, picture, history, isMonth, height, barsTitle, open }) 
     <p class="sub"><span>${barsTitle}</span> <b>${money(picture.added)}</b></p>
     ${barsOf(picture).length > 0 && html`<${BarPlot} bars=${barsOf(picture)} isLive=${!history.day} label=${`${barsTitle}: ${money(picture.added)}`} />`}
   </section>`;
+
+/* What happened on the whole floor on a past gaming day; that of today is beside the map. */
+const FloorOfDay = ({ day }) => {
+  const unread = useRef(true);
+  const turn = useTurn(UNREAD_EVERY_MS);
+  const { found, error } = useAnswer(() => api.get("/api/v1/floor/day", { day }), [day, unread.current && turn]);
+  const shown = found?.day === day ? found : null;
+  unread.current = !shown || shown.unread > 0;
+  const status = error || (unread.current ? "Reading the floor's day…" : shown.missing.length ? "Not on this machine." : "");
+  return html`
+    <section class="of-floor" aria-label="The whole floor">
+      <h2>The whole floor</h2>
+      <p class="of" role="status" hidden=${!status}>${status}</p>
+      ${shown && !shown.missing.length && html`<${DayPanels} day=${shown} />`}
+    </section>`;
+};
 
 const Wins = ({ history }) => {
   const { month } = history;
@@ -115,9 +147,7 @@ export const History = ({ changes, of }) => {
   const unread = useRef(0);
   const turn = useTurn(unread.current ? UNREAD_EVERY_MS : READ_EVERY_MS);
   const { found, error, answers } = useAnswer(
-    async () => (link && meter
-      ? api.get(`/api/v1/links/${encodeURIComponent(link)}/meters/${encodeURIComponent(meter)}/history`, { day: asked.day })
-      : null),
+    async () => (link && meter ? api.get(pathOf(link, meter), { day: asked.day }) : null),
     [link, meter, asked.day, changes, asked.day ? 0 : turn],
   );
   const history = found?.link === link && found.meter === meter && (found.day ?? "") === asked.day ? found : null;
@@ -133,11 +163,13 @@ export const History = ({ changes, of }) => {
         <${Tools} links=${links ?? []} link=${link} meter=${meter} day=${asked.day} />
         <p class="nothing" role="status" hidden=${!status}>${status}</p>
         ${history && html`
+          <${PaperTitle} title=${`${history.name} · ${history.link_name}`} />
           <${Stats} history=${history} amounts=${amounts} />
           <${Picture} title=${asked.day ? `Gaming day ${asked.day}` : "24 hours"} picture=${history.last_day} history=${history}
             height=${230} open=${open} barsTitle=${`Contributions an hour, ${format.rate(history.primary_bps)} of accepted wagers`} />
           <${Picture} title="30 days" picture=${history.month} history=${history} isMonth height=${290} open=${open}
-            barsTitle="Contributions a gaming day" />`}
+            barsTitle="Contributions a gaming day" />
+          ${asked.day && html`<${FloorOfDay} key=${asked.day} day=${asked.day} />`}`}
       </section>
       <aside class="pane beside" aria-label="Last wins">${history && html`<${Wins} history=${history} />`}</aside>
     </div>`;

@@ -245,7 +245,7 @@ export const Inbox = ({ me, changes, floor, inbox, size, of }) => {
   useKeys({
     j: step(1), k: step(-1),
     Enter: () => document.querySelector(".detail h2")?.focus(),
-    v: () => document.querySelector('.detail [data-key="v"]')?.click(),
+    v: () => document.querySelector('.detail [data-key="v"]')?.focus(),
     "/": () => document.querySelector(".find input")?.focus(),
   });
   const list = useRef();

@@ -5,11 +5,14 @@ import { recall, remember } from "./floor_storage.js";
 import { useLayoutEffect, useRef } from "./preact.js";
 
 let isOn = recall("keys") !== "off";
+const mark = () => document.documentElement.toggleAttribute("data-keys", isOn);
+mark();
 
 export const hasKeys = () => isOn;
 export const setKeys = (next) => {
   isOn = next;
   remember("keys", isOn ? null : "off");
+  mark();
 };
 
 const isTyping = ({ target }) => target.closest?.("input, textarea, select, [popover]");

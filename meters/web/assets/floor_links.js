@@ -7,7 +7,7 @@ import * as changes from "./floor_changes.js";
 import { Spark, whenText } from "./floor_charts.js";
 import { Facts } from "./floor_claims.js";
 import { Action } from "./floor_dialog.js";
-import { Entries } from "./floor_entries.js";
+import { Entries, Entry } from "./floor_entries.js";
 import * as format from "./floor_format.js";
 import { Icon } from "./floor_icons.js";
 import { Amount, Nothing, Pane } from "./floor_panes.js";
@@ -17,6 +17,7 @@ import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const ACTS_LIMIT = 25;
+const LAST_ACTS = 5;
 const NAMED_MAX = 8;
 const READ_EVERY_MS = 5000;
 const SPARKS_EVERY_MS = 15000;
@@ -196,7 +197,6 @@ const Meter = ({ link, meter, spark, me, acts, done, back }) => {
           <h3>What was done with the link <span>the latest first</span></h3>
           <${Entries} path=${`/api/v1/links/${encodeURIComponent(link.link)}/acts`} limit=${ACTS_LIMIT}
             entry=${actEntry} changed=${acts} empty="Nothing yet." />
-          ${link.seal && html`<p class="of seal">${`Ledger sealed at entry ${number(link.sealed_entry)}: `}<code>${link.seal}</code></p>`}
         </section>`}
     <//>`;
 };
@@ -224,6 +224,43 @@ const MeterRow = ({ link, meter, spark, isOpen }) => html`
     <td class="middle">${spark ? hitText(spark) : ""}</td>
     <td><${State} link=${link} meter=${meter} /></td>
   </tr>`;
+
+const nameOf = ({ by, table }) => (by.startsWith("table:") ? table : by);
+
+/* The last audit, reading, archived day and correction of a link. */
+const lastOf = ({ sealed_entry: entry, sealed_at: at, read_day: read, read_at: readAt, archived_day: archived, correction }) => [
+  ["Ledger balanced", entry ? `to entry ${number(entry)}` : "not yet", at && whenText(Date.parse(at))],
+  ["Meters read", read ? `gaming day ${read}` : "not yet", readAt && whenText(Date.parse(readAt))],
+  ["Archived", archived ? `to gaming day ${archived}` : "not yet"],
+  ["Last correction", correction ? DONE[correction.what].toLowerCase() : "none lately",
+    correction && [whenText(Date.parse(correction.at)), nameOf(correction)].filter(Boolean).join(", ")],
+];
+
+const LastDone = ({ last, log }) => {
+  const acts = last.flatMap((link) => link.acts.map((act) => ({ ...act, link })))
+    .sort((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, LAST_ACTS);
+  const seals = [
+    ...last.map(({ link_name: name, sealed_entry: entry, seal }) => [`${name}, entry`, entry, seal]),
+    ["Operators' log, entry", log?.sealed_entry, log?.seal],
+  ].filter(([, , seal]) => seal);
+  return html`
+    <section class="panel last-done">
+      <h3>Last done <span>all links</span></h3>
+      ${last.map((link) => html`
+        <div class="done-of" key=${link.link}>
+          <h4>${link.link_name}</h4>
+          <dl>${lastOf(link).map(([name, what, when]) => html`
+            <div key=${name}><dt>${name}</dt><dd>${what}${when && html` <small>${when}</small>`}</dd></div>`)}</dl>
+        </div>`)}
+      <ol class="entries">${acts.map((act) => html`
+        <${Entry} key=${`${act.link.link} ${act.entry}`} ...${actEntry(act)} by=${nameOf(act)}
+          about=${[act.link.link_name, actEntry(act).about].filter(Boolean).join(" · ")} />`)}</ol>
+      ${seals.length > 0 && html`
+        <details class="of seals"><summary>Seals, to keep in another place</summary>
+          ${seals.map(([name, entry, seal]) => html`<p class="seal" key=${name}>${`${name} ${number(entry)}: `}<code>${seal}</code></p>`)}
+        </details>`}
+    </section>`;
+};
 
 const HEADS = [
   ["Meter"], ["Wager", "wide"], ["Now", "now"], ["24 hours", "spark-cell"], ["Last hour", "hour"], ["Seed, reseed", "wide seeds"],
@@ -262,8 +299,8 @@ export const Links = ({ me, changes: changed, size, of }) => {
   const { found: sparks } = useAnswer(() => api.get("/api/v1/meters/sparks"), [changed, slow]);
   const list = useRef();
   useLayoutEffect(() => { if (!links.error) keep(list.current); }, [links.answers]);
-  /* The seal of the operators' log is the same for all links. */
-  const { found: log } = useAnswer(() => api.get("/api/v1/log/seal"), [changed, acts]);
+  const { found: last } = useAnswer(() => api.get("/api/v1/links/last-done", { limit: LAST_ACTS }), [acts, slow]);
+  const { found: log } = useAnswer(() => api.get("/api/v1/log/seal"), [acts, slow]);
   const done = () => setActs((before) => before + 1);
   const approvals = changes.waitingApprovals(links.found ?? [], me);
   const several = approvals.waiting.length > 1;
@@ -285,8 +322,7 @@ export const Links = ({ me, changes: changed, size, of }) => {
         ${several && html`<${AllUnapproved} found=${approvals} canAct=${me.rights.includes("links")} done=${done} />`}
         ${links.found?.map((one) => html`
           <${Link} key=${one.link} link=${one} me=${me} sparks=${sparks} of=${of} done=${done} shared=${several ? approvals.common : []} />`)}
-        ${log?.seal && html`
-          <p class="of seal">${`Operators' log sealed at entry ${number(log.sealed_entry)}: `}<code>${log.seal}</code></p>`}
+        ${last && html`<${LastDone} last=${last} log=${log} />`}
       </section>
       ${meter
         ? html`<${Meter} key=${of} link=${link} meter=${meter} me=${me} acts=${acts} done=${done}

@@ -13,6 +13,7 @@ import { html, useLayoutEffect, useRef } from "./preact.js";
 
 const AMOUNTS_EVERY_MS = 5000;
 const DAY_EVERY_MS = 15000;
+const MINUTE_S = 60;
 const OUTLINE = "M3 3H97V16C97 46 74 63 50 63S3 46 3 16Z";
 const WORDS = {
   betting: "betting", locked: "locked", dealing: "dealing", settling: "settling", held: "held",
@@ -123,15 +124,19 @@ const Meters = ({ changes }) => {
 
 const waitText = (seconds) => (seconds === null ? "—" : format.span(seconds * 1000));
 
-/* The open gaming day: wagers a minute, waits, wins by shift, payments. */
-const Today = ({ day }) => {
-  if (!day) return null;
+/* A gaming day: wagers, waits, wins by shift, payments. Of the open one, the wagers are those of each
+   minute of the last hour; of a past one, those of each ten minutes. */
+export const DayPanels = ({ day }) => {
+  const isLive = day.wagers_s === MINUTE_S;
   const last = day.wagers.at(-2) ?? 0;
+  const wagers = format.count(day.wagers_in_all, "wager");
+  const label = isLive ? `Wagers a minute in the last hour: ${last} in the last one` : `Wagers in ten minutes: ${wagers} in all`;
   return html`
     <section class="panel">
-      <h3>Wagers a minute <span class="told"><b>${last}</b> in the last one</span></h3>
-      <${CountPlot} counts=${day.wagers} fromMs=${day.begins_s * 1000} everyMs=${day.wagers_s * 1000} isLive
-        label=${`Wagers a minute in the last hour: ${last} in the last one`} />
+      <h3>${isLive
+        ? html`Wagers a minute <span class="told"><b>${last}</b> in the last one</span>`
+        : html`Wagers in ten minutes <span class="told">${wagers}</span>`}</h3>
+      <${CountPlot} counts=${day.wagers} fromMs=${day.begins_s * 1000} everyMs=${day.wagers_s * 1000} isLive=${isLive} label=${label} />
     </section>
     <section class="panel">
       <h3>Gaming day <span>${day.day ?? ""}</span></h3>
@@ -162,7 +167,7 @@ export const FloorPicture = ({ changes, floor, inbox }) => html`
   <div class="floor-picture">
     <section><${FloorMap} tables=${floor.tables} rows=${inbox?.rows} /></section>
     <${Meters} changes=${changes} />
-    <${Today} day=${floor.day} />
+    ${floor.day && html`<${DayPanels} day=${floor.day} />`}
   </div>`;
 
 export const FloorView = (props) => html`
