@@ -157,7 +157,7 @@ async def test_a_meter_has_its_wins_and_leads_to_their_rounds(full_room: FloorRo
     await page.get_by_role("textbox", name="Gaming day").fill("2026-11-18")
     await sees(
         main, "Gaming day 2026-11-18", "At its close", "Added on the day", "Wagers in ten minutes",
-        "1770 wagers", "Time to validate, median",
+        "1,770 wagers", "Time to validate, median",
     )  # fmt: skip
     sheet = page.get_by_role("link", name="CSV")
     status, kind, text = await page.evaluate(READ, await sheet.get_attribute("href"))

@@ -14,7 +14,7 @@ from meters.floor.branding import Language
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SHARED: Final = "meters/http"
-PACKAGES: Final = (SHARED, "controllers/panel")
+PACKAGES: Final = (SHARED, "meters/web", "controllers/panel")
 OTHERS: Final = [each.replace("-", "_") for each in get_args(Language) if each != "en"]
 _TEXT: Final = r'"((?:[^"\\]|\\.)*)"'
 _SAID: Final = re.compile(rf"\bsay(?:Count)?\(\s*{_TEXT}(?:,\s*{_TEXT})?")

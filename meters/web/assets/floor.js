@@ -17,24 +17,29 @@ import { SignIn } from "./floor_sign_in.js";
 import { MustChoose, Users } from "./floor_users.js";
 import { Wins } from "./floor_wins.js";
 import { html, render, useLayoutEffect, useRef, useState } from "./preact.js";
+import { say } from "./say.js";
 
 /* The views in their order, each for people with a right. A view gets `me`, `changes` (a number
    that rises when something on the floor changes), `floor` (its tables, and the open day), `inbox`, `size` of the screen, and `of`: what
    follows its name in the address, such as the id of a claim. */
 const VIEWS = [
-  { name: "inbox", label: "Inbox", icon: "inbox", right: "waiting", View: Inbox },
-  { name: "floor", label: "Floor", icon: "floor", right: "wins", View: FloorView },
-  { name: "wins", label: "Wins", icon: "handpay", right: "wins", View: Wins },
-  { name: "meters", label: "Meters", icon: "gauge", right: "wins", View: Links },
-  { name: "history", label: "History", icon: "chart", right: "wins", View: History },
-  { name: "find", label: "Find", icon: "search", right: "wins", View: Find },
-  { name: "people", label: "People", icon: "one", right: "users", View: Users },
+  { name: "inbox", label: say("Inbox"), icon: "inbox", right: "waiting", View: Inbox },
+  { name: "floor", label: say("Floor"), icon: "floor", right: "wins", View: FloorView },
+  { name: "wins", label: say("Wins"), icon: "handpay", right: "wins", View: Wins },
+  { name: "meters", label: say("Meters"), icon: "gauge", right: "wins", View: Links },
+  { name: "history", label: say("History"), icon: "chart", right: "wins", View: History },
+  { name: "find", label: say("Find"), icon: "search", right: "wins", View: Find },
+  { name: "people", label: say("People"), icon: "one", right: "users", View: Users },
 ];
 /* The service sends a heartbeat every two seconds. After five seconds without one, the page says
    that the connection is lost. */
 const SILENT_MS = 4000;
 const RETRY_MAX_MS = 5000;
-const TITLE = document.title;
+/* The words that the page has before its scripts. */
+const put = (where, text) => { for (const element of document.querySelectorAll(where)) element.textContent = text; };
+put("header .demonstration", say("Demonstration: simulated play, no real money"));
+const TITLE = `${say("Floor")} · ${document.querySelector("header .facility").textContent}`;
+document.title = TITLE;
 
 /* The state of the event stream: `changes` counts the changes, and each loss is one too, because a
    read then shows whether the connection failed or the session ended. `heard` is null until the

@@ -1,11 +1,13 @@
 /* Requests to the service. Each has a time limit. Each press of a button is sent once. */
 
 import * as format from "./floor_format.js";
+import { refusalText } from "./floor_refusals.js";
 import { fetchText } from "./requests.js";
+import { say } from "./say.js";
 
 const LIMIT_MS = 8000;
-const UNKNOWN = "No answer. It may or may not have been done: check the list.";
-const AWAY = "The service does not answer. Try again in a moment.";
+const UNKNOWN = say("No answer. It may or may not have been done: check the list.");
+const AWAY = say("The service does not answer. Try again in a moment.");
 
 /* A request that was not carried out. `unknown` is true if it is possible that the service
    carried it out. */
@@ -58,7 +60,7 @@ const ask = async (method, path, body, attended = true) => {
   const { code = "", message = "" } = reply?.error ?? {};
   const isOver = answer.status === 401 && code !== "pin_needed" && !path.endsWith("/sign-in");
   if (isOver && asked && asked === csrf) ended();
-  const plain = answer.status >= 500 && !message ? AWAY : message || "The service refused.";
+  const plain = answer.status >= 500 && !message ? AWAY : refusalText(code, message) || say("The service refused.");
   throw new Refused(format.sentence(plain), {
     status: answer.status,
     code,

@@ -2,11 +2,11 @@
    that their words have the size of other words. Beside each picture, a list or a text has the
    same figures: a picture is one image for a screen reader. */
 
+import { named } from "./floor_format.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
+import { say, sayHand } from "./say.js";
 
-const zone = document.documentElement.dataset.timezone;
-const named = (options) => new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", ...options });
 const HOUR = named({ hour: "2-digit", minute: "2-digit" });
 const DAY = named({ month: "short", day: "numeric" });
 const MINUTE_MS = 60000;
@@ -143,18 +143,18 @@ export const MeterPlot = ({ picture, reseed, even, isMonth, height, label, onHit
         <path class="area" d=${`${path(points)}L${fixed(points.at(-1)[0])} ${base}L${fixed(points[0][0])} ${base}Z`} />
         <path class="line-of" d=${path(points)} />`}
       <path class="reseed" d=${`M${left} ${fixed(y(reseed))}H${right}`} />
-      <text x=${right} y=${fixed(y(reseed)) + 14} text-anchor="end">reseed ${money(reseed)}</text>
+      <text x=${right} y=${fixed(y(reseed)) + 14} text-anchor="end">${say("reseed {amount}", { amount: money(reseed) })}</text>
       ${isEvenShown && html`
         <path class="even" d=${`M${left} ${fixed(y(even))}H${right}`} />
-        <text class="even-text" x=${right} y=${fixed(y(even)) - 6} text-anchor="end">break-even ${money(even)}</text>`}
+        <text class="even-text" x=${right} y=${fixed(y(even)) - 6} text-anchor="end">${say("break-even {amount}", { amount: money(even) })}</text>`}
       ${even !== null && !isEvenShown && html`
         <path class="even up" d=${`M${left + 14} ${TOP + 14}v-11m-4 4 4-4 4 4`} />
-        <text class="even-text" x=${left + 24} y=${TOP + 13}>break-even ${money(even)}</text>`}
+        <text class="even-text" x=${left + 24} y=${TOP + 13}>${say("break-even {amount}", { amount: money(even) })}</text>`}
       ${picture.hits.map((hit) => {
         const [at, high] = place(hit);
         return html`
           <path class="hit" key=${hit.claim} d=${`M${fixed(at)} ${fixed(high - 7)}l7 7-7 7-7-7Z`} onClick=${() => onHit?.(hit)}>
-            <title>${`${money(hit.amount)} · ${hit.hand_name} · ${hit.table}`}</title></path>`;
+            <title>${`${money(hit.amount)} · ${sayHand(hit.hand_name)} · ${hit.table}`}</title></path>`;
       })}
       ${labelsOf(picture.hits, place, right)}`;
   }} />`;

@@ -3,12 +3,14 @@
 import * as format from "./floor_format.js";
 import { money } from "./money.js";
 import { html } from "./preact.js";
+import { reasonText } from "./reasons.js";
+import { say, sayHand, sayList } from "./say.js";
 
-const STATES = {
-  pending: "To validate",
-  validated: "Validated",
-  paid: "Paid",
-  rejected: "Rejected",
+export const STATES = {
+  pending: say("To validate"),
+  validated: say("Validated"),
+  paid: say("Paid"),
+  rejected: say("Rejected"),
 };
 export const isHandPay = (claim) => claim.paid_from === "hand_pay" && !claim.only_envy;
 export const waitsForPay = (claim) => claim.state === "validated" && claim.paid_from === "hand_pay";
@@ -19,19 +21,19 @@ export const sum = (claim) => (claim.only_envy ? claim.envy_amount : claim.amoun
 /* The amount that the next act is about. */
 export const due = (claim) => (onlyEnvy(claim) && !claim.request ? claim.envy_amount : sum(claim));
 export const stateText = (claim) => {
-  if (claim.request) return claim.request.act === "reject" ? "Rejection to confirm" : "Reopening to confirm";
-  if (waitsForPay(claim)) return "To be paid";
-  return onlyEnvy(claim) ? "Envy to be paid" : STATES[claim.state];
+  if (claim.request) return claim.request.act === "reject" ? say("Rejection to confirm") : say("Reopening to confirm");
+  if (waitsForPay(claim)) return say("To be paid");
+  return onlyEnvy(claim) ? say("Envy to be paid") : STATES[claim.state];
 };
 /* The Envy Bonuses of a claim in cents, without those that are not due. */
 export const dueEnvy = (claim) => (claim.envy_state === "rejected" ? 0 : claim.envy_amount);
-export const place = (claim) => `Table ${claim.table}, position ${claim.position}`;
-export const shortPlace = (claim) => `${claim.table} · Position ${claim.position}`;
+export const place = (claim) => say("Table {table}, position {position}", claim);
+export const shortPlace = (claim) => say("{table} · Position {position}", claim);
 export const itemName = (claim) => claim.item_name || format.item(claim.item);
-export const handName = (claim) => claim.hand_name || format.capital(format.plain(claim.hand));
+export const handName = (claim) => sayHand(claim.hand_name || format.capital(format.plain(claim.hand)));
 export const share = (claim) => {
-  if (claim.only_envy) return "Only Envy Bonuses: no win of this hand waits";
-  return claim.percent === null ? "At odds, not from the meter" : `${claim.percent}% of the meter`;
+  if (claim.only_envy) return say("Only Envy Bonuses: no win of this hand waits");
+  return claim.percent === null ? say("At odds, not from the meter") : say("{percent}% of the meter", claim);
 };
 export const look = (claim) => {
   if (claim.request) return "second";
@@ -42,17 +44,28 @@ export const since = (claim) => (claim.state === "rejected" && claim.request ? c
 
 /* Who rejected a win, and why. */
 export const rejection = (claim) =>
-  `Rejected by ${[claim.requested_by, claim.decided_by].filter(Boolean).join(" and ")}: ${claim.reason}.`;
+  say("Rejected by {who}: {reason}.",
+    { who: sayList([claim.requested_by, claim.decided_by].filter(Boolean)), reason: reasonText(claim.reason) });
+
+/* What a request of one person asks for. */
+export const requested = ({ request }) => (request.act === "reject"
+  ? say("{by} requests to reject it", request) : say("{by} requests to reopen it", request));
 
 /* What the last decision on a win was, for a person who comes too late with another. */
 export const already = (claim) => {
-  const done = (what, by, at) => `${what} already by ${by}, ${format.time(at)}`;
-  if (claim.request) return `${claim.request.by} requests to ${claim.request.act} it, ${format.time(claim.request.at)}`;
+  if (claim.request) return `${requested(claim)}, ${format.time(claim.request.at)}`;
   switch (claim.state) {
-    case "paid": return `${done("Paid", claim.paid_by, claim.paid_at)}${claim.slip ? `, slip ${claim.slip}: do not pay it again` : ""}`;
-    case "validated": return done("Validated", claim.validated_by, claim.validated_at);
-    case "rejected": return `${done("Rejected", claim.decided_by, claim.decided_at)}: ${claim.reason}`;
-    default: return "It waits for a floorperson again";
+    case "paid": {
+      const values = { by: claim.paid_by, time: format.time(claim.paid_at), slip: claim.slip };
+      return claim.slip ? say("Paid already by {by}, {time}, slip {slip}: do not pay it again", values)
+        : say("Paid already by {by}, {time}", values);
+    }
+    case "validated":
+      return say("Validated already by {by}, {time}", { by: claim.validated_by, time: format.time(claim.validated_at) });
+    case "rejected":
+      return say("Rejected already by {by}, {time}: {reason}",
+        { by: claim.decided_by, time: format.time(claim.decided_at), reason: reasonText(claim.reason) });
+    default: return say("It waits for a floorperson again");
   }
 };
 
@@ -66,16 +79,16 @@ export const Facts = ({ pairs }) => html`
   </dl>`;
 
 export const envyTitle = (claim) => {
-  const decided = claim.envy_by ? ` by ${claim.envy_by}` : "";
   switch (claim.envy_state) {
     case "pending": return claim.request?.envy_not_due
-      ? "Envy Bonuses: not due once the rejection is confirmed"
-      : "Envy Bonuses: owed once the win is decided";
-    case "paid": return `Envy Bonuses: paid${decided}`;
-    case "rejected": return `Envy Bonuses: not due, ${claim.envy_reason ?? "the hand was not as entered"}`;
+      ? say("Envy Bonuses: not due once the rejection is confirmed")
+      : say("Envy Bonuses: owed once the win is decided");
+    case "paid": return claim.envy_by ? say("Envy Bonuses: paid by {by}", { by: claim.envy_by }) : say("Envy Bonuses: paid");
+    case "rejected": return claim.envy_reason
+      ? say("Envy Bonuses: not due, {reason}", { reason: claim.envy_reason }) : say("Envy Bonuses: not due, the hand was not as entered");
     default: return claim.envy_not_due
-      ? "Envy Bonuses: not due, the hand was not as entered"
-      : "Envy Bonuses: owed by the table";
+      ? say("Envy Bonuses: not due, the hand was not as entered")
+      : say("Envy Bonuses: owed by the table");
   }
 };
 
@@ -89,17 +102,17 @@ export const Envy = ({ claim, title = envyTitle(claim) }) => claim.envy.length >
 
 export const order = (claim) =>
   claim.turns > 1
-    ? `Win ${claim.turn} of ${claim.turns} of its round · entry ${claim.order}`
-    : `Entry ${claim.order}`;
+    ? say("Win {turn} of {turns} of its round · entry {order}", claim)
+    : say("Entry {order}", claim);
 
 export const needsTaxDocuments = (claim) =>
   claim.tax_documents && claim.state !== "rejected" && claim.state !== "paid";
 
 export const TaxNotice = ({ claim }) => needsTaxDocuments(claim)
-  && html`<p class="notice wait tax">Tax documents are needed before this is paid</p>`;
+  && html`<p class="notice wait tax">${say("Tax documents are needed before this is paid")}</p>`;
 
 /* The request of one person that another person must confirm. */
 export const RequestNotice = ({ claim: { request } }) => request && html`
   <p class="notice wait request">
-    ${`${request.by} requests to ${request.act} it, ${format.moment(request.at)}: ${request.reason}.`}
-    ${request.envy_not_due ? " The Envy Bonuses are not due either." : ""}</p>`;
+    ${`${requested({ request })}, ${format.moment(request.at)}: ${reasonText(request.reason)}.`}
+    ${request.envy_not_due ? ` ${say("The Envy Bonuses are not due either.")}` : ""}</p>`;

@@ -10,43 +10,50 @@ import { give } from "./floor_receipts.js";
 import { money } from "./money.js";
 import { Cards } from "./playing_cards.js";
 import { html } from "./preact.js";
+import { reasonText } from "./reasons.js";
+import { say } from "./say.js";
 
 const KINDS = {
-  void: "Void after cards", result: "Hand entered differently",
-  add_wager: "Add a wager", take_back_wager: "Take a wager back",
+  void: say("Void after cards"), result: say("Hand entered differently"),
+  add_wager: say("Add a wager"), take_back_wager: say("Take a wager back"),
 };
-const WHAT = {
-  void: "this void", result: "this result", add_wager: "adding this wager", take_back_wager: "taking this wager back",
+const CONFIRM = {
+  void: say("Confirm this void?"), result: say("Confirm this result?"),
+  add_wager: say("Confirm adding this wager?"), take_back_wager: say("Confirm taking this wager back?"),
+};
+const REFUSE = {
+  void: say("Refuse this void?"), result: say("Refuse this result?"),
+  add_wager: say("Refuse adding this wager?"), take_back_wager: say("Refuse taking this wager back?"),
 };
 const LOOK = {
-  add_wager: "Check at the table that the chip is there, and that no card is dealt.",
-  take_back_wager: "Check at the table that the position has no chip for it, and that no card is dealt.",
+  add_wager: say("Check at the table that the chip is there, and that no card is dealt."),
+  take_back_wager: say("Check at the table that the position has no chip for it, and that no card is dealt."),
 };
 
 const path = (ask, act) => `/api/v1/asks/${encodeURIComponent(ask.ask)}/${act}`;
-export const place = (ask) => `Table ${ask.table}, round ${ask.round}`;
+export const place = (ask) => say("Table {table}, round {round}", ask);
 export const kind = (ask) => KINDS[ask.what];
-export const summary = (ask) => [kind(ask), ask.reason].filter(Boolean).join(": ");
+export const summary = (ask) => [kind(ask), ask.reason && reasonText(ask.reason)].filter(Boolean).join(": ");
 
 const whose = (hand) => {
-  if (hand.what === "hand") return `Position ${hand.position}`;
-  return hand.what === "dealer" ? "Dealer" : "Community";
+  if (hand.what === "hand") return say("Position {position}", hand);
+  return hand.what === "dealer" ? say("Dealer") : say("Community");
 };
 
 const settledAs = (ask, hand) => {
-  if (ask.what === "void") return "Not settled: the round is void";
-  if (hand.after_no_win) return "Settled as declared to win nothing";
-  return hand.after_folded ? "Settled as folded, without cards" : "Settled without cards";
+  if (ask.what === "void") return say("Not settled: the round is void");
+  if (hand.after_no_win) return say("Settled as declared to win nothing");
+  return hand.after_folded ? say("Settled as folded, without cards") : say("Settled without cards");
 };
 
 const Then = ({ ask, hand }) => (hand.after.length
-  ? html`<div class="hand"><p class="of">${hand.after_folded ? "To be settled as folded" : "To be settled"}</p><${Cards} names=${hand.after} /></div>`
+  ? html`<div class="hand"><p class="of">${hand.after_folded ? say("To be settled as folded") : say("To be settled")}</p><${Cards} names=${hand.after} /></div>`
   : html`<p class="of">${settledAs(ask, hand)}</p>`);
 
 /* The cards that were entered first. Without cards, the hand was declared to win nothing. */
 const First = ({ hand }) => (hand.before_no_win
-  ? html`<p class="of">${`${whose(hand)}, declared to win nothing`}</p>`
-  : html`<div class="hand"><p class="of">${`${whose(hand)}, entered`}</p><${Cards} names=${hand.before} /></div>`);
+  ? html`<p class="of">${say("{hand}, declared to win nothing", { hand: whose(hand) })}</p>`
+  : html`<div class="hand"><p class="of">${say("{hand}, entered", { hand: whose(hand) })}</p><${Cards} names=${hand.before} /></div>`);
 
 const Wager = ({ ask: { what, wager } }) => html`
   <p class="hand-name">${`${format.who(wager.position, wager.patron)}: ${format.item(wager.wager)}, ${money(wager.amount)}`}</p>
@@ -60,7 +67,7 @@ const Changes = ({ ask }) => (ask.wager ? html`<${Wager} ask=${ask} />` : html`
         <${First} hand=${hand} />
         <${Then} ask=${ask} hand=${hand} />
         ${(hand.taken_back || hand.reason)
-          && html`<p class="why">${`Taken back${hand.reason ? `: ${hand.reason}` : ""}`}</p>`}
+          && html`<p class="why">${hand.reason ? say("Taken back: {reason}", { reason: reasonText(hand.reason) }) : say("Taken back")}</p>`}
       </li>`)}
   </ul>`);
 
@@ -71,34 +78,34 @@ const Again = ({ ask }) => html`
   </div>
   <${Changes} ask=${ask} />`;
 
-/* Open a dialog about a request; `told` is what the receipt says of it. */
+/* Open a dialog about a request; `told` says it as a receipt. */
 const open = ({ ask, told, ...dialog }) => openDialog({
   ...dialog,
-  receipt: () => give(`${told}: ${KINDS[ask.what].toLowerCase()}, ${ask.table} · Round ${ask.round}`),
-  late: async () => give(`${place(ask)}: the table no longer asks. Somebody has decided it, or the dealer took it back.`),
+  receipt: () => give(told({ ...ask, kind: KINDS[ask.what].toLowerCase() })),
+  late: async () => give(say("{place}: the table no longer asks. Somebody has decided it, or the dealer took it back.", { place: place(ask) })),
 });
 
 const confirm = (ask, done) => open({
   ask,
-  told: "Confirmed",
-  title: `Confirm ${WHAT[ask.what]}?`,
+  told: (values) => say("Confirmed: {kind}, {table} · Round {round}", values),
+  title: CONFIRM[ask.what],
   content: html`<${Again} ask=${ask} />`,
-  confirm: "Confirm",
+  confirm: say("Confirm"),
   act: () => api.post(path(ask, "confirm")),
   done,
 });
 
 const refuse = (ask, done) => open({
   ask,
-  told: "Refused",
-  title: `Refuse ${WHAT[ask.what]}?`,
+  told: (values) => say("Refused: {kind}, {table} · Round {round}", values),
+  title: REFUSE[ask.what],
   content: html`
     <${Again} ask=${ask} />
-    <${Field} label="Why? The dealer reads it" name="reason" />
-    <p>Nothing changes at the table: the round goes on.</p>`,
-  confirm: "Refuse",
+    <${Field} label=${say("Why? The dealer reads it")} name="reason" />
+    <p>${say("Nothing changes at the table: the round goes on.")}</p>`,
+  confirm: say("Refuse"),
   kind: "stop",
-  act: (form) => api.post(path(ask, "refuse"), { reason: needed(form, "reason", "Say why.") }),
+  act: (form) => api.post(path(ask, "refuse"), { reason: needed(form, "reason", say("Say why.")) }),
   done,
 });
 
@@ -106,9 +113,9 @@ const CorrectionActs = ({ ask, me, done }) => html`
   <div class="acts">
     ${me.rights.includes("decide")
       ? html`
-        <${Action} kind="go" label="Confirm" first about=${place(ask)} onClick=${() => confirm(ask, done)} />
-        <${Action} kind="stop" label="Refuse" about=${place(ask)} onClick=${() => refuse(ask, done)} />`
-      : html`<p class="why">A floorperson or a supervisor decides.</p>`}
+        <${Action} kind="go" label=${say("Confirm")} first about=${place(ask)} onClick=${() => confirm(ask, done)} />
+        <${Action} kind="stop" label=${say("Refuse")} about=${place(ask)} onClick=${() => refuse(ask, done)} />`
+      : html`<p class="why">${say("A floorperson or a supervisor decides.")}</p>`}
   </div>`;
 
 /* A request in its pane. */
@@ -116,11 +123,11 @@ export const Correction = ({ ask, me, done, back }) => html`
   <${Pane} kind="ask" of=${{ "data-ask": ask.ask }} back=${back} acts=${html`<${CorrectionActs} ask=${ask} me=${me} done=${done} />`}>
     <div class="win-title">
       <div>
-        <h2 tabindex="-1">${`${ask.table} · Round ${ask.round}`} <span>${`· ${ask.link_name} · asset ${ask.asset}`}</span></h2>
+        <h2 tabindex="-1">${say("{table} · Round {round}", ask)} <span>${say("· {link_name} · asset {asset}", ask)}</span></h2>
         <p class="hand-name">${kind(ask)}</p>
-        ${ask.reason && html`<p>${`Reason: ${ask.reason}`}</p>`}
+        ${ask.reason && html`<p>${say("Reason: {reason}", { reason: reasonText(ask.reason) })}</p>`}
       </div>
       <p class="tags"><${Waited} at=${ask.at} isTold /></p>
     </div>
-    <section class="panel"><h3>What changes <span>the table waits</span></h3><${Changes} ask=${ask} /></section>
+    <section class="panel"><h3>${say("What changes")} <span>${say("the table waits")}</span></h3><${Changes} ask=${ask} /></section>
   <//>`;

@@ -12,11 +12,9 @@ import * as session from "./floor_session.js";
 import { SlipLink } from "./floor_slip.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
+import { REJECTIONS } from "./reasons.js";
+import { say } from "./say.js";
 
-const REASONS = [
-  "Hand misread", "Cards entered wrongly", "The light was out", "Card fouled",
-  "Wager not on the layout", "Deal out of turn",
-];
 const OTHER = "other";
 
 const path = (claim, act) => `/api/v1/claims/${encodeURIComponent(claim.claim)}/${act}`;
@@ -33,8 +31,8 @@ const Again = ({ claim }) => html`
 
 /* The receipt of an act: what was done, the slip, and the way back to the win. */
 const receipt = (text, claim) => give(text, [
-  html`<${SlipLink} claim=${claim} label="Print" />`,
-  html`<a class="button quiet" href=${hrefOf("wins", claim.claim)}>Open</a>`,
+  html`<${SlipLink} claim=${claim} label=${say("Print")} />`,
+  html`<a class="button quiet" href=${hrefOf("wins", claim.claim)}>${say("Open#act")}</a>`,
 ]);
 
 /* Somebody else decided first. That is no error of this person: they learn what was done. */
@@ -50,16 +48,16 @@ const open = ({ claim, told, ...dialog }) => openDialog({
 
 const validation = (claim) => ({
   act: () => api.post(path(claim, "validate")),
-  told: ({ amount }) => `Validated ${money(amount)}, ${claims.shortPlace(claim)}`,
+  told: ({ amount }) => say("Validated {amount}, {place}", { amount: money(amount), place: claims.shortPlace(claim) }),
 });
 
 /* A session that has lapsed needs a PIN, and so a dialog. */
 const validate = (claim, done) => open({
   claim,
   ...validation(claim),
-  title: "Validate this win?",
+  title: say("Validate this win?"),
   content: html`<${Again} claim=${claim} />`,
-  confirm: `Validate ${money(claim.amount)}`,
+  confirm: say("Validate {amount}", { amount: money(claim.amount) }),
   done,
 });
 
@@ -76,8 +74,8 @@ const Validate = ({ claim, isFirst, kind, done }) => {
     <form class="one-press" novalidate onSubmit=${submit}>
       <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
       <button type="submit" class=${kind} data-key=${isFirst ? "v" : null} data-phase=${phase} disabled=${phase !== "ready"}
-        aria-label=${`Validate ${money(claim.amount)}: ${claims.place(claim)}`}>
-        ${phase === "sending" ? "Sending…" : html`Validate <span class="sum">${money(claim.amount)}</span>`}</button>
+        aria-label=${`${say("Validate {amount}", { amount: money(claim.amount) })}: ${claims.place(claim)}`}>
+        ${phase === "sending" ? say("Sending…") : say("Validate {amount}", { amount: html`<span class="sum">${money(claim.amount)}</span>` })}</button>
     </form>`;
 };
 
@@ -87,17 +85,17 @@ const Reasons = () => {
   const isOther = chosen === OTHER;
   useLayoutEffect(() => { if (isOther) own.current.querySelector("input").focus(); }, [isOther]);
   return html`
-    <${Choice} legend="Why?" name="reason" short onChoose=${setChosen}
-      options=${[...REASONS.map((reason) => [reason, reason]), [OTHER, "Another reason"]]} />
-    <div ref=${own} hidden=${!isOther}><${Field} label="In your words" name="own" /></div>`;
+    <${Choice} legend=${say("Why?")} name="reason" short onChoose=${setChosen}
+      options=${[...Object.entries(REJECTIONS), [OTHER, say("Another reason")]]} />
+    <div ref=${own} hidden=${!isOther}><${Field} label=${say("In your words")} name="own" /></div>`;
 };
 
 const rejectedText = (claim) => {
-  if (claim.two_people_reject) return "Another person must confirm this. Until then the win waits.";
-  if (claim.percent === null) return "Nothing is paid for it.";
-  const rest = claim.percent === 100
-    ? " The reseed stays on the meter until two supervisors adjust it." : "";
-  return `Nothing is paid for it; the amount goes back to the meter.${rest}`;
+  if (claim.two_people_reject) return say("Another person must confirm this. Until then the win waits.");
+  if (claim.percent === null) return say("Nothing is paid for it.");
+  return claim.percent === 100
+    ? say("Nothing is paid for it; the amount goes back to the meter. The reseed stays on the meter until two supervisors adjust it.")
+    : say("Nothing is paid for it; the amount goes back to the meter.");
 };
 
 /* A reopened win can have Envy Bonuses that are already paid. No decision about these is possible. */
@@ -106,26 +104,27 @@ const envyIsOpen = (claim) => claim.envy.length > 0 && claim.envy_state !== "pai
 const reject = (claim, done) => open({
   claim,
   told: ({ amount, request }) => (request
-    ? `Rejection of ${money(amount)} requested: another person confirms it`
-    : `Rejected ${money(amount)}, ${claims.shortPlace(claim)}`),
-  title: claim.two_people_reject ? "Request to reject this win?" : "Reject this win?",
+    ? say("Rejection of {amount} requested: another person confirms it", { amount: money(amount) })
+    : say("Rejected {amount}, {place}", { amount: money(amount), place: claims.shortPlace(claim) })),
+  title: claim.two_people_reject ? say("Request to reject this win?") : say("Reject this win?"),
   content: html`
     <${Again} claim=${claim} />
     <${Reasons} />
-    ${claim.envy.length > 0 && html`<${claims.Envy} claim=${claim} title="Envy Bonuses for this hand" />`}
+    ${claim.envy.length > 0 && html`<${claims.Envy} claim=${claim} title=${say("Envy Bonuses for this hand")} />`}
     ${envyIsOpen(claim) && html`
-      <${Choice} legend="Are these Envy Bonuses due?" name="envy" options=${[
-        ["not_due", "The hand was not as entered: Envy Bonuses are not due either"],
-        ["due", "The hand is as entered: Envy Bonuses are due"],
+      <${Choice} legend=${say("Are these Envy Bonuses due?")} name="envy" options=${[
+        ["not_due", say("The hand was not as entered: Envy Bonuses are not due either")],
+        ["due", say("The hand is as entered: Envy Bonuses are due")],
       ]} />`}
     <p>${rejectedText(claim)}</p>`,
-  confirm: `${claim.two_people_reject ? "Request rejection of" : "Reject"} ${money(claim.amount)}`,
+  confirm: claim.two_people_reject ? say("Request rejection of {amount}", { amount: money(claim.amount) })
+    : say("Reject {amount}", { amount: money(claim.amount) }),
   kind: "stop",
   act: (form) => {
-    const chosen = needed(form, "reason", "Say why.");
-    const reason = chosen === OTHER ? needed(form, "own", "Say why, in your words.") : chosen;
+    const chosen = needed(form, "reason", say("Say why."));
+    const reason = chosen === OTHER ? needed(form, "own", say("Say why, in your words.")) : chosen;
     const envyNotDue = envyIsOpen(claim)
-      ? { envy_not_due: needed(form, "envy", "Say whether the Envy Bonuses are due.") === "not_due" }
+      ? { envy_not_due: needed(form, "envy", say("Say whether the Envy Bonuses are due.")) === "not_due" }
       : {};
     return api.post(path(claim, "reject"), { reason, ...envyNotDue });
   },
@@ -137,17 +136,19 @@ const confirmRequest = (claim, done) => {
   const isReject = claim.request.act === "reject";
   const rest = isReject
     ? rejectedText({ ...claim, two_people_reject: false })
-    : "It waits for a floorperson again, as before its rejection.";
+    : say("It waits for a floorperson again, as before its rejection.");
   return open({
     claim,
-    told: ({ amount }) => `${isReject ? "Rejected" : "Reopened"} ${money(amount)}, ${claims.shortPlace(claim)}`,
-    title: isReject ? "Reject this win?" : "Reopen this win?",
+    told: ({ amount }) => (isReject ? say("Rejected {amount}, {place}", { amount: money(amount), place: claims.shortPlace(claim) })
+      : say("Reopened {amount}, {place}", { amount: money(amount), place: claims.shortPlace(claim) })),
+    title: isReject ? say("Reject this win?") : say("Reopen this win?"),
     content: html`
       <${Again} claim=${claim} />
       <${claims.RequestNotice} claim=${claim} />
       ${isReject && claim.envy.length > 0 && html`<${claims.Envy} claim=${claim} />`}
       <p>${rest}</p>`,
-    confirm: `${isReject ? "Reject" : "Reopen"} ${money(claim.amount)}`,
+    confirm: isReject ? say("Reject {amount}", { amount: money(claim.amount) })
+      : say("Reopen {amount}", { amount: money(claim.amount) }),
     kind: isReject ? "stop" : "go",
     act: () => api.post(path(claim, "confirm"), { request: claim.request.entry }),
     done,
@@ -156,31 +157,31 @@ const confirmRequest = (claim, done) => {
 
 const reopen = (claim, done) => open({
   claim,
-  told: ({ amount }) => `Reopening of ${money(amount)} requested: another person confirms it`,
-  title: "Request to reopen this win?",
+  told: ({ amount }) => say("Reopening of {amount} requested: another person confirms it", { amount: money(amount) }),
+  title: say("Request to reopen this win?"),
   content: html`
     <${Again} claim=${claim} />
     <p>${claims.rejection(claim)}</p>
-    <${Field} label="Why was the rejection wrong?" name="reason" />
-    <p>Another person must confirm this before the gaming day is closed.</p>`,
-  confirm: `Request reopening of ${money(claim.amount)}`,
-  act: (form) => api.post(path(claim, "reopen"), { reason: needed(form, "reason", "Say why.") }),
+    <${Field} label=${say("Why was the rejection wrong?")} name="reason" />
+    <p>${say("Another person must confirm this before the gaming day is closed.")}</p>`,
+  confirm: say("Request reopening of {amount}", { amount: money(claim.amount) }),
+  act: (form) => api.post(path(claim, "reopen"), { reason: needed(form, "reason", say("Say why.")) }),
   done,
 });
 
 const correctSlip = (claim, done) => open({
   claim,
-  told: ({ slip }) => `Slip number ${slip} in place of ${claim.slip}`,
-  title: "Correct the slip number?",
+  told: ({ slip }) => say("Slip number {slip} in place of {before}", { slip, before: claim.slip }),
+  title: say("Correct the slip number?"),
   content: html`
     <${Again} claim=${claim} />
-    <p>${`Slip number now: ${claim.slip}. It stays in the ledger, and no other win can use it.`}</p>
-    <${Field} label="Right number of the payout slip" name="slip" maxlength="100" autocapitalize="characters" />
-    <${Field} label="Why?" name="reason" enterkeyhint="done" />`,
-  confirm: "Correct the number",
+    <p>${say("Slip number now: {slip}. It stays in the ledger, and no other win can use it.", claim)}</p>
+    <${Field} label=${say("Right number of the payout slip")} name="slip" maxlength="100" autocapitalize="characters" />
+    <${Field} label=${say("Why?")} name="reason" enterkeyhint="done" />`,
+  confirm: say("Correct the number"),
   act: (form) => {
-    const slip = needed(form, "slip", "The right number is needed.");
-    const reason = needed(form, "reason", "Say why.");
+    const slip = needed(form, "slip", say("The right number is needed."));
+    const reason = needed(form, "reason", say("Say why."));
     return api.post(path(claim, "correct-slip"), { slip, replaces: claim.slip, reason });
   },
   done,
@@ -195,28 +196,28 @@ export const usePayment = (claim, me, done) => {
   const isOpen = mayPay(claim, me);
   const form = useAct({
     act: isOpen && ((entered) => {
-      const slip = needed(entered, "slip", "The number of the slip is needed.");
+      const slip = needed(entered, "slip", say("The number of the slip is needed."));
       const envyPaid = claims.owesEnvy(claim)
-        ? { envy_paid: needed(entered, "envy", "Say whether the Envy Bonuses are paid.") === "paid" }
+        ? { envy_paid: needed(entered, "envy", say("Say whether the Envy Bonuses are paid.")) === "paid" }
         : {};
       return api.post(path(claim, "pay"), { slip, ...envyPaid });
     }),
     done,
-    receipt: (after) => receipt(`Paid ${money(after.amount)}, slip ${after.slip}`, after),
+    receipt: (after) => receipt(say("Paid {amount}, slip {slip}", { amount: money(after.amount), slip: after.slip }), after),
     late: () => tooLate(claim),
   });
   return isOpen ? form : null;
 };
 
 export const Payment = ({ claim, payment }) => payment && html`
-  <form id="pay" class="panel pay-form" aria-label="Pay by hand" novalidate autocomplete="off" onSubmit=${payment.submit}>
-    <h3>Pay by hand <span>${`validated by ${claim.validated_by}, ${format.time(claim.validated_at)}`}</span></h3>
+  <form id="pay" class="panel pay-form" aria-label=${say("Pay by hand")} novalidate autocomplete="off" onSubmit=${payment.submit}>
+    <h3>${say("Pay by hand")} <span>${say("validated by {by}, {time}", { by: claim.validated_by, time: format.time(claim.validated_at) })}</span></h3>
     <${claims.TaxNotice} claim=${claim} />
     <div class="two-fields">
-      <${Field} label="Number of the payout slip" name="slip" maxlength="100" autocapitalize="characters" enterkeyhint="done" />
+      <${Field} label=${say("Number of the payout slip")} name="slip" maxlength="100" autocapitalize="characters" enterkeyhint="done" />
       ${claims.owesEnvy(claim) && html`
-        <${Choice} legend=${`And the Envy Bonuses of ${money(claim.envy_amount)}?`} name="envy" short
-          options=${[["paid", "The table has paid them"], ["later", "Not yet"]]} />`}
+        <${Choice} legend=${say("And the Envy Bonuses of {amount}?", { amount: money(claim.envy_amount) })} name="envy" short
+          options=${[["paid", say("The table has paid them")], ["later", say("Not yet")]]} />`}
       ${payment.needsPin && html`<${OwnPin} />`}
     </div>
     <p class="notice bad" role="alert" hidden=${!payment.error}>${payment.error}</p>
@@ -224,48 +225,48 @@ export const Payment = ({ claim, payment }) => payment && html`
 
 const PayButton = ({ claim, payment }) => html`
   <button type="submit" form="pay" class="go" data-key="v" disabled=${payment.phase !== "ready"}
-    aria-label=${`Paid ${money(claim.amount)}: ${claims.place(claim)}`}>
-    ${payment.phase === "sending" ? "Sending…" : html`Paid <span class="sum">${money(claim.amount)}</span>`}</button>`;
+    aria-label=${`${say("Paid {amount}", { amount: money(claim.amount) })}: ${claims.place(claim)}`}>
+    ${payment.phase === "sending" ? say("Sending…") : say("Paid {amount}", { amount: html`<span class="sum">${money(claim.amount)}</span>` })}</button>`;
 
 /* One button pays all Envy Bonuses of a hand. */
 const payEnvy = (claim, done) => open({
   claim,
-  told: ({ envy_amount: cents }) => `Envy Bonuses of ${money(cents)} paid by the table`,
-  title: "Has the table paid these Envy Bonuses?",
+  told: ({ envy_amount: cents }) => say("Envy Bonuses of {amount} paid by the table", { amount: money(cents) }),
+  title: say("Has the table paid these Envy Bonuses?"),
   content: html`
     <div class="again">
       <p class="amount">${money(claim.envy_amount)}</p>
-      <p class="place">${`For the hand of ${claims.place(claim)}`}</p>
+      <p class="place">${say("For the hand of {place}", { place: claims.place(claim) })}</p>
     </div>
     <${claims.Envy} claim=${claim} />`,
-  confirm: `Paid ${money(claim.envy_amount)}`,
+  confirm: say("Paid {amount}", { amount: money(claim.envy_amount) }),
   act: () => api.post(path(claim, "pay-envy")),
   done,
 });
 
 const rejectEnvy = (claim, done) => open({
   claim,
-  told: ({ envy_amount: cents }) => `Envy Bonuses of ${money(cents)} not due`,
-  title: "Are these Envy Bonuses not due?",
+  told: ({ envy_amount: cents }) => say("Envy Bonuses of {amount} not due", { amount: money(cents) }),
+  title: say("Are these Envy Bonuses not due?"),
   content: html`
     <${claims.Envy} claim=${claim} />
-    <${Field} label="Why not?" name="reason" />
-    <p>Nothing is paid for them.</p>`,
-  confirm: `Reject Envy of ${money(claim.envy_amount)}`,
+    <${Field} label=${say("Why not?")} name="reason" />
+    <p>${say("Nothing is paid for them.")}</p>`,
+  confirm: say("Reject Envy of {amount}", { amount: money(claim.envy_amount) }),
   kind: "stop",
-  act: (form) => api.post(path(claim, "reject-envy"), { reason: needed(form, "reason", "Say why.") }),
+  act: (form) => api.post(path(claim, "reject-envy"), { reason: needed(form, "reason", say("Say why.")) }),
   done,
 });
 
 const envyButtons = (claim) => (claims.owesEnvy(claim)
-  ? [["go", "Envy paid", payEnvy, claim.envy_amount], ["stop", "Envy not due", rejectEnvy, claim.envy_amount]]
+  ? [["go", say("Envy paid"), payEnvy, claim.envy_amount], ["stop", say("Envy not due"), rejectEnvy, claim.envy_amount]]
   : []);
 
 /* The buttons of a win that was paid or rejected. */
 const later = (claim) => {
   if (claim.only_envy) return [];
-  if (claim.state === "rejected") return [[null, "Reopen", reopen, claim.amount]];
-  return claim.slip ? [[null, "Correct the slip number", correctSlip, claim.amount]] : [];
+  if (claim.state === "rejected") return [[null, say("Reopen"), reopen, claim.amount]];
+  return claim.slip ? [[null, say("Correct the slip number"), correctSlip, claim.amount]] : [];
 };
 
 /* The buttons of a claim: kind, label, act, amount, and the reason why it cannot be pressed. */
@@ -273,15 +274,15 @@ const buttons = (claim, me) => {
   if (!me.rights.includes("decide")) return [];
   if (claim.request) {
     const isReject = claim.request.act === "reject";
-    const own = claim.request.by === me.name ? "You requested it: another person must confirm it." : "";
-    const label = isReject ? "Confirm rejection" : "Confirm reopening";
+    const own = claim.request.by === me.name ? say("You requested it: another person must confirm it.") : "";
+    const label = isReject ? say("Confirm rejection") : say("Confirm reopening");
     return [
-      ...(isReject ? [["go", "Validate", validate, claim.amount]] : []),
+      ...(isReject ? [["go", say("Validate"), validate, claim.amount]] : []),
       [isReject ? "stop" : "go", label, confirmRequest, claim.amount, own],
     ];
   }
   if (claim.state === "pending") {
-    return [["go", "Validate", validate, claim.amount], ["stop", "Reject", reject, claim.amount]];
+    return [["go", say("Validate"), validate, claim.amount], ["stop", say("Reject"), reject, claim.amount]];
   }
   if (claim.only_envy || claim.state === "paid" || claim.state === "rejected") {
     return [...later(claim), ...envyButtons(claim)];
@@ -292,20 +293,20 @@ const buttons = (claim, me) => {
 
 /* The acts of people who may not decide, in words. */
 const watches = (claim) => {
-  if (claim.state === "pending" || claim.request) return "A floorperson or a supervisor decides.";
-  if (claims.waitsForPay(claim)) return `A floorperson or a supervisor pays it, but not ${claim.validated_by}.`;
-  return claims.owesEnvy(claim) ? "A floorperson or a supervisor records the payment of the Envy Bonuses." : "";
+  if (claim.state === "pending" || claim.request) return say("A floorperson or a supervisor decides.");
+  if (claims.waitsForPay(claim)) return say("A floorperson or a supervisor pays it, but not {by}.", { by: claim.validated_by });
+  return claims.owesEnvy(claim) ? say("A floorperson or a supervisor records the payment of the Envy Bonuses.") : "";
 };
 
 /* Who must act in place of this person, and what comes after their act. */
 const who = (claim, found, me) => {
   if (!me.rights.includes("decide")) return watches(claim);
-  if (claims.waitsForPay(claim) && claim.validated_by === me.name) return "You validated it: another person must pay it.";
+  if (claims.waitsForPay(claim) && claim.validated_by === me.name) return say("You validated it: another person must pay it.");
   return found.map(([, , , , reason]) => reason).find(Boolean);
 };
 const then = (claim) => claim.state === "pending" && !claim.request && [
-  claims.isHandPay(claim) && "Another person pays: the cards stay until then.",
-  claim.two_people_reject && "A rejection needs a second person.",
+  claims.isHandPay(claim) && say("Another person pays: the cards stay until then."),
+  claim.two_people_reject && say("A rejection needs a second person."),
 ].filter(Boolean).join(" ");
 
 /* The buttons of a win for the signed-in user. In place of a button that they may not press, it says
@@ -322,8 +323,8 @@ export const ClaimActs = ({ claim, me, done, payment }) => {
         : html`<${Action} key=${label} kind=${payment ? null : kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""}
           first=${at === 0 && !payment}
           about=${claims.place(claim)} onClick=${() => act(claim, done)} />`)}
-      ${!claim.only_envy && claim.state !== "pending" && html`<${SlipLink} claim=${claim} label="Slip" />`}
-      <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank" rel="noopener">Dispute</a>
+      ${!claim.only_envy && claim.state !== "pending" && html`<${SlipLink} claim=${claim} label=${say("Slip")} />`}
+      <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank" rel="noopener">${say("Dispute")}</a>
       ${words ? html`<p class="why">${words}</p>` : then(claim) && html`<p class="why then">${then(claim)}</p>`}
     </div>`;
 };

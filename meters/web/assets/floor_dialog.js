@@ -4,6 +4,7 @@
 import * as api from "./floor_api.js";
 import * as session from "./floor_session.js";
 import { html, render, useLayoutEffect, useRef, useState } from "./preact.js";
+import { say } from "./say.js";
 
 const SETTLE_MS = 400;
 const OWN_PIN = "own_pin";
@@ -48,7 +49,7 @@ export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, sett
     setError("");
     enter("sending");
     try {
-      if (needsPin) await session.enterPin(needed(event.target, OWN_PIN, "Your PIN is needed."));
+      if (needsPin) await session.enterPin(needed(event.target, OWN_PIN, say("Your PIN is needed.")));
       const answer = await act(event.target);
       acted();
       done?.(answer);
@@ -76,8 +77,8 @@ export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, sett
 };
 
 export const OwnPin = () => html`
-  <${Field} label=${`PIN of ${session.userName()}`} name=${OWN_PIN} type="password" inputmode="numeric"
-    autocomplete="off" maxlength="12" hint="You did nothing for a while, so this needs your PIN." />`;
+  <${Field} label=${say("PIN of {name}", { name: session.userName() })} name=${OWN_PIN} type="password" inputmode="numeric"
+    autocomplete="off" maxlength="12" hint=${say("You did nothing for a while, so this needs your PIN.")} />`;
 
 const Dialog = ({ number, title, content, confirm, kind = "go", ...given }) => {
   const dialog = useRef();
@@ -107,9 +108,9 @@ const Dialog = ({ number, title, content, confirm, kind = "go", ...given }) => {
         </div>
         <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
         <div class="dialog-acts">
-          <button ref=${leave} type="button" onClick=${() => dialog.current.close()}>${canAct ? "Cancel" : "Close"}</button>
+          <button ref=${leave} type="button" onClick=${() => dialog.current.close()}>${canAct ? say("Cancel") : say("Close")}</button>
           ${canAct && html`<button class=${kind} type="submit" disabled=${phase !== "ready"}>
-            ${phase === "sending" ? "Sending…" : confirm}</button>`}
+            ${phase === "sending" ? say("Sending…") : confirm}</button>`}
         </div>
       </form>
     </dialog>`;
@@ -117,9 +118,9 @@ const Dialog = ({ number, title, content, confirm, kind = "go", ...given }) => {
 
 /* Ask for the PIN of a session that has lapsed. */
 export const openPin = (done) => open({
-  title: "Enter your PIN",
-  content: html`<p>Then you can act again.</p>`,
-  confirm: "Continue",
+  title: say("Enter your PIN"),
+  content: html`<p>${say("Then you can act again.")}</p>`,
+  confirm: say("Continue"),
   act: () => {},
   done,
 });

@@ -3,6 +3,7 @@
 import * as api from "./floor_api.js";
 import * as format from "./floor_format.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
+import { say } from "./say.js";
 
 export const Entry = ({ at, what, by, about }) => html`
   <li>
@@ -32,5 +33,5 @@ export const Entries = ({ path, limit, entry, changed, empty = "" }) => {
   return html`
     <p class="of" role="status">${status}</p>
     <ol class="entries">${rows.map((row) => html`<${Entry} key=${row.entry} ...${entry(row)} />`)}</ol>
-    <button type="button" hidden=${!more} onClick=${() => read(rows.at(-1).entry)}>Earlier</button>`;
+    <button type="button" hidden=${!more} onClick=${() => read(rows.at(-1).entry)}>${say("Earlier")}</button>`;
 };

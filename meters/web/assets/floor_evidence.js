@@ -7,10 +7,11 @@ import { useAnswer } from "./floor_reading.js";
 import { money } from "./money.js";
 import { Card } from "./playing_cards.js";
 import { html } from "./preact.js";
+import { say, sayCount, sayList } from "./say.js";
 
 const CORRECTED = {
-  result: "Hand entered again", correct_wager: "Wager corrected", confirm_correction: "Correction confirmed",
-  refuse_correction: "Correction refused",
+  result: say("Hand entered again"), correct_wager: say("Wager corrected"), confirm_correction: say("Correction confirmed"),
+  refuse_correction: say("Correction refused"),
 };
 
 const markOf = (claim, name) => (claim.winning.length ? claim.winning.includes(name) ? "in" : "out" : null);
@@ -19,7 +20,7 @@ const Hand = ({ claim, title, names }) => {
   const counts = !claim.counted.length || names.some((name) => claim.counted.includes(name));
   return html`
     <div class=${counts ? "hand" : "hand apart"}>
-      <p class="of">${counts ? title : html`${title}<span class="sr">: </span><span class="below">not in this wager</span>`}</p>
+      <p class="of">${counts ? title : html`${title}<span class="sr">: </span><span class="below">${say("not in this wager")}</span>`}</p>
       <span class="cards">${names.map((name) => html`<${Card} key=${name} name=${name} mark=${markOf(claim, name)} />`)}</span>
     </div>`;
 };
@@ -27,7 +28,9 @@ const Hand = ({ claim, title, names }) => {
 /* All cards of the round that this position saw, by who holds them. Those that form the winning
    hand are ringed, as the settlement found them; cards that do not count are pale and named. */
 export const Hands = ({ claim }) => {
-  const hands = [[`Position ${claim.position}`, claim.cards], ["Community", claim.community], ["Dealer", claim.dealer]]
+  const hands = [
+    [say("Position {position}", claim), claim.cards], [say("Community"), claim.community], [say("Dealer"), claim.dealer],
+  ]
     .filter(([, names]) => names.length);
   const isApart = ([, names]) => claim.counted.length > 0 && !names.some((name) => claim.counted.includes(name));
   return html`
@@ -37,11 +40,12 @@ export const Hands = ({ claim }) => {
     </div>`;
 };
 
-const NUMBERS = ["no", "one", "two", "three", "four", "five", "six"];
+const NUMBERS = ["", say("one"), say("two"), say("three"), say("four"), say("five"), say("six")];
 
 export const CardsPanel = ({ claim }) => html`
   <section class="panel cards-of">
-    <h3>Cards ${claim.winning.length > 0 && html`<span>${`the winning ${NUMBERS[claim.winning.length] ?? ""} are ringed`}</span>`}</h3>
+    <h3>${say("Cards")} ${claim.winning.length > 0 && html`
+      <span>${say("the winning {count} are ringed", { count: NUMBERS[claim.winning.length] })}</span>`}</h3>
     <${Hands} claim=${claim} />
   </section>`;
 
@@ -49,8 +53,9 @@ export const CardsPanel = ({ claim }) => html`
 export const chipsText = (claim) => {
   const electronic = claim.electronic.map(format.item);
   return [
-    `${format.count(claim.chips, "value chip")} for ${format.count(claim.chips, "accepted wager")}, counted before the cards`,
-    electronic.length > 0 && `electronic: ${electronic.join(", ")}`,
+    sayCount("{count} value chip for {count} accepted wager, counted before the cards",
+      "{count} value chips for {count} accepted wagers, counted before the cards", claim.chips),
+    electronic.length > 0 && say("electronic: {wagers}", { wagers: electronic.join(", ") }),
   ].filter(Boolean).join(" · ");
 };
 
@@ -67,19 +72,19 @@ export const WagersPanel = ({ claim }) => {
     : money(row.wagers[name]));
   return html`
     <section class="panel">
-      <h3>Wagers at lock-out ${amounts.size === 1 && html`<span>${`${money([...amounts][0])} each`}</span>`}</h3>
-      <div class="scroll" tabindex="0" role="region" aria-label="Wagers at lock-out">
+      <h3>${say("Wagers at lock-out")} ${amounts.size === 1 && html`<span>${say("{amount} each", { amount: money([...amounts][0]) })}</span>`}</h3>
+      <div class="scroll" tabindex="0" role="region" aria-label=${say("Wagers at lock-out")}>
       <table class="wagers">
         <thead><tr>
-          <th scope="col">Position</th>
+          <th scope="col">${say("Position#alone")}</th>
           ${names.map((name) => html`<th scope="col" key=${name}><abbr title=${format.item(name)}>${format.short(name)}</abbr></th>`)}
-          ${claim.envy.length > 0 && html`<th scope="col">Envy</th>`}
+          ${claim.envy.length > 0 && html`<th scope="col">${say("Envy")}</th>`}
         </tr></thead>
         <tbody>${claim.wagers.map((row) => html`
           <tr key=${row.position} data-own=${row.position === claim.position ? "" : null}>
-            <th scope="row">${row.position}${row.position === claim.position ? " wins" : ""}
+            <th scope="row">${row.position}${row.position === claim.position ? ` ${say("wins")}` : ""}
               ${row.patron && html`<small>${row.patron}</small>`}
-              ${(claim.no_win ?? []).includes(row.position) && html`<small>declared to win nothing</small>`}</th>
+              ${(claim.no_win ?? []).includes(row.position) && html`<small>${say("declared to win nothing")}</small>`}</th>
             ${names.map((name) => html`
               <td key=${name} data-won=${row.position === claim.position && name === claim.item ? "" : null}>${cell(row, name)}</td>`)}
             ${claim.envy.length > 0 && html`<td class="owed">${envyOf(row.position) > 0 && money(envyOf(row.position))}</td>`}
@@ -108,45 +113,46 @@ export const useRound = (claim, me) => {
 
 export const FactsPanel = ({ claim, round }) => html`
   <section class="panel">
-    <h3>Evidence</h3>
+    <h3>${say("Evidence")}</h3>
     <${claims.Facts} pairs=${[
-      ["Won", format.moment(claim.at)],
-      ["Asset number", claim.asset],
-      ["Round", claim.round],
-      ["Order", claims.order(claim)],
-      ["Patron", claim.patron],
-      ["Wager", `${claims.itemName(claim)}, ${money(claim.wagered)}`],
-      ["Meter", `${claim.meter_name || claim.meter} · ${claim.link_name || claim.link}`],
-      ["Share", claims.share(claim)],
-      ["Meter at the settlement", meterAt(claim, round)],
-      ["Meter after this win", claim.percent === null ? "" : money(claim.meter_after)],
-      ["Paid from", format.paidFrom(claim.paid_from)],
-      ["Slip number", claim.slip],
-      ["Rule", claim.rule],
-      ["Claim", claim.claim],
+      [say("Won"), format.moment(claim.at)],
+      [say("Asset number"), claim.asset],
+      [say("Round#alone"), claim.round],
+      [say("Order"), claims.order(claim)],
+      [say("Patron"), claim.patron],
+      [say("Wager"), `${claims.itemName(claim)}, ${money(claim.wagered)}`],
+      [say("Meter"), `${claim.meter_name || claim.meter} · ${claim.link_name || claim.link}`],
+      [say("Share"), claims.share(claim)],
+      [say("Meter at the settlement"), meterAt(claim, round)],
+      [say("Meter after this win"), claim.percent === null ? "" : money(claim.meter_after)],
+      [say("Paid from"), format.paidFrom(claim.paid_from)],
+      [say("Slip number"), claim.slip],
+      [say("Rule"), claim.rule],
+      [say("Claim#alone"), claim.claim],
     ]} />
   </section>`;
 
 /* What happened with a win, each with its time and who did it. The round is the service's; until it
    has answered, or if the round is archived, it is null. */
 const story = (claim, round) => [
-  [round?.row.at, round && `Lock-out: ${format.count(round.row.wagers, "wager")} accepted`],
+  [round?.row.at, round && sayCount("Lock-out: {count} wager accepted", "Lock-out: {count} wagers accepted", round.row.wagers)],
   ...(round?.acts ?? []).filter(({ what }) => CORRECTED[what]).map(({ at, by, what, told }) =>
-    [at, `${CORRECTED[what]}${by.startsWith("table:") ? "" : ` by ${by}`}: ${told}`]),
-  [claim.at, claims.isHandPay(claim) ? "Win recorded, table held" : "Win recorded", true],
-  [claim.validated_at, claim.validated_by && `Validated by ${claim.validated_by}`],
+    [at, by.startsWith("table:") ? `${CORRECTED[what]}: ${told}` : say("{what} by {by}: {told}", { what: CORRECTED[what], by, told })]),
+  [claim.at, claims.isHandPay(claim) ? say("Win recorded, table held") : say("Win recorded"), true],
+  [claim.validated_at, claim.validated_by && say("Validated by {by}", { by: claim.validated_by })],
   [claim.state === "rejected" && claim.decided_at, claim.state === "rejected" && claims.rejection(claim)],
-  [claim.state === "pending" && claim.decided_at, claim.decided_by && `Reopened by ${
-    [claim.requested_by, claim.decided_by].filter(Boolean).join(" and ")}`],
-  [claim.request?.at, claim.request && `${claim.request.by} requests to ${claim.request.act} it`],
-  [claim.paid_at, claim.paid_by && `Paid by ${claim.paid_by}${claim.slip ? `, slip ${claim.slip}` : ""}`],
-  [claim.slip_corrected_at, claim.slip_corrected_by && `Slip number corrected by ${claim.slip_corrected_by}`],
+  [claim.state === "pending" && claim.decided_at, claim.decided_by
+    && say("Reopened by {who}", { who: sayList([claim.requested_by, claim.decided_by].filter(Boolean)) })],
+  [claim.request?.at, claim.request && claims.requested(claim)],
+  [claim.paid_at, claim.paid_by && (claim.slip
+    ? say("Paid by {by}, slip {slip}", { by: claim.paid_by, slip: claim.slip }) : say("Paid by {by}", { by: claim.paid_by }))],
+  [claim.slip_corrected_at, claim.slip_corrected_by && say("Slip number corrected by {by}", { by: claim.slip_corrected_by })],
   [claim.envy_at, claim.envy_by && claims.envyTitle(claim)],
 ].filter(([at, text]) => at && text).sort(([one], [other]) => Date.parse(one) - Date.parse(other));
 
 export const StoryPanel = ({ claim, round }) => html`
   <section class="panel">
-    <h3>What happened</h3>
+    <h3>${say("What happened")}</h3>
     <ol class="story">${story(claim, round).map(([at, text, isWin]) => html`
       <li key=${text} data-win=${isWin ? "" : null}><b>${format.time(at)}</b> ${text}</li>`)}
     </ol>

@@ -13,19 +13,20 @@ import { hrefOf, show } from "./floor_route.js";
 import { money } from "./money.js";
 import { Cards } from "./playing_cards.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
+import { reasonText } from "./reasons.js";
+import { say, sayCount, sayHand } from "./say.js";
 
 const LIMIT = 25;
 const LAST_DAY = "9999-12-30";
-const STATES = { open: "Open", settled: "Settled", void: "Void" };
+const STATES = { open: say("Open#round"), settled: say("Settled"), void: say("Void") };
 const DONE = {
-  validate: "Win validated", reject: "Win rejected", pay: "Win paid", request_reject: "Rejection requested",
-  request_reopen: "Reopening requested", reopen: "Win reopened", correct_slip: "Slip number corrected",
-  pay_envy: "Envy Bonuses paid", reject_envy: "Envy Bonuses not due", void: "Round void after cards were entered",
-  result: "Hand entered again", correct_wager: "Wager added or taken back",
-  confirm_correction: "Correction confirmed", refuse_correction: "Correction refused",
+  validate: say("Win validated"), reject: say("Win rejected"), pay: say("Win paid"), request_reject: say("Rejection requested"),
+  request_reopen: say("Reopening requested"), reopen: say("Win reopened"), correct_slip: say("Slip number corrected"),
+  pay_envy: say("Envy Bonuses paid"), reject_envy: say("Envy Bonuses not due"), void: say("Round void after cards were entered"),
+  result: say("Hand entered again"), correct_wager: say("Wager added or taken back"),
+  confirm_correction: say("Correction confirmed"), refuse_correction: say("Correction refused"),
 };
-const WIN_STATES = { pending: "To validate", validated: "Validated", paid: "Paid", rejected: "Rejected" };
-const OUTCOMES = { paid: "Paid", returned: "Returned", collected: "Collected" };
+const OUTCOMES = { paid: say("Paid"), returned: say("Returned"), collected: say("Collected") };
 const MINUTE_MS = 60000;
 
 const FIELDS = ["table", "round", "day", "time", "claim"];
@@ -53,13 +54,13 @@ const queryOf = ({ table, round, claim, day = "", time = "" }) => {
 };
 
 const nothingText = ({ table, day, time }) =>
-  `No round of ${[table, day && `on ${day}`, time && `from ${time} on`].filter(Boolean).join(" ")}.`;
+  say("No round of {what}.", { what: [table, day && say("on {day}", { day }), time && say("from {time} on", { time })].filter(Boolean).join(" ") });
 
 const check = ({ elements }) => {
   const { table, claim, day, time } = elements;
-  if (!table.value.trim() && !claim.value.trim()) throw wrong("Give a table, or a claim.", table);
-  if (!day.validity.valid) throw wrong("A date has a year of four digits.", day);
-  if (time.value && !day.value) throw wrong("Give the day of this time too.", day);
+  if (!table.value.trim() && !claim.value.trim()) throw wrong(say("Give a table, or a claim."), table);
+  if (!day.validity.valid) throw wrong(say("A date has a year of four digits."), day);
+  if (time.value && !day.value) throw wrong(say("Give the day of this time too."), day);
 };
 
 /* The address of a round for a colleague: its table and name are for people, the rest for the page. */
@@ -70,12 +71,12 @@ const copyAddress = async (row) => {
   const address = addressOf(row);
   try {
     await navigator.clipboard.writeText(address);
-    give(`Copied: the address of ${row.table} · Round ${row.round}`);
+    give(say("Copied: the address of {table} · Round {round}", row));
   } catch {
     /* A page without HTTPS has no clipboard. */
     open({
-      title: "Copy the address of this round",
-      content: html`<${Field} label="Address" name="address" value=${address} maxlength="2000" readonly />`,
+      title: say("Copy the address of this round"),
+      content: html`<${Field} label=${say("Address")} name="address" value=${address} maxlength="2000" readonly />`,
     });
   }
 };
@@ -85,15 +86,15 @@ const Search = ({ form, search }) => {
   return html`
     <form ref=${form} class="search" role="search" novalidate onSubmit=${(event) => { event.preventDefault(); search(); }}>
       <div class="grid">
-        <${Field} label="Table" name="table" maxlength="32" autocapitalize="characters" ...${text} />
-        <${Field} label="Round" name="round" maxlength="64" ...${text} />
+        <${Field} label=${say("Table")} name="table" maxlength="32" autocapitalize="characters" ...${text} />
+        <${Field} label=${say("Round#alone")} name="round" maxlength="64" ...${text} />
         <div class="dates">
-          <${Field} label="Day" name="day" type="date" max=${LAST_DAY} />
-          <${Field} label="From" name="time" type="time" />
+          <${Field} label=${say("Day")} name="day" type="date" max=${LAST_DAY} />
+          <${Field} label=${say("From#time")} name="time" type="time" />
         </div>
-        <${Field} label="Claim" name="claim" maxlength="200" hint="Of a win, instead of a table" ...${text} />
+        <${Field} label=${say("Claim#alone")} name="claim" maxlength="200" hint=${say("Of a win, instead of a table")} ...${text} />
       </div>
-      <div class="acts"><button class="go" type="submit">Find</button></div>
+      <div class="acts"><button class="go" type="submit">${say("Find")}</button></div>
     </form>`;
 };
 
@@ -103,44 +104,46 @@ const Row = ({ row, isOpen }) => html`
   <li class="row won" data-round=${row.entry}>
     <a href=${hrefOf("find", `${row.link}/${row.entry}`)} aria-current=${isOpen ? "true" : null}>
       <span class="one"><b>${`${row.table} · ${row.round}`}</b>${" "}<span class="sum">${row.paid ? money(row.paid) : ""}</span></span>
-      <span class="what">${[format.count(row.wagers, "wager"), row.wins && format.count(row.wins, "win"),
-        row.corrected && "corrected"].filter(Boolean).join(" · ")}</span>
+      <span class="what">${[sayCount("{count} wager", "{count} wagers", row.wagers),
+        row.wins && sayCount("{count} win", "{count} wins", row.wins), row.corrected && say("corrected")].filter(Boolean).join(" · ")}</span>
       <span class="tags"><span class="when">${format.moment(row.at)}</span><${Chip} row=${row} /></span>
     </a>
   </li>`;
 
 const HandsPanel = ({ round }) => html`
   <section class="panel">
-    <h3>Cards and wagers <span>wagers at lock-out, after corrections</span></h3>
+    <h3>${say("Cards and wagers")} <span>${say("wagers at lock-out, after corrections")}</span></h3>
     <ul class="dealt">
       ${round.hands.map((hand) => html`
         <li key=${hand.position} data-position=${hand.position}>
           <p><b>${format.who(hand.position, hand.patron)}</b>
-            <small>${Object.entries(hand.wagers).map(([name, cents]) => `${format.item(name)} ${money(cents)}`).join(" · ") || "no progressive wager"}</small></p>
+            <small>${Object.entries(hand.wagers).map(([name, cents]) => `${format.item(name)} ${money(cents)}`).join(" · ") || say("no progressive wager")}</small></p>
           ${hand.cards.length ? html`<${Cards} names=${hand.cards} />`
-            : html`<small>${hand.folded ? "folded, cards collected" : hand.no_win ? "declared to win nothing" : "no cards"}</small>`}
+            : html`<small>${hand.folded ? say("folded, cards collected") : hand.no_win ? say("declared to win nothing") : say("no cards")}</small>`}
         </li>`)}
-      ${[["Dealer", round.dealer], ["Community", round.community]].filter(([, names]) => names.length).map(([title, names]) => html`
+      ${[[say("Dealer"), round.dealer], [say("Community"), round.community]].filter(([, names]) => names.length).map(([title, names]) => html`
         <li key=${title}><p><b>${title}</b></p><${Cards} names=${names} /></li>`)}
     </ul>
     ${round.draw && (round.draw.magic_card || round.draw.lucky_position) && html`
-      <p class="foot"><span>${[round.draw.magic_card && `Magic Card ${round.draw.magic_card}`,
-        round.draw.lucky_position && `Lucky position ${round.draw.lucky_position}`].filter(Boolean).join(" · ")}</span></p>`}
+      <p class="foot"><span>${[round.draw.magic_card && `${say("Magic Card")} ${round.draw.magic_card}`,
+        round.draw.lucky_position && `${say("Lucky position")} ${round.draw.lucky_position === "dealer" ? say("dealer") : round.draw.lucky_position}`].filter(Boolean).join(" · ")}</span></p>`}
   </section>`;
 
 const LinesPanel = ({ round }) => round.lines.length > 0 && html`
   <section class="panel">
-    <h3>Settlement <span>in the order of payment</span></h3>
-    <div class="scroll" tabindex="0" role="region" aria-label="Settlement">
+    <h3>${say("Settlement")} <span>${say("in the order of payment")}</span></h3>
+    <div class="scroll" tabindex="0" role="region" aria-label=${say("Settlement")}>
       <table class="settled">
-        <thead><tr><th scope="col">Position</th><th scope="col">Wager, hand</th><th scope="col">Outcome</th><th scope="col">Paid</th><th scope="col">Rule</th></tr></thead>
+        <thead><tr><th scope="col">${say("Position#alone")}</th><th scope="col">${say("Wager, hand")}</th><th scope="col">${say("Outcome")}</th>
+          <th scope="col">${say("Paid")}</th><th scope="col">${say("Rule")}</th></tr></thead>
         <tbody>${round.lines.map((line, at) => html`
           <tr key=${at} data-paid=${line.paid ? "" : null}>
             <th scope="row">${line.position}</th>
-            <td>${line.item_name}${line.on === "dealer" && " on the dealer"}${line.envy_of !== null && html`<small>${`for the hand of position ${line.envy_of}`}</small>`}
-              ${line.hand_name && html`<small>${line.hand_name}</small>`}</td>
+            <td>${line.on === "dealer" ? say("{wager} on the dealer", { wager: line.item_name }) : line.item_name}
+              ${line.envy_of !== null && html`<small>${say("for the hand of position {position}", { position: line.envy_of })}</small>`}
+              ${line.hand_name && html`<small>${sayHand(line.hand_name)}</small>`}</td>
             <td>${OUTCOMES[line.outcome] ?? line.outcome}${line.paid_from && html`<small>${format.paidFrom(line.paid_from)}</small>`}</td>
-            <td>${money(line.paid)}${line.percent !== null && html`<small>${`${line.percent}% of the meter`}</small>`}</td>
+            <td>${money(line.paid)}${line.percent !== null && html`<small>${say("{percent}% of the meter", line)}</small>`}</td>
             <td>${line.rule}</td>
           </tr>`)}</tbody>
       </table>
@@ -149,10 +152,11 @@ const LinesPanel = ({ round }) => round.lines.length > 0 && html`
 
 const MetersPanel = ({ round }) => round.meters.length > 0 && html`
   <section class="panel">
-    <h3>Meters <span>before and after</span></h3>
-    <div class="scroll" tabindex="0" role="region" aria-label="Meters">
+    <h3>${say("Meters")} <span>${say("before and after")}</span></h3>
+    <div class="scroll" tabindex="0" role="region" aria-label=${say("Meters")}>
       <table class="settled">
-        <thead><tr><th scope="col">Meter</th><th scope="col">Before</th><th scope="col">Added</th><th scope="col">At its settlement</th><th scope="col">After</th></tr></thead>
+        <thead><tr><th scope="col">${say("Meter")}</th><th scope="col">${say("Before")}</th><th scope="col">${say("Added")}</th>
+          <th scope="col">${say("At its settlement")}</th><th scope="col">${say("After")}</th></tr></thead>
         <tbody>${round.meters.map((meter) => html`
           <tr key=${meter.meter}>
             <th scope="row">${meter.name}</th><td>${money(meter.before)}</td><td>${money(meter.added)}</td>
@@ -164,53 +168,56 @@ const MetersPanel = ({ round }) => round.meters.length > 0 && html`
 
 const FactsPanel = ({ round: { row, table_at: at, ended_table_at: ended, void_reason: why, entries } }) => html`
   <section class="panel">
-    <h3>Round</h3>
+    <h3>${say("Round#alone")}</h3>
     <${claims.Facts} pairs=${[
-      ["Link", row.link_name],
-      ["Asset number", row.asset],
-      ["Lock-out, service", format.moment(row.at)],
-      ["Lock-out, table", format.moment(at)],
-      [row.state === "void" ? "Void, service" : "Settled, service", row.ended_at && format.moment(row.ended_at)],
-      [row.state === "void" ? "Void, table" : "Settled, table", ended && format.moment(ended)],
-      ["Reason of the void", why],
-      ["Ledger entries", entries.join(", ")],
+      [say("Link"), row.link_name],
+      [say("Asset number"), row.asset],
+      [say("Lock-out, service"), format.moment(row.at)],
+      [say("Lock-out, table"), format.moment(at)],
+      [row.state === "void" ? say("Void, service") : say("Settled, service"), row.ended_at && format.moment(row.ended_at)],
+      [row.state === "void" ? say("Void, table") : say("Settled, table"), ended && format.moment(ended)],
+      [say("Reason of the void"), why && reasonText(why)],
+      [say("Ledger entries"), entries.join(", ")],
     ]} />
   </section>`;
 
+const actText = (act) => (act.told ? say("{what} by {by}: {told}", act) : say("{what} by {by}", act));
+
 const story = (round) => [
-  [round.row.at, `Lock-out, ${format.count(round.row.wagers, "wager")}`],
+  [round.row.at, sayCount("Lock-out, {count} wager", "Lock-out, {count} wagers", round.row.wagers)],
   ...round.acts.filter(({ what }) => what !== "void").map((act) =>
-    [act.at, `${DONE[act.what] ?? format.capital(format.plain(act.what))} by ${act.by}${act.told ? `: ${act.told}` : ""}`]),
-  ...(round.row.ended_at ? [[round.row.ended_at, round.row.state === "void" ? `Void: ${round.void_reason}` : "Settled", round.wins.length > 0]] : []),
+    [act.at, actText({ ...act, what: DONE[act.what] ?? format.capital(format.plain(act.what)) })]),
+  ...(round.row.ended_at ? [[round.row.ended_at, round.row.state === "void" ? say("Void: {reason}", { reason: reasonText(round.void_reason) }) : say("Settled"), round.wins.length > 0]] : []),
 ].sort(([one], [other]) => Date.parse(one) - Date.parse(other));
 
 const StoryPanel = ({ round }) => html`
   <section class="panel">
-    <h3>What happened</h3>
+    <h3>${say("What happened")}</h3>
     <ol class="story">${story(round).map(([at, text, isWin]) => html`
       <li key=${at + text} data-win=${isWin ? "" : null}><b>${format.time(at)}</b> ${text}</li>`)}</ol>
   </section>`;
 
 const WinsPanel = ({ round }) => round.wins.length > 0 && html`
   <section class="panel">
-    <h3>Wins</h3>
+    <h3>${say("Wins")}</h3>
     <ul class="round-wins">${round.wins.map((win) => html`
-      <li key=${win.claim}><a href=${hrefOf("wins", win.claim)}>${`Position ${win.position} · ${win.item_name}`}</a>
-        <b>${money(win.amount)}</b><span class="chip" data-state=${win.state}>${WIN_STATES[win.state]}</span></li>`)}</ul>
+      <li key=${win.claim}><a href=${hrefOf("wins", win.claim)}>${`${say("Position {position}", win)} · ${win.item_name}`}</a>
+        <b>${money(win.amount)}</b><span class="chip" data-state=${win.state}>${claims.STATES[win.state]}</span></li>`)}</ul>
   </section>`;
 
 export const Round = ({ round, back }) => html`
   <${Pane} kind="found-round" of=${{ "data-entry": round.row.entry }} back=${back} acts=${html`
     <div class="acts">
-      <button type="button" onClick=${() => copyAddress(round.row)}>Copy the address</button>
+      <button type="button" onClick=${() => copyAddress(round.row)}>${say("Copy the address")}</button>
       <${PrintButton} />
     </div>`}>
-    <${PaperTitle} title=${`${round.row.table} · Round ${round.row.round}`} />
+    <${PaperTitle} title=${say("{table} · Round {round}", round.row)} />
     <div class="win-title">
       <div>
-        <h2 tabindex="-1">${`${round.row.table} · Round ${round.row.round}`} <span>${`· ${round.row.link_name}`}</span></h2>
+        <h2 tabindex="-1">${say("{table} · Round {round}", round.row)} <span>${`· ${round.row.link_name}`}</span></h2>
         <${Amount} cents=${round.row.paid} />
-        <p>${`paid for ${format.count(round.row.wagers, "progressive wager")} of ${money(round.row.wagered)}`}</p>
+        <p>${sayCount("paid for {count} progressive wager of {amount}", "paid for {count} progressive wagers of {amount}",
+          round.row.wagers, { amount: money(round.row.wagered) })}</p>
       </div>
       <p class="tags"><${Chip} row=${round.row} /></p>
     </div>
@@ -228,7 +235,7 @@ const Shown = ({ of, changes, back }) => {
   );
   const round = found?.row.link === link && found.entries.includes(Number(entry)) ? found : null;
   if (round) return html`<${Round} key=${of} round=${round} back=${back} />`;
-  return html`<${Nothing} text=${entry ? error || "Reading…" : "Find a round to see its cards, wagers and settlement."} />`;
+  return html`<${Nothing} text=${entry ? error || say("Reading…") : say("Find a round to see its cards, wagers and settlement.")} />`;
 };
 
 export const Find = ({ changes, size, of }) => {
@@ -240,14 +247,16 @@ export const Find = ({ changes, size, of }) => {
   const read = async (last, rows = [], page = null) => {
     const query = askedBy(last);
     const number = (asked.current += 1);
-    setStatus("Reading…");
+    setStatus(say("Reading…"));
     const more = page && (page.latest_first ? { before: page.next } : { after: page.next });
     try {
       const next = await api.get("/api/v1/rounds", { ...queryOf(query), ...more });
       if (number !== asked.current) return;
       const all = [...rows, ...next.rounds];
       setFound({ last, rows: all, page: next });
-      setStatus(all.length ? `${format.count(all.length, "round")}, ${next.latest_first ? "the latest" : "the earliest"} first` : nothingText(query));
+      setStatus(!all.length ? nothingText(query) : next.latest_first
+        ? sayCount("{count} round, the latest first", "{count} rounds, the latest first", all.length)
+        : sayCount("{count} round, the earliest first", "{count} rounds, the earliest first", all.length));
       if (isFirst.current && query.round && all.length === 1) show("find", `${all[0].link}/${all[0].entry}`, { replace: true });
       isFirst.current = false;
     } catch (error) {
@@ -276,11 +285,11 @@ export const Find = ({ changes, size, of }) => {
   const { rows, page, last } = found;
   const isOpen = isRound(of);
   return html`
-    <h1 class="sr" tabindex="-1">Find a round</h1>
+    <h1 class="sr" tabindex="-1">${say("Find a round")}</h1>
     <${Panes} opened=${isOpen} list=${html`
       <${Search} form=${form} search=${search} />
       <p class="nothing" role="status">${status}</p>
       <ol class="wins">${rows.map((row) => html`<${Row} key=${`${row.link} ${row.entry}`} row=${row} isOpen=${of === `${row.link}/${row.entry}`} />`)}</ol>
-      <button type="button" hidden=${!page?.next} onClick=${() => read(last, rows, page)}>${page?.latest_first ? "Earlier rounds" : "Later rounds"}</button>`}
+      <button type="button" hidden=${!page?.next} onClick=${() => read(last, rows, page)}>${page?.latest_first ? say("Earlier rounds") : say("Later rounds")}</button>`}
       shown=${html`<${Shown} of=${isOpen ? of : ""} changes=${changes} back=${size === "phone" ? hrefOf("find", last) : null} />`} />`;
 };

@@ -1,8 +1,10 @@
 /* The text forms of times, durations, wagers and typed amounts for people on the floor. */
 
+import { locale, say } from "./say.js";
+
 const zone = document.documentElement.dataset.timezone;
-const named = (options) =>
-  new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", ...options });
+export const named = (options, spoken = locale) =>
+  new Intl.DateTimeFormat(spoken, { timeZone: zone, hourCycle: "h23", ...options });
 const CLOCK = named({ hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
 const CLOCK_S = named({ hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
 const MOMENT = named({
@@ -13,7 +15,7 @@ const DAY = named({ month: "numeric", day: "numeric", year: "numeric" });
 const PARTS = named({
   year: "numeric", month: "numeric", day: "numeric",
   hour: "numeric", minute: "numeric", second: "numeric",
-});
+}, "en-US");
 
 /* The titles of the wagers of games of the house, and of their bonuses and jackpots. */
 const TITLES = JSON.parse(document.documentElement.dataset.titles);
@@ -28,9 +30,9 @@ const ITEMS = {
   progressive_envy: "Envy Bonus",
 };
 const PAID_FROM = {
-  hand_pay: "Hand pay",
-  table_inventory: "From the table inventory",
-  game_account: "From the game account",
+  hand_pay: say("Hand pay"),
+  table_inventory: say("From the table inventory"),
+  game_account: say("From the game account"),
 };
 
 export const plain = (name) => name.replaceAll("_", " ");
@@ -43,8 +45,7 @@ export const inOrder = (names) => {
   return [...names].sort((one, other) => order.indexOf(one) - order.indexOf(other));
 };
 export const paidFrom = (name) => PAID_FROM[name] ?? capital(plain(name));
-export const sentence = (text) => capital(text) + (/[.?!]$/.test(text) ? "" : ".");
-export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+export const sentence = (text) => capital(text) + (/[.?!\u3002]$/.test(text) ? "" : ".");
 
 /* The text of a duration: 4:12, or 1:04:12. */
 export const span = (ms) => {
@@ -95,4 +96,4 @@ export const typedCents = (text) => {
 export const rate = (bps) => `${Math.floor(bps / 100)}${bps % 100 ? "." + String(bps % 100).padStart(2, "0").replace(/0$/, "") : ""}%`;
 
 export const who = (position, patron) =>
-  patron ? `Position ${position} (${patron})` : `Position ${position}`;
+  patron ? say("Position {position} ({patron})", { position, patron }) : say("Position {position}", { position });

@@ -14,6 +14,7 @@ import { useNow } from "./floor_reading.js";
 import { hrefOf } from "./floor_route.js";
 import * as session from "./floor_session.js";
 import { html, useLayoutEffect, useState } from "./preact.js";
+import { say } from "./say.js";
 
 const WIDE = window.matchMedia("(min-width: 75rem)");
 const TWO = window.matchMedia("(min-width: 47.5rem)");
@@ -48,12 +49,12 @@ export const Nav = ({ views, shown, count, size }) => {
   const way = (view) => html`<${Way} key=${view.name} view=${view} isShown=${view.name === shown} count=${count} />`;
   const hidden = others.find(({ name }) => name === shown);
   return html`
-    <nav aria-label="Views">
+    <nav aria-label=${say("Views")}>
       <${Logo} />
       ${own.map(way)}
       ${others.length > 0 && html`
-        <${Menu} id="more" kind=${hidden ? "more shown" : "more"} label="More views" button=${html`
-          <${Icon} name="more" /><span>${hidden?.label ?? "More"}</span>`}>${others.map(way)}<//>`}
+        <${Menu} id="more" kind=${hidden ? "more shown" : "more"} label=${say("More views")} button=${html`
+          <${Icon} name="more" /><span>${hidden?.label ?? say("More")}</span>`}>${others.map(way)}<//>`}
     </nav>`;
 };
 
@@ -61,7 +62,7 @@ const Clock = ({ isLive }) => html`
   <p class="clock" data-live=${isLive ? "" : null}>${format.clockSeconds(useNow())}</p>`;
 
 export const Head = ({ me, label, isInbox, inbox, floor, isLive, size }) => html`
-  <section class="head" aria-label="Signed in">
+  <section class="head" aria-label=${say("Signed in")}>
     ${size === "desk" && isInbox ? html`<${Counts} inbox=${inbox} />` : html`<p class="title" aria-hidden="true">${label}</p>`}
     ${size === "desk" && floor && html`<${FloorCounts} floor=${floor} />`}
     <${Clock} isLive=${isLive} />
@@ -70,14 +71,14 @@ export const Head = ({ me, label, isInbox, inbox, floor, isLive, size }) => html
 
 const Lapsed = () => session.useLapsed() && html`
   <div class="lapsed notice wait" role="status">
-    <p>You can watch. To act, enter your PIN.</p>
-    <button type="button" onClick=${() => openPin()}>Enter PIN</button>
+    <p>${say("You can watch. To act, enter your PIN.")}</p>
+    <button type="button" onClick=${() => openPin()}>${say("Enter PIN")}</button>
   </div>`;
 
 export const Bars = ({ changes, isOld, at }) => html`
   <div class="bars">
     <p class="line bad" role="status" hidden=${!isOld}>
-      ${isOld && `Reconnecting. What you see may be old: as of ${format.clockSeconds(at ?? api.now())}.`}</p>
+      ${isOld && say("Reconnecting. What you see may be old: as of {time}.", { time: format.clockSeconds(at ?? api.now()) })}</p>
     ${changes !== undefined && html`<${Inoperable} changes=${changes} />`}
     <${Lapsed} />
   </div>`;

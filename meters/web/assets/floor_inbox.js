@@ -18,6 +18,8 @@ import { hrefOf, show } from "./floor_route.js";
 import { useClaim, Win } from "./floor_win.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
+import { reasonText } from "./reasons.js";
+import { say, sayCount } from "./say.js";
 
 const NEW_MS = 12000;
 /* So many rows of Envy Bonuses are shown one by one; more are one line until it is opened. */
@@ -25,12 +27,12 @@ const ENVY_ROWS = 3;
 
 /* The groups in their order. A correction is first, because its table waits for it. */
 const GROUPS = [
-  { name: "correction", title: "Corrections", word: "corrections", icon: "proposal", look: "proposal" },
-  { name: "validate", title: "Validate", word: "validate", icon: "half", look: "pending" },
-  { name: "second", title: "Second person", word: "second person", icon: "two", look: "rejected" },
-  { name: "pay", title: "Pay", word: "pay", icon: "handpay", look: "pay" },
-  { name: "proposal", title: "Proposals", word: "proposals", icon: "proposal", look: "proposal" },
-  { name: "envy", title: "Envy owed by tables", word: "Envy", icon: "diamond", look: "envy" },
+  { name: "correction", title: say("Corrections"), word: say("corrections"), icon: "proposal", look: "proposal" },
+  { name: "validate", title: say("Validate"), word: say("validate"), icon: "half", look: "pending" },
+  { name: "second", title: say("Second person"), word: say("second person"), icon: "two", look: "rejected" },
+  { name: "pay", title: say("Pay#step"), word: say("pay"), icon: "handpay", look: "pay" },
+  { name: "proposal", title: say("Proposals"), word: say("proposals"), icon: "proposal", look: "proposal" },
+  { name: "envy", title: say("Envy owed by tables"), word: say("Envy"), icon: "diamond", look: "envy" },
 ];
 
 const groupOf = (claim) => {
@@ -42,18 +44,20 @@ const groupOf = (claim) => {
 const ownText = (claim, me) => {
   const { request } = claim;
   if (request) {
-    const what = request.act === "reject" ? "Rejection" : "Reopening";
-    return request.by === me.name ? `You requested it: another person confirms` : `${what} by ${request.by}: ${request.reason}`;
+    if (request.by === me.name) return say("You requested it: another person confirms");
+    const values = { by: request.by, reason: reasonText(request.reason) };
+    return request.act === "reject" ? say("Rejection by {by}: {reason}", values) : say("Reopening by {by}: {reason}", values);
   }
   if (claims.waitsForPay(claim)) {
-    return claim.validated_by === me.name ? "You validated: another person pays" : `${claims.itemName(claim)} · Validated by ${claim.validated_by}`;
+    return claim.validated_by === me.name ? say("You validated: another person pays")
+      : `${claims.itemName(claim)} · ${say("Validated by {by}", { by: claim.validated_by })}`;
   }
   return "";
 };
 
 const envyText = ({ envy, position }) => {
   const each = new Set(envy.map(({ amount }) => amount));
-  return [each.size === 1 && `${money([...each][0])} each`, `hand of position ${position}`].filter(Boolean).join(" · ");
+  return [each.size === 1 && say("{amount} each", { amount: money([...each][0]) }), say("hand of position {position}", { position })].filter(Boolean).join(" · ");
 };
 
 const rowOfClaim = (claim, me) => {
@@ -61,7 +65,7 @@ const rowOfClaim = (claim, me) => {
   const isEnvy = group === "envy";
   return {
     id: claim.claim, claim, group, at: claims.since(claim), cents: claims.due(claim),
-    place: isEnvy && claim.envy.length ? `${claim.table} · ${format.count(claim.envy.length, "player")}` : claims.shortPlace(claim),
+    place: isEnvy && claim.envy.length ? `${claim.table} · ${sayCount("{count} player", "{count} players", claim.envy.length)}` : claims.shortPlace(claim),
     what: isEnvy ? envyText(claim) : ownText(claim, me) || `${claims.itemName(claim)} · ${claims.handName(claim)}`,
     isOthers: claim.request?.by === me.name || (group === "pay" && claim.validated_by === me.name),
   };
@@ -69,7 +73,7 @@ const rowOfClaim = (claim, me) => {
 
 const rowOfAsk = (ask) => ({
   id: `ask ${ask.ask}`, ask, group: "correction", at: ask.at, cents: null, isOthers: false,
-  place: `${ask.table} · Round ${ask.round}`, what: corrections.summary(ask),
+  place: say("{table} · Round {round}", ask), what: corrections.summary(ask),
 });
 
 const rowsOfLink = (link, me) => [
@@ -79,7 +83,7 @@ const rowsOfLink = (link, me) => [
   })),
   ...(link.unapproved ? [{
     id: `file ${link.link}`, link, group: "proposal", at: null, cents: null, isOthers: link.unapproved.first_by === me.name,
-    place: link.name, what: "The floor file waits for approval",
+    place: link.name, what: say("The floor file waits for approval"),
   }] : []),
 ];
 
@@ -104,10 +108,10 @@ const read = (me) => async () => {
 /* A request about a win arrives after the win, and is announced too. */
 const eventOf = ({ id, claim }) => (claim?.request ? `${id} ${claim.request.entry}` : id);
 const arrivalText = ({ ask, claim, place, what }) => {
-  if (ask) return `To confirm: ${corrections.place(ask)}, ${corrections.kind(ask)}.`;
-  if (!claim) return `Proposal: ${place}, ${format.sentence(what)}`;
+  if (ask) return say("To confirm: {place}, {kind}.", { place: corrections.place(ask), kind: corrections.kind(ask) });
+  if (!claim) return say("Proposal: {place}, {what}", { place, what: format.sentence(what) });
   const win = `${claims.place(claim)}, ${money(claims.due(claim))}`;
-  return claim.request ? `${claims.stateText(claim)}: ${win}.` : `New win: ${win}.`;
+  return claim.request ? `${claims.stateText(claim)}: ${win}.` : say("New win: {win}.", { win });
 };
 
 /* The rows of the inbox, the time at which each new row arrived, the last arrivals as text, and what
@@ -139,21 +143,21 @@ export const Counts = ({ inbox: { rows, only, setOnly } }) => {
   const counted = GROUPS.map((group) => ({ ...group, count: (rows ?? []).filter((row) => row.group === group.name).length }))
     .filter(({ name, count }) => count > 0 || name === "validate" || name === "pay");
   return html`
-    <div class="counts" role="group" aria-label="Show only">
-      <button type="button" aria-pressed=${String(!only)} onClick=${() => setOnly("")}><b>${rows?.length ?? 0}</b> all</button>
+    <div class="counts" role="group" aria-label=${say("Show only")}>
+      <button type="button" aria-pressed=${String(!only)} onClick=${() => setOnly("")}><b>${rows?.length ?? 0}</b> ${say("all")}</button>
       ${counted.map(({ name, word, icon, count }) => html`
         <button key=${name} type="button" aria-pressed=${String(only === name)} onClick=${() => setOnly(only === name ? "" : name)}>
           <${Icon} name=${icon} /><b>${count}</b> <span>${word}</span></button>`)}
       ${late > 0 && html`
         <button type="button" class="late" aria-pressed=${String(only === "late")} onClick=${() => setOnly(only === "late" ? "" : "late")}>
-          <${Icon} name="clock" /><b>${late}</b> <span>past 3 min</span></button>`}
+          <${Icon} name="clock" /><b>${late}</b> <span>${say("past 3 min")}</span></button>`}
     </div>`;
 };
 
 const Search = ({ inbox: { words, setWords } }) => html`
   <form class="find" role="search" onSubmit=${(event) => event.preventDefault()}>
     <${Icon} name="search" />
-    <input type="search" aria-label="Search the list" placeholder="Table, hand, patron" maxlength="100" value=${words}
+    <input type="search" aria-label=${say("Search the list")} placeholder=${say("Table, hand, patron")} maxlength="100" value=${words}
       onInput=${(event) => setWords(event.target.value)} />
     <kbd aria-hidden="true">/</kbd>
   </form>`;
@@ -170,17 +174,17 @@ const isShown = (row, { only, words }, now) => {
 
 /* A narrow list has only the first letter of "Position"; the word stays for screen readers. */
 const Place = ({ row: { claim, group, place } }) => (claim && group !== "envy"
-  ? html`${claim.table} · <span class="position">Position </span>${claim.position}` : place);
+  ? html`${claim.table} · <span class="position">${say("Position#alone")} </span>${claim.position}` : place);
 
 const Row = ({ row, group, isOpen, isNew }) => {
   const { claim, ask, proposal } = row;
   const envy = claim && claim.envy.length > 0 && row.group !== "envy" && ["pending", "validated"].includes(claim.envy_state);
   const tags = [
-    claim && row.group === "validate" && claims.isHandPay(claim) && html`<${Tag} look="handpay" icon="handpay">Hand pay<//>`,
+    claim && row.group === "validate" && claims.isHandPay(claim) && html`<${Tag} look="handpay" icon="handpay">${say("Hand pay")}<//>`,
     row.group === "second" && html`<${Tag} look="rejected" icon="two">${claims.stateText(claim)}<//>`,
-    envy && html`<${Tag} look="envy" icon="diamond">${`Envy ${money(claim.envy_amount)}`}<//>`,
-    claim && claims.needsTaxDocuments(claim) && row.group !== "second" && html`<${Tag} look="closed" icon="doc">Tax documents<//>`,
-    isNew && html`<span class="new">New</span>`,
+    envy && html`<${Tag} look="envy" icon="diamond">${say("Envy {amount}", { amount: money(claim.envy_amount) })}<//>`,
+    claim && claims.needsTaxDocuments(claim) && row.group !== "second" && html`<${Tag} look="closed" icon="doc">${say("Tax documents")}<//>`,
+    isNew && html`<span class="new">${say("New")}</span>`,
   ].filter(Boolean);
   return html`
     <li class=${`row ${group.look}`} data-claim=${claim?.claim} data-ask=${ask?.ask} data-proposal=${proposal?.proposal}
@@ -202,14 +206,17 @@ const Group = ({ group, rows, openId, isNew, isFolded, unfold }) => html`
     <h2>${group.title} <span>${totalText(group, rows)}</span></h2>
     ${isFolded
       ? html`<button type="button" class="fold" aria-expanded="false" onClick=${unfold}>
-          ${`${format.count(rows.length, "hand")}, ${format.count(rows.reduce((sum, { claim }) => sum + claim.envy.length, 0), "player")}: show`}</button>`
+          ${say("{hands}, {players}: show", {
+            hands: sayCount("{count} hand", "{count} hands", rows.length),
+            players: sayCount("{count} player", "{count} players", rows.reduce((sum, { claim }) => sum + claim.envy.length, 0)),
+          })}</button>`
       : html`<ul>${rows.map((row) => html`
           <${Row} key=${row.id} row=${row} group=${group} isOpen=${row.id === openId} isNew=${isNew(row.id)} />`)}</ul>`}
   </section>`;
 
 const emptyText = (rows, isFiltered) => {
-  if (!rows) return "Reading the list…";
-  return isFiltered && rows.length ? "Nothing in the list matches." : "Nothing waits.";
+  if (!rows) return say("Reading the list…");
+  return isFiltered && rows.length ? say("Nothing in the list matches.") : say("Nothing waits.");
 };
 
 const Shown = ({ id, row, me, changes, done, back }) => {
@@ -219,7 +226,7 @@ const Shown = ({ id, row, me, changes, done, back }) => {
   if (row?.ask) return html`<${corrections.Correction} key=${id} ask=${row.ask} me=${me} done=${done} back=${back} />`;
   if (row?.link) return html`<${Change} key=${id} row=${row} me=${me} done=${done} back=${back} />`;
   if (claim) return html`<${Win} key=${id} claim=${claim} me=${me} done=${act} back=${back} />`;
-  return html`<${Nothing} text=${id ? error || (isOther ? "It waits no longer." : "Reading…") : "Nothing is open."} />`;
+  return html`<${Nothing} text=${id ? error || (isOther ? say("It waits no longer.") : say("Reading…")) : say("Nothing is open.")} />`;
 };
 
 export const Inbox = ({ me, changes, floor, inbox, size, of }) => {
@@ -266,7 +273,7 @@ export const Inbox = ({ me, changes, floor, inbox, size, of }) => {
   });
   const isNew = (id) => now - (inbox.arrivedAt.get(id) ?? -NEW_MS) < NEW_MS;
   return html`
-    <h1 class="sr" tabindex="-1">Inbox: what waits for a person</h1>
+    <h1 class="sr" tabindex="-1">${say("Inbox: what waits for a person")}</h1>
     <${Panes} opened=${Boolean(of)} list=${html`
       <div class="filter">
         ${size !== "desk" && html`<${Counts} inbox=${inbox} />`}

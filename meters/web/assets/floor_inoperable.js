@@ -4,14 +4,15 @@ import * as api from "./floor_api.js";
 import * as format from "./floor_format.js";
 import { useCurrent, useTurn } from "./floor_reading.js";
 import { html } from "./preact.js";
+import { say } from "./say.js";
 
 const NAMED_MAX = 3;
 const READ_EVERY_MS = 5000;
 const NAMES = JSON.parse(document.documentElement.dataset.links);
 
 const namesText = (ids) => {
-  const more = ids.length > NAMED_MAX ? `, and ${ids.length - NAMED_MAX} more` : "";
-  return ids.slice(0, NAMED_MAX).map((id) => NAMES[id] ?? id).join(", ") + more;
+  const names = ids.slice(0, NAMED_MAX).map((id) => NAMES[id] ?? id).join(", ");
+  return ids.length > NAMED_MAX ? say("{names}, and {count} more", { names, count: ids.length - NAMED_MAX }) : names;
 };
 
 /* One line for each reason. If Redis or the broker fails, all links have the same reason. */
@@ -30,6 +31,6 @@ export const Inoperable = ({ changes }) => {
   return html`
     <div class="inoperable notice bad" role="status" hidden=${!lines.length}>
       ${lines.map(([reason, ids]) => html`
-        <p key=${reason}><strong>${`Inoperable: ${namesText(ids)}.`}</strong>${` ${format.sentence(reason)}`}</p>`)}
+        <p key=${reason}><strong>${say("Inoperable: {names}.", { names: namesText(ids) })}</strong>${` ${format.sentence(reason)}`}</p>`)}
     </div>`;
 };

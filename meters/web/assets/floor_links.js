@@ -15,48 +15,50 @@ import { useAnswer, useTurn } from "./floor_reading.js";
 import { hrefOf } from "./floor_route.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
+import { number, say, sayCount } from "./say.js";
 
 const ACTS_LIMIT = 25;
 const LAST_ACTS = 5;
 const NAMED_MAX = 8;
 const READ_EVERY_MS = 5000;
 const SPARKS_EVERY_MS = 15000;
-const STATES = { operable: "Open", closed: "Closed", inoperable: "Inoperable" };
+const STATES = { operable: say("Open#link"), closed: say("Closed"), inoperable: say("Inoperable") };
 const DONE = {
-  seed: "Meter started", validate: "Win validated", reject: "Win rejected", pay: "Win paid",
-  request_reject: "Rejection requested", request_reopen: "Reopening requested",
-  reopen: "Win reopened", correct_slip: "Slip number corrected",
-  close: "Link closed", open: "Link opened", propose: "Change proposed",
-  withdraw: "Proposal withdrawn", parameter: "Parameter changed", adjust: "Meter adjusted",
-  inoperable: "Link was inoperable",
-  approve_first: "Floor file approved by the first of two", approve: "Floor file approved",
-  restore: "Store restored", reading: "Meters read", archive: "Day archived",
-  expire: "Archived days deleted",
-  void: "Round void after cards were entered", result: "Hand entered again",
-  correct_wager: "Wager added or taken back",
-  confirm_correction: "Correction confirmed", refuse_correction: "Correction refused",
+  seed: say("Meter started"), validate: say("Win validated"), reject: say("Win rejected"), pay: say("Win paid"),
+  request_reject: say("Rejection requested"), request_reopen: say("Reopening requested"),
+  reopen: say("Win reopened"), correct_slip: say("Slip number corrected"),
+  close: say("Link closed"), open: say("Link opened"), propose: say("Change proposed"),
+  withdraw: say("Proposal withdrawn"), parameter: say("Parameter changed"), adjust: say("Meter adjusted"),
+  inoperable: say("Link was inoperable"),
+  approve_first: say("Floor file approved by the first of two"), approve: say("Floor file approved"),
+  restore: say("Store restored"), reading: say("Meters read"), archive: say("Day archived"),
+  expire: say("Archived days deleted"),
+  void: say("Round void after cards were entered"), result: say("Hand entered again"),
+  correct_wager: say("Wager added or taken back"),
+  confirm_correction: say("Correction confirmed"), refuse_correction: say("Correction refused"),
 };
 
-const number = (count) => count.toLocaleString("en-US");
 const dollars = (cents) => money(cents).replace(/\.00$/, "");
 
 /* The tables that are not connected, so their progressives cannot be played. Only the first tables
    are named. */
 const offlineText = (tables) => {
-  const more = tables.length > NAMED_MAX ? `, and ${tables.length - NAMED_MAX} more` : "";
-  return `Not connected: ${tables.slice(0, NAMED_MAX).join(", ")}${more}.`;
+  const names = tables.slice(0, NAMED_MAX).join(", ");
+  return say("Not connected: {tables}.", {
+    tables: tables.length > NAMED_MAX ? say("{names}, and {count} more", { names, count: tables.length - NAMED_MAX }) : names,
+  });
 };
 
 const reasonText = (link) => {
-  const by = link.state === "closed" && link.closed_by
-    ? `Closed by ${link.closed_by}, ${format.moment(link.closed_at)}: ` : "";
-  return format.sentence(by + link.reason);
+  if (link.state !== "closed" || !link.closed_by) return format.sentence(link.reason);
+  return say("Closed by {by}, {time}: {reason}",
+    { by: link.closed_by, time: format.moment(link.closed_at), reason: format.sentence(link.reason) });
 };
 
-const heading = (first) => (first ? "The first floor file waits for approval" : "The floor file is not as approved");
+const heading = (first) => (first ? say("The first floor file waits for approval") : say("The floor file is not as approved"));
 
 const whyNotApprove = ({ barred, first_by: by }, me) =>
-  barred ? format.sentence(barred) : by === me.name ? "You approved it first: another person approves it too." : "";
+  barred ? format.sentence(barred) : by === me.name ? say("You approved it first: another person approves it too.") : "";
 
 const Unapproved = ({ link, shared, me, canAct, done }) => {
   const { first, first_by: firstBy, changed, approved_by: by, approved_at: at } = link.unapproved;
@@ -66,12 +68,12 @@ const Unapproved = ({ link, shared, me, canAct, done }) => {
     <section class="unapproved">
       <h3>${heading(first)}</h3>
       <ul>${own.map((one) => html`<li>${format.capital(one)}</li>`)}</ul>
-      ${own.length < changed.length && html`<p>What changes for the whole facility is above.</p>`}
+      ${own.length < changed.length && html`<p>${say("What changes for the whole facility is above.")}</p>`}
       <${changes.Approvals} unapproved=${link.unapproved} />
-      ${by && html`<p class="of">${`Approved last by ${by}, ${format.moment(at)}`}</p>`}
+      ${by && html`<p class="of">${say("Approved last by {by}, {time}", { by, time: format.moment(at) })}</p>`}
       ${canAct && html`
         <div class="acts">
-          ${!off && html`<${Action} kind="go" label="Approve the floor file" about=${link.name}
+          ${!off && html`<${Action} kind="go" label=${say("Approve the floor file")} about=${link.name}
             onClick=${() => changes.approve(link, done)} />`}
           ${off && html`<p class="why">${off}</p>`}
         </div>`}
@@ -81,21 +83,21 @@ const Unapproved = ({ link, shared, me, canAct, done }) => {
 /* Several links that wait for an approval, with one button. */
 const AllUnapproved = ({ found, canAct, done }) => html`
   <section class="unapproved all">
-    <h3>${`${heading(found.waiting.every(({ unapproved }) => unapproved.first))}: ${found.waiting.length} links`}</h3>
+    <h3>${`${heading(found.waiting.every(({ unapproved }) => unapproved.first))}: ${say("{count} links", { count: found.waiting.length })}`}</h3>
     <${changes.ChangesOfLinks} ...${found} />
     ${canAct && html`
       <div class="acts">
-        <${Action} kind="go" label=${`Approve for ${found.waiting.length} links`} about="all of them"
+        <${Action} kind="go" label=${say("Approve for {count} links", { count: found.waiting.length })} about=${say("all of them")}
           onClick=${() => changes.approveAll(found, done)} />
       </div>`}
   </section>`;
 
 const LinkAct = ({ link, done }) => {
-  if (!link.changeable) return html`<p class="why">You can do nothing with it until the cause is gone.</p>`;
+  if (!link.changeable) return html`<p class="why">${say("You can do nothing with it until the cause is gone.")}</p>`;
   if (link.wrong_parameters && changes.isClosed(link)) return null;
   return changes.isClosed(link)
-    ? html`<${Action} key="open" kind="go" label="Open the link" about=${link.name} onClick=${() => changes.openLink(link, done)} />`
-    : html`<${Action} key="close" kind="stop" label="Close the link" about=${link.name} onClick=${() => changes.close(link, done)} />`;
+    ? html`<${Action} key="open" kind="go" label=${say("Open the link")} about=${link.name} onClick=${() => changes.openLink(link, done)} />`
+    : html`<${Action} key="close" kind="stop" label=${say("Close the link")} about=${link.name} onClick=${() => changes.close(link, done)} />`;
 };
 
 const Proposal = ({ link, proposal, me, canAct, done }) => {
@@ -107,9 +109,9 @@ const Proposal = ({ link, proposal, me, canAct, done }) => {
       <p>${`${proposal.by}, ${format.moment(proposal.at)}: ${format.sentence(proposal.reason)}`}</p>
       ${canAct && html`
         <div class="acts">
-          ${!off && html`<${Action} kind="go" label="Confirm" about=${proposal.proposal}
+          ${!off && html`<${Action} kind="go" label=${say("Confirm")} about=${proposal.proposal}
             onClick=${() => changes.confirm(link, proposal, done)} />`}
-          <${Action} label="Withdraw" about=${proposal.proposal} onClick=${() => changes.withdraw(link, proposal, done)} />
+          <${Action} label=${say("Withdraw")} about=${proposal.proposal} onClick=${() => changes.withdraw(link, proposal, done)} />
           ${off && html`<p class="why">${off}</p>`}
         </div>`}
     </section>`;
@@ -117,46 +119,46 @@ const Proposal = ({ link, proposal, me, canAct, done }) => {
 
 /* The accounting meters, which only rise (duty D2). */
 const accounting = (sums) => [
-  ["Wagers", `${number(sums.wagers)}, ${money(sums.wagered)}`],
-  ["Of these void", sums.voided_wagers ? `${number(sums.voided_wagers)}, ${money(sums.voided)}` : ""],
-  ["Percentages of the meter won", number(sums.hits)],
-  ["Wins", `${number(sums.wins)}, ${money(sums.won)}`],
-  ["Rejected", sums.rejected ? money(sums.rejected) : ""],
-  ["Of these reopened", sums.reopened ? money(sums.reopened) : ""],
-  ["Paid at the table", money(sums.paid_by_system)],
-  ["Hand paid", money(sums.paid_by_attendant)],
-  ["Paid in all", money(sums.paid)],
-  ["Overflow in all", sums.overflow ? money(sums.overflow) : ""],
+  [say("Wagers"), `${number(sums.wagers)}, ${money(sums.wagered)}`],
+  [say("Of these void"), sums.voided_wagers ? `${number(sums.voided_wagers)}, ${money(sums.voided)}` : ""],
+  [say("Percentages of the meter won"), number(sums.hits)],
+  [say("Wins"), `${number(sums.wins)}, ${money(sums.won)}`],
+  [say("Rejected"), sums.rejected ? money(sums.rejected) : ""],
+  [say("Of these reopened"), sums.reopened ? money(sums.reopened) : ""],
+  [say("Paid at the table"), money(sums.paid_by_system)],
+  [say("Hand paid"), money(sums.paid_by_attendant)],
+  [say("Paid in all"), money(sums.paid)],
+  [say("Overflow in all"), sums.overflow ? money(sums.overflow) : ""],
 ];
 
 const parameters = (meter) => [
-  ["Wager", money(meter.wager)],
-  ["Paytable", meter.paytable],
-  ["Reserve", meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
-  ["Overflow", meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
-  ["Limit", meter.limit === null ? "" : money(meter.limit)],
-  ["Largest contribution", meter.contribution_max === null ? "" : money(meter.contribution_max)],
-  ["Seed", money(meter.seed)],
-  ["Reseed", money(meter.reseed)],
-  ["Rate to the meter", format.rate(meter.primary_bps)],
-  ["Rate to the reserve", meter.reserve_bps ? format.rate(meter.reserve_bps) : ""],
-  ["Magic Card", meter.magic_card_every === null ? "" : changes.every(meter.magic_card_every)],
-  ["Lucky Bonus", meter.lucky_every === null ? "" : changes.every(meter.lucky_every)],
-  ["Cycle", String(meter.cycle)],
-  ["Pending wins of the meter", String(meter.pending)],
+  [say("Wager"), money(meter.wager)],
+  [say("Paytable"), meter.paytable],
+  [say("Reserve"), meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
+  [say("Overflow"), meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
+  [say("Limit"), meter.limit === null ? "" : money(meter.limit)],
+  [say("Largest contribution"), meter.contribution_max === null ? "" : money(meter.contribution_max)],
+  [say("Seed"), money(meter.seed)],
+  [say("Reseed"), money(meter.reseed)],
+  [say("Rate to the meter"), format.rate(meter.primary_bps)],
+  [say("Rate to the reserve"), meter.reserve_bps ? format.rate(meter.reserve_bps) : ""],
+  [say("Magic Card"), meter.magic_card_every === null ? "" : changes.every(meter.magic_card_every)],
+  [say("Lucky Bonus"), meter.lucky_every === null ? "" : changes.every(meter.lucky_every)],
+  [say("Cycle"), String(meter.cycle)],
+  [say("Pending wins of the meter"), String(meter.pending)],
 ];
 
 const whyNotChange = (link) => {
-  if (!changes.isClosed(link)) return "Parameters can change only while the link is closed.";
-  return link.rounds_open ? "Parameters can change once the open rounds are finished." : "";
+  if (!changes.isClosed(link)) return say("Parameters can change only while the link is closed.");
+  return link.rounds_open ? say("Parameters can change once the open rounds are finished.") : "";
 };
 
 const actEntry = (act) => ({
   at: act.at, what: DONE[act.what] ?? format.capital(format.plain(act.what)), by: act.by,
-  about: [act.table, act.told, act.hand_record && `claim ${act.of}`].filter(Boolean).join(" · "),
+  about: [act.table, act.told, act.hand_record && say("claim {claim}", { claim: act.of })].filter(Boolean).join(" · "),
 });
 
-const TABS = [["parameters", "Parameters"], ["accounting", "Accounting"], ["done", "Done"]];
+const TABS = [["parameters", say("Parameters")], ["accounting", say("Accounting")], ["done", say("Done#acts")]];
 
 const MeterActs = ({ link, meter, canAct, done }) => {
   const off = whyNotChange(link);
@@ -164,9 +166,9 @@ const MeterActs = ({ link, meter, canAct, done }) => {
   return html`
     <div class="acts">
       ${canAct && link.changeable && html`
-        ${!off && html`<${Action} label="Change a parameter" about=${about} onClick=${() => changes.parameter(link, meter, done)} />`}
-        <${Action} label="Adjust" about=${about} onClick=${() => changes.adjust(link, meter, done)} />`}
-      <a class="button" href=${hrefOf("history", `${link.link}/${meter.meter}`)}><${Icon} name="chart" />History</a>
+        ${!off && html`<${Action} label=${say("Change a parameter")} about=${about} onClick=${() => changes.parameter(link, meter, done)} />`}
+        <${Action} label=${say("Adjust")} about=${about} onClick=${() => changes.adjust(link, meter, done)} />`}
+      <a class="button" href=${hrefOf("history", `${link.link}/${meter.meter}`)}><${Icon} name="chart" />${say("History")}</a>
       ${canAct && link.changeable && off && html`<p class="why">${off}</p>`}
     </div>`;
 };
@@ -180,23 +182,23 @@ const Meter = ({ link, meter, spark, me, acts, done, back }) => {
       acts=${html`<${MeterActs} link=${link} meter=${meter} canAct=${canAct} done=${done} />`}>
       <div class="win-title"><div>
         <h2 tabindex="-1">${meter.name} <span>${`· ${link.name}`}</span></h2>
-        <div class="live"><div class="expires"><${Amount} cents=${meter.amount} /></div><p class="expired"></p></div>
-        <p>${[spark && `+${money(spark.hour)} in the last hour`, `cycle ${meter.cycle}`].filter(Boolean).join(" · ")}</p>
+        <div class="live"><div class="expires"><${Amount} cents=${meter.amount} /></div><p class="expired" data-text=${say("Not current: reload the page")}></p></div>
+        <p>${[spark && say("+{amount} in the last hour", { amount: money(spark.hour) }), say("cycle {cycle}", meter)].filter(Boolean).join(" · ")}</p>
       </div></div>
       ${proposals.map((one) => html`
         <${Proposal} key=${one.proposal} link=${link} proposal=${one} me=${me} canAct=${canAct} done=${done} />`)}
-      <div class="tabs" role="group" aria-label="What is shown">
+      <div class="tabs" role="group" aria-label=${say("What is shown")}>
         ${TABS.map(([name, label]) => html`
           <button type="button" key=${name} aria-pressed=${String(name === tab)} onClick=${() => setTab(name)}>${label}</button>`)}
       </div>
       ${tab === "parameters" && html`<section class="panel"><${Facts} pairs=${parameters(meter)} /></section>`}
-      ${tab === "accounting" && html`<section class="panel"><h3>Accounting meters <span>since the first seed</span></h3>
+      ${tab === "accounting" && html`<section class="panel"><h3>${say("Accounting meters")} <span>${say("since the first seed")}</span></h3>
         <${Facts} pairs=${accounting(meter.accounting)} /></section>`}
       ${tab === "done" && html`
         <section class="acts-of">
-          <h3>What was done with the link <span>the latest first</span></h3>
+          <h3>${say("What was done with the link")} <span>${say("the latest first")}</span></h3>
           <${Entries} path=${`/api/v1/links/${encodeURIComponent(link.link)}/acts`} limit=${ACTS_LIMIT}
-            entry=${actEntry} changed=${acts} empty="Nothing yet." />
+            entry=${actEntry} changed=${acts} empty=${say("Nothing yet.")} />
         </section>`}
     <//>`;
 };
@@ -206,16 +208,16 @@ const hitText = ({ last_hit_at: at, last_hit_percent: percent }) =>
 
 const State = ({ link, meter }) => {
   const proposals = link.proposals.filter((one) => one.meter === meter.meter).length;
-  if (proposals) return html`<span class="tag proposal"><${Icon} name="proposal" />${format.count(proposals, "proposal")}</span>`;
-  if (meter.pending) return html`<span class="tag pending"><${Icon} name="half" />${`${format.count(meter.pending, "win")} pending`}</span>`;
-  return html`<span class="meter-state" data-state=${link.state}>${link.state === "operable" ? "Rising" : STATES[link.state]}</span>`;
+  if (proposals) return html`<span class="tag proposal"><${Icon} name="proposal" />${sayCount("{count} proposal", "{count} proposals", proposals)}</span>`;
+  if (meter.pending) return html`<span class="tag pending"><${Icon} name="half" />${sayCount("{count} win pending", "{count} wins pending", meter.pending)}</span>`;
+  return html`<span class="meter-state" data-state=${link.state}>${link.state === "operable" ? say("Rising") : STATES[link.state]}</span>`;
 };
 
 const MeterRow = ({ link, meter, spark, isOpen }) => html`
   <tr data-meter=${meter.meter} aria-current=${isOpen ? "true" : null}>
     <th scope="row"><a href=${hrefOf("meters", `${link.link}/${meter.meter}`)}>${meter.name}</a></th>
     <td class="wide">${dollars(meter.wager)}</td>
-    <td class="now"><span class="expires">${money(meter.amount)}</span><span class="expired"></span></td>
+    <td class="now"><span class="expires">${money(meter.amount)}</span><span class="expired" data-text=${say("not current")}></span></td>
     <td class="spark-cell"><${Spark} spark=${spark} /></td>
     <td>${spark ? `+${money(spark.hour)}` : ""}</td>
     <td class="wide">${meter.seed === meter.reseed ? money(meter.seed) : `${dollars(meter.seed)}, ${dollars(meter.reseed)}`}</td>
@@ -229,10 +231,10 @@ const nameOf = ({ by, table }) => (by.startsWith("table:") ? table : by);
 
 /* The last audit, reading, archived day and correction of a link. */
 const lastOf = ({ sealed_entry: entry, sealed_at: at, read_day: read, read_at: readAt, archived_day: archived, correction }) => [
-  ["Ledger balanced", entry ? `to entry ${number(entry)}` : "not yet", at && whenText(Date.parse(at))],
-  ["Meters read", read ? `gaming day ${read}` : "not yet", readAt && whenText(Date.parse(readAt))],
-  ["Archived", archived ? `to gaming day ${archived}` : "not yet"],
-  ["Last correction", correction ? DONE[correction.what].toLowerCase() : "none lately",
+  [say("Ledger balanced"), entry ? say("to entry {entry}", { entry: number(entry) }) : say("not yet"), at && whenText(Date.parse(at))],
+  [say("Meters read"), read ? say("gaming day {day}", { day: read }) : say("not yet"), readAt && whenText(Date.parse(readAt))],
+  [say("Archived"), archived ? say("to gaming day {day}", { day: archived }) : say("not yet")],
+  [say("Last correction"), correction ? DONE[correction.what].toLowerCase() : say("none lately"),
     correction && [whenText(Date.parse(correction.at)), nameOf(correction)].filter(Boolean).join(", ")],
 ];
 
@@ -240,12 +242,12 @@ const LastDone = ({ last, log }) => {
   const acts = last.flatMap((link) => link.acts.map((act) => ({ ...act, link })))
     .sort((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, LAST_ACTS);
   const seals = [
-    ...last.map(({ link_name: name, sealed_entry: entry, seal }) => [`${name}, entry`, entry, seal]),
-    ["Operators' log, entry", log?.sealed_entry, log?.seal],
+    ...last.map(({ link_name: name, sealed_entry: entry, seal }) => [say("{name}, entry", { name }), entry, seal]),
+    [say("Operators' log, entry"), log?.sealed_entry, log?.seal],
   ].filter(([, , seal]) => seal);
   return html`
     <section class="panel last-done">
-      <h3>Last done <span>all links</span></h3>
+      <h3>${say("Last done")} <span>${say("all links")}</span></h3>
       ${last.map((link) => html`
         <div class="done-of" key=${link.link}>
           <h4>${link.link_name}</h4>
@@ -256,15 +258,16 @@ const LastDone = ({ last, log }) => {
         <${Entry} key=${`${act.link.link} ${act.entry}`} ...${actEntry(act)} by=${nameOf(act)}
           about=${[act.link.link_name, actEntry(act).about].filter(Boolean).join(" · ")} />`)}</ol>
       ${seals.length > 0 && html`
-        <details class="of seals"><summary>Seals, to keep in another place</summary>
+        <details class="of seals"><summary>${say("Seals, to keep in another place")}</summary>
           ${seals.map(([name, entry, seal]) => html`<p class="seal" key=${name}>${`${name} ${number(entry)}: `}<code>${seal}</code></p>`)}
         </details>`}
     </section>`;
 };
 
 const HEADS = [
-  ["Meter"], ["Wager", "wide"], ["Now", "now"], ["24 hours", "spark-cell"], ["Last hour", "hour"], ["Seed, reseed", "wide seeds"],
-  ["Rates", "wide"], ["Reserve", "wide"], ["Last win", "middle"], ["State", "state"],
+  [say("Meter")], [say("Wager"), "wide"], [say("Now"), "now"], [say("24 hours"), "spark-cell"], [say("Last hour"), "hour"],
+  [say("Seed, reseed"), "wide seeds"], [say("Rates"), "wide"], [say("Reserve"), "wide"], [say("Last win"), "middle"],
+  [say("State"), "state"],
 ];
 
 const Link = ({ link, me, sparks, of, done, shared }) => {
@@ -274,8 +277,10 @@ const Link = ({ link, me, sparks, of, done, shared }) => {
       <header>
         <h2>${link.name}</h2>
         <span class="chip" data-state=${link.state}>${STATES[link.state]}</span>
-        <p class="standing">${`${link.tables_online} of ${format.count(link.tables, "table")} connected`
-          + ` · ${format.count(link.rounds_open, "open round")}`}</p>
+        <p class="standing">${[
+          sayCount("{online} of {count} table connected", "{online} of {count} tables connected", link.tables, { online: link.tables_online }),
+          sayCount("{count} open round", "{count} open rounds", link.rounds_open),
+        ].join(" · ")}</p>
         ${canAct && !link.unapproved && html`<${LinkAct} link=${link} done=${done} />`}
       </header>
       ${link.tables_offline.length > 0 && html`<p class="of offline">${offlineText(link.tables_offline)}</p>`}
@@ -304,7 +309,7 @@ export const Links = ({ me, changes: changed, size, of }) => {
   const done = () => setActs((before) => before + 1);
   const approvals = changes.waitingApprovals(links.found ?? [], me);
   const several = approvals.waiting.length > 1;
-  const status = links.error || (links.found ? "" : "Reading…");
+  const status = links.error || (links.found ? "" : say("Reading…"));
   const [linkId, meterId] = of.split("/");
   const link = links.found?.find((one) => one.link === linkId);
   const meter = link?.meters.find((one) => one.meter === meterId);
@@ -315,9 +320,9 @@ export const Links = ({ me, changes: changed, size, of }) => {
     if (of && size === "phone") document.querySelector(".detail h2")?.focus();
   });
   return html`
-    <h1 class="sr" tabindex="-1">Meters</h1>
+    <h1 class="sr" tabindex="-1">${say("Meters")}</h1>
     <div class="panes all-meters" data-opened=${meter ? "" : null} ref=${list}>
-      <section class="pane list" aria-label="List">
+      <section class="pane list" aria-label=${say("List")}>
         <p class="nothing" role="status" hidden=${!status}>${status}</p>
         ${several && html`<${AllUnapproved} found=${approvals} canAct=${me.rights.includes("links")} done=${done} />`}
         ${links.found?.map((one) => html`
@@ -327,6 +332,6 @@ export const Links = ({ me, changes: changed, size, of }) => {
       ${meter
         ? html`<${Meter} key=${of} link=${link} meter=${meter} me=${me} acts=${acts} done=${done}
             spark=${sparks?.find((one) => one.link === linkId && one.meter === meterId)} back=${size === "desk" ? null : hrefOf("meters")} />`
-        : html`<${Nothing} text="Choose a meter to see its parameters." />`}
+        : html`<${Nothing} text=${say("Choose a meter to see its parameters.")} />`}
     </div>`;
 };

@@ -10,14 +10,15 @@ import { useAnswer, useNow, useTurn } from "./floor_reading.js";
 import { hrefOf } from "./floor_route.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef } from "./preact.js";
+import { number, say, sayCount } from "./say.js";
 
 const AMOUNTS_EVERY_MS = 5000;
 const DAY_EVERY_MS = 15000;
 const MINUTE_S = 60;
 const OUTLINE = "M3 3H97V16C97 46 74 63 50 63S3 46 3 16Z";
 const WORDS = {
-  betting: "betting", locked: "locked", dealing: "dealing", settling: "settling", held: "held",
-  locked_out: "no wagers", offline: "offline", closed: "closed", inoperable: "inoperable",
+  betting: say("betting"), locked: say("locked"), dealing: say("dealing"), settling: say("settling"), held: say("held"),
+  locked_out: say("no wagers"), offline: say("offline"), closed: say("closed"), inoperable: say("inoperable"),
 };
 const ICONS = { held: "octagon", offline: "broken", closed: "lock", inoperable: "broken", locked_out: "lock" };
 
@@ -64,7 +65,7 @@ const Tile = ({ table, links, win, now }) => {
   return html`
     <li>
       <a class="tile" data-state=${state} data-long=${long ? "" : null} data-table=${table.table} href=${hrefFor(table, win)}
-        aria-label=${`${table.table}, ${state === "held" ? `held ${told}` : told}`}>
+        aria-label=${`${table.table}, ${state === "held" ? say("held {time}", { time: told }) : told}`}>
         <svg viewBox="0 0 100 66" preserveAspectRatio="none" aria-hidden="true"><path d=${OUTLINE} /></svg>
         <b>${table.table}</b>
         <span>${ICONS[state] && html`<${Icon} name=${ICONS[state]} />`}${told}</span>
@@ -81,12 +82,12 @@ const tableCounts = ({ rows, links }) => {
 /* The map. `rows` are those of the inbox: a table with a win leads to it. */
 const FloorMap = ({ tables: { found, error }, rows }) => {
   const now = useNow();
-  if (!found) return html`<p class="of" role="status">${error || "Reading…"}</p>`;
+  if (!found) return html`<p class="of" role="status">${error || say("Reading…")}</p>`;
   const winAt = (table) => rows?.find(({ claim }) => claim?.link === table.link && claim.table === table.table);
   const { tables, held, offline } = tableCounts(found);
   return html`
-    <h2>Floor <span>${format.count(tables, "table")}</span>
-      <span class="told">${[held && `${held} held`, offline && `${offline} offline`].filter(Boolean).join(" · ")}</span></h2>
+    <h2>${say("Floor")} <span>${sayCount("{count} table", "{count} tables", tables)}</span>
+      <span class="told">${[held && say("{count} held", { count: held }), offline && say("{count} offline", { count: offline })].filter(Boolean).join(" · ")}</span></h2>
     <svg class="defs" aria-hidden="true"><defs>
       <pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V7" /></pattern>
     </defs></svg>
@@ -108,13 +109,13 @@ const Meters = ({ changes }) => {
   const sparkOf = ({ link, meter }) => sparks?.find((one) => one.link === link && one.meter === meter);
   return html`
     <section class="panel">
-      <h3>Meters <span>24 hours</span></h3>
+      <h3>${say("Meters")} <span>${say("24 hours")}</span></h3>
       <ul class="mini" ref=${list}>${rows.map((meter) => {
         const spark = sparkOf(meter);
         return html`
           <li key=${`${meter.link} ${meter.meter}`}>
             <a href=${hrefOf("history", `${meter.link}/${meter.meter}`)}>${meter.name}
-              <small>${[names[meter.link], spark && `+${money(spark.hour)}/h`].filter(Boolean).join(" · ")}</small></a>
+              <small>${[names[meter.link], spark && say("+{amount}/h", { amount: money(spark.hour) })].filter(Boolean).join(" · ")}</small></a>
             <${Spark} spark=${spark} />
             <b class="expires">${money(meter.amount)}</b>
           </li>`;
@@ -129,24 +130,25 @@ const waitText = (seconds) => (seconds === null ? "—" : format.span(seconds * 
 export const DayPanels = ({ day }) => {
   const isLive = day.wagers_s === MINUTE_S;
   const last = day.wagers.at(-2) ?? 0;
-  const wagers = format.count(day.wagers_in_all, "wager");
-  const label = isLive ? `Wagers a minute in the last hour: ${last} in the last one` : `Wagers in ten minutes: ${wagers} in all`;
+  const wagers = sayCount("{count} wager", "{count} wagers", day.wagers_in_all);
+  const label = isLive ? say("Wagers a minute in the last hour: {count} in the last one", { count: last })
+    : say("Wagers in ten minutes: {wagers} in all", { wagers });
   return html`
     <section class="panel">
       <h3>${isLive
-        ? html`Wagers a minute <span class="told"><b>${last}</b> in the last one</span>`
-        : html`Wagers in ten minutes <span class="told">${wagers}</span>`}</h3>
+        ? html`${say("Wagers a minute")} <span class="told">${say("{count} in the last one", { count: html`<b>${last}</b>` })}</span>`
+        : html`${say("Wagers in ten minutes")} <span class="told">${wagers}</span>`}</h3>
       <${CountPlot} counts=${day.wagers} fromMs=${day.begins_s * 1000} everyMs=${day.wagers_s * 1000} isLive=${isLive} label=${label} />
     </section>
     <section class="panel">
-      <h3>Gaming day <span>${day.day ?? ""}</span></h3>
+      <h3>${say("Gaming day")} <span>${day.day ?? ""}</span></h3>
       <dl class="facts">
-        <div><dt>Time to validate, median</dt><dd>${waitText(day.wait_s)}</dd></div>
-        <div><dt>Decided, over three minutes</dt><dd>${`${day.validated}, ${day.late}`}</dd></div>
+        <div><dt>${say("Time to validate, median")}</dt><dd>${waitText(day.wait_s)}</dd></div>
+        <div><dt>${say("Decided, over three minutes")}</dt><dd>${`${day.validated}, ${day.late}`}</dd></div>
         ${day.shifts.map((shift) => html`
-          <div key=${shift.begins}><dt>${`Wins ${hourText(shift.begins)} to ${hourText(shift.ends)}`}</dt>
+          <div key=${shift.begins}><dt>${say("Wins {from} to {to}", { from: hourText(shift.begins), to: hourText(shift.ends) })}</dt>
             <dd>${shift.wins ? `${shift.wins}, ${money(shift.won)}` : "0"}</dd></div>`)}
-        <div><dt>Paid</dt><dd>${money(day.paid)}</dd></div>
+        <div><dt>${say("Paid")}</dt><dd>${money(day.paid)}</dd></div>
       </dl>
     </section>`;
 };
@@ -157,9 +159,9 @@ export const FloorCounts = ({ floor: { tables, day } }) => {
   return html`
     <ul class="floor-counts">
       ${counts && html`
-        <li data-alarm=${counts.held ? "" : null}><${Icon} name="octagon" /><b>${counts.held}</b> held</li>
-        <li><b>${counts.online}</b>${` of ${counts.tables} online`}</li>`}
-      ${day && html`<li><b>${money(day.paid)}</b> paid today</li>`}
+        <li data-alarm=${counts.held ? "" : null}><${Icon} name="octagon" />${say("{count} held", { count: html`<b>${counts.held}</b>` })}</li>
+        <li>${say("{count} of {tables} online", { count: html`<b>${counts.online}</b>`, tables: counts.tables })}</li>`}
+      ${day && html`<li>${say("{amount} paid today", { amount: html`<b>${money(day.paid)}</b>` })}</li>`}
     </ul>`;
 };
 
@@ -171,4 +173,4 @@ export const FloorPicture = ({ changes, floor, inbox }) => html`
   </div>`;
 
 export const FloorView = (props) => html`
-  <h1 class="sr" tabindex="-1">Floor</h1><${FloorPicture} ...${props} />`;
+  <h1 class="sr" tabindex="-1">${say("Floor")}</h1><${FloorPicture} ...${props} />`;

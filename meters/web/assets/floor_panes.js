@@ -5,6 +5,7 @@ import { Icon } from "./floor_icons.js";
 import { useNow } from "./floor_reading.js";
 import { money } from "./money.js";
 import { html } from "./preact.js";
+import { say } from "./say.js";
 
 export const LATE_MS = 180000;
 
@@ -12,16 +13,16 @@ export const LATE_MS = 180000;
    what is shown: on a phone, it then takes the place of the list. */
 export const Panes = ({ opened, list, shown, beside }) => html`
   <div class=${beside ? "panes three" : "panes"} data-opened=${opened ? "" : null}>
-    <section class="pane list" aria-label="List">${list}</section>
+    <section class="pane list" aria-label=${say("List")}>${list}</section>
     ${shown}
-    ${beside && html`<aside class="pane beside" aria-label="Floor">${beside}</aside>`}
+    ${beside && html`<aside class="pane beside" aria-label=${say("Floor")}>${beside}</aside>`}
   </div>`;
 
 /* A pane with a body that scrolls, and with acts that stay in sight. */
 export const Pane = ({ kind, of = {}, back, acts, children }) => html`
   <article class=${`pane detail ${kind}`} ...${of}>
-    <div class="body" tabindex="0" role="region" aria-label="Details">
-      ${back && html`<a class="back" href=${back}><${Icon} name="back" />Back</a>`}
+    <div class="body" tabindex="0" role="region" aria-label=${say("Details")}>
+      ${back && html`<a class="back" href=${back}><${Icon} name="back" />${say("Back")}</a>`}
       ${children}
     </div>
     ${acts && html`<div class="acts-bar">${acts}</div>`}
@@ -44,5 +45,5 @@ export const Waited = ({ at, isTold = false }) => {
   const ms = useNow() - Date.parse(at);
   return html`
     <span class="waited" data-long=${ms >= LATE_MS ? "" : null}>
-      <span class=${isTold ? "of" : "sr"}>Waiting </span><span class="span" data-at=${at}>${format.span(ms)}</span></span>`;
+      <span class=${isTold ? "of" : "sr"}>${say("Waiting")} </span><span class="span" data-at=${at}>${format.span(ms)}</span></span>`;
 };

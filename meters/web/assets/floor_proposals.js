@@ -6,14 +6,15 @@ import * as format from "./floor_format.js";
 import { Pane, Waited } from "./floor_panes.js";
 import { hrefOf } from "./floor_route.js";
 import { html } from "./preact.js";
+import { say } from "./say.js";
 
 const ProposalActs = ({ link, proposal, me, done }) => {
   const off = changes.whyNotConfirm(link, proposal, me);
   return html`
     <div class="acts">
-      ${!off && html`<${Action} kind="go" label="Confirm" first about=${proposal.proposal}
+      ${!off && html`<${Action} kind="go" label=${say("Confirm")} first about=${proposal.proposal}
         onClick=${() => changes.confirm(link, proposal, done)} />`}
-      <${Action} label="Withdraw" about=${proposal.proposal} onClick=${() => changes.withdraw(link, proposal, done)} />
+      <${Action} label=${say("Withdraw")} about=${proposal.proposal} onClick=${() => changes.withdraw(link, proposal, done)} />
       ${off && html`<p class="why">${off}</p>`}
     </div>`;
 };
@@ -23,9 +24,10 @@ const Proposal = ({ link, proposal, me, done, back }) => html`
     acts=${html`<${ProposalActs} link=${link} proposal=${proposal} me=${me} done=${done} />`}>
     <div class="win-title">
       <div>
-        <h2 tabindex="-1">${link.name} <span>${`· proposal ${proposal.proposal}`}</span></h2>
+        <h2 tabindex="-1">${link.name} <span>${say("· proposal {proposal}", proposal)}</span></h2>
         <p class="hand-name">${changes.describe(link, proposal)}</p>
-        <p>${`Proposed by ${proposal.by}, ${format.moment(proposal.at)}: ${format.sentence(proposal.reason)}`}</p>
+        <p>${say("Proposed by {by}, {time}: {reason}",
+          { by: proposal.by, time: format.moment(proposal.at), reason: format.sentence(proposal.reason) })}</p>
       </div>
       <p class="tags"><${Waited} at=${proposal.at} isTold /></p>
     </div>
@@ -34,10 +36,10 @@ const Proposal = ({ link, proposal, me, done, back }) => html`
 
 const File = ({ link, back }) => html`
   <${Pane} kind="change" back=${back} acts=${html`
-    <div class="acts"><a class="button" href=${hrefOf("meters")}>Look at it under Meters</a></div>`}>
+    <div class="acts"><a class="button" href=${hrefOf("meters")}>${say("Look at it under Meters")}</a></div>`}>
     <div class="win-title"><div>
       <h2 tabindex="-1">${link.name}</h2>
-      <p class="hand-name">The floor file waits for approval</p>
+      <p class="hand-name">${say("The floor file waits for approval")}</p>
     </div></div>
     <ul class="terms">${link.unapproved.changed.map((one) => html`<li>${format.capital(one)}</li>`)}</ul>
     <${changes.Approvals} unapproved=${link.unapproved} />

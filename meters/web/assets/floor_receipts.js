@@ -1,6 +1,7 @@
 /* Receipts: what was just done, for ten seconds, with what usually comes next. */
 
 import { html, useLayoutEffect, useState } from "./preact.js";
+import { say } from "./say.js";
 
 const SHOWN_MS = 10000;
 let made = 0;
@@ -31,7 +32,7 @@ const Receipt = ({ number, text, links }) => {
     <div class="receipt" onPointerEnter=${hold} onPointerLeave=${release} onFocusIn=${hold} onFocusOut=${release}>
       <p>${text}</p>
       ${links}
-      <button type="button" class="quiet" aria-label="Close" onClick=${() => remove(number)}>×</button>
+      <button type="button" class="quiet" aria-label=${say("Close")} onClick=${() => remove(number)}>×</button>
     </div>`;
 };
 
@@ -39,7 +40,7 @@ export const Receipts = () => {
   const [shown, setShown] = useState(receipts);
   draw = setShown;
   return html`
-    <section class="receipts" role="status" aria-label="Receipts">
+    <section class="receipts" role="status" aria-label=${say("Receipts")}>
       ${shown.map((each) => html`<${Receipt} key=${each.number} ...${each} />`)}
     </section>`;
 };

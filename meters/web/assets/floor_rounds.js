@@ -1,9 +1,9 @@
 /* Wins in groups by their round, the heads of these groups, and the search in wins. */
 
 import * as claims from "./floor_claims.js";
-import * as format from "./floor_format.js";
 import { money } from "./money.js";
 import { html } from "./preact.js";
+import { say, sayCount } from "./say.js";
 
 const groupBy = (rows, key) => {
   const groups = new Map();
@@ -21,7 +21,8 @@ export const roundsOf = (rows) =>
 
 const countText = (wins) => {
   const all = Math.max(...wins.map(({ turns }) => turns));
-  return wins.length < all ? `${wins.length} of ${all} wins` : format.count(wins.length, "win");
+  return wins.length < all ? say("{count} of {all} wins", { count: wins.length, all })
+    : sayCount("{count} win", "{count} wins", wins.length);
 };
 
 /* The head of a round with several wins: their count and sum, without those that were rejected. */
@@ -31,15 +32,15 @@ export const RoundHead = ({ wins }) => {
   const sum = won.reduce((cents, claim) => cents + claim.amount, 0);
   const envy = wins.reduce((cents, claim) => cents + claims.dueEnvy(claim), 0);
   return wins.length > 1 && html`
-    <p class="round-head"><strong>${`${wins[0].table} · Round ${wins[0].round}`}</strong>
-      <span>${` ${countText(wins)}${rejected ? `, ${rejected} rejected` : ""}: ${money(sum)}`}
-        ${envy > 0 && html`<span class="envy-sum">${` + Envy ${money(envy)}`}</span>`}</span></p>`;
+    <p class="round-head"><strong>${say("{table} · Round {round}", wins[0])}</strong>
+      <span>${` ${[countText(wins), rejected && say("{count} rejected", { count: rejected })].filter(Boolean).join(", ")}: ${money(sum)}`}
+        ${envy > 0 && html`<span class="envy-sum">${` + ${say("Envy {amount}", { amount: money(envy) })}`}</span>`}</span></p>`;
 };
 
 /* Check if a claim has all words of a search. */
 export const matches = (claim, words) => {
   const text = [
-    claims.place(claim), `round ${claim.round}`, claims.handName(claim), claims.itemName(claim),
+    claims.place(claim), say("Round {round}", claim), claims.handName(claim), claims.itemName(claim),
     claim.patron, money(claims.sum(claim)), claim.claim,
   ].join(" ").toLowerCase();
   return words.toLowerCase().split(/\s+/).every((word) => text.includes(word));

@@ -8,6 +8,7 @@ import * as api from "./floor_api.js";
 import * as format from "./floor_format.js";
 import { recall, remember } from "./floor_storage.js";
 import { useLayoutEffect, useState } from "./preact.js";
+import { say } from "./say.js";
 
 const PING_MS = 20000;
 const LEFT = "left";
@@ -87,16 +88,16 @@ export const signOut = () => {
 
 /* Continue the session of a browser that has one, for example after a reload. */
 export const resume = async () => {
-  if (recall(LEFT) !== null) throw new api.Refused("Sign in.", { status: 401 });
+  if (recall(LEFT) !== null) throw new api.Refused(say("Sign in first."), { status: 401 });
   begin(await api.me());
 };
 
 /* The reason why a sign-in failed, as text. */
 export const describe = (error) => {
-  if (error.code === "wrong_name_or_pin") return `The ${me ? "" : "name or the "}PIN is wrong.`;
+  if (error.code === "wrong_name_or_pin") return me ? say("The PIN is wrong.") : say("The name or the PIN is wrong.");
   if (error.code === "locked_out" && error.retryAfterS) {
     const at = format.clock(api.now() + error.retryAfterS * 1000);
-    return `Too many wrong PINs. Signing in is locked until ${at}.`;
+    return say("Too many wrong PINs. Signing in is locked until {time}.", { time: at });
   }
   return error.message;
 };
@@ -139,7 +140,7 @@ const look = () => {
 };
 
 others.addEventListener("message", ({ data }) => {
-  if (data === "over") end("You were signed out.", { notify: false });
+  if (data === "over") end(say("You were signed out."), { notify: false });
   else if (data === "begun") location.reload();
   else touch(null);
 });
@@ -149,9 +150,9 @@ for (const gesture of ["pointerdown", "keydown", "wheel", "touchmove"]) {
 document.addEventListener("visibilitychange", look);
 setInterval(look, 1000);
 api.onEnded(() => {
-  end("Your session has ended. Sign in again.");
+  end(say("Your session has ended. Sign in again."));
   /* From now on, nobody hears of a new win. */
-  announce("Signed out: new wins are not announced.");
+  announce(say("Signed out: new wins are not announced."));
 });
 
 /* Call `begun` with the user when a session begins, and `over` with the reason when it ends. */

@@ -3,20 +3,23 @@
 import * as api from "./floor_api.js";
 import { Field } from "./floor_dialog.js";
 import * as session from "./floor_session.js";
+import { LanguageChoice } from "./language_choice.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
+import { say } from "./say.js";
 
-const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "Clear", "0", "⌫"];
+const CLEAR = say("Clear");
+const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", CLEAR, "0", "⌫"];
 
 const type = (input, key) => {
-  if (key === "Clear") input.value = "";
+  if (key === CLEAR) input.value = "";
   else if (key === "⌫") input.value = input.value.slice(0, -1);
   else if (input.value.length < 12) input.value += key;
 };
 
 const Keypad = ({ input }) => html`
-  <div class="keypad" role="group" aria-label="Keypad">
+  <div class="keypad" role="group" aria-label=${say("Keypad")}>
     ${KEYS.map((key) => html`
-      <button type="button" aria-label=${key === "⌫" ? "Delete the last digit" : key} onClick=${() => type(input(), key)}>
+      <button type="button" aria-label=${key === "⌫" ? say("Delete the last digit") : key} onClick=${() => type(input(), key)}>
         ${key}</button>`)}
   </div>`;
 
@@ -28,7 +31,7 @@ export const SignIn = ({ why = "", name = "" }) => {
   useLayoutEffect(() => {
     if (window.matchMedia("(pointer: fine)").matches) input(name ? "pin" : "name").focus();
   }, []);
-  const say = (text, field) => {
+  const refuse = (text, field) => {
     setError(text);
     input(field).focus();
   };
@@ -36,29 +39,30 @@ export const SignIn = ({ why = "", name = "" }) => {
     event.preventDefault();
     if (sending) return;
     const [user, pin] = [input("name").value.trim(), input("pin").value];
-    if (!user) return void say("Your name is needed.", "name");
-    if (!pin) return void say("Your PIN is needed.", "pin");
+    if (!user) return void refuse(say("Your name is needed."), "name");
+    if (!pin) return void refuse(say("Your PIN is needed."), "pin");
     setError("");
     setSending(true);
     input("pin").value = "";
     try {
       await session.signIn(user, pin);
     } catch (refused) {
-      say(session.describe(api.refusal(refused)), "pin");
+      refuse(session.describe(api.refusal(refused)), "pin");
       setSending(false);
     }
   };
   return html`
     <main class="door">
       <form ref=${form} class="sign-in" novalidate onSubmit=${submit}>
-        <h1 tabindex="-1">Sign in</h1>
+        <h1 tabindex="-1">${say("Sign in")}</h1>
         ${why && html`<p class="notice wait" role="status">${why}</p>`}
-        <${Field} label="Name" name="name" autocomplete="username" autocapitalize="words"
+        <${Field} label=${say("Name")} name="name" autocomplete="username" autocapitalize="words"
           spellcheck=${false} maxlength="40" defaultValue=${name} />
-        <${Field} label="PIN" type="password" name="pin" inputmode="numeric" autocomplete="off" maxlength="12" />
+        <${Field} label=${say("PIN")} type="password" name="pin" inputmode="numeric" autocomplete="off" maxlength="12" />
         <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
         <${Keypad} input=${() => input("pin")} />
-        <button class="go" type="submit" disabled=${sending}>${sending ? "Signing in…" : "Sign in"}</button>
+        <button class="go" type="submit" disabled=${sending}>${sending ? say("Signing in…") : say("Sign in")}</button>
+        <${LanguageChoice} />
       </form>
     </main>`;
 };

@@ -4,6 +4,7 @@ import { openPin } from "./floor_dialog.js";
 import { Icon } from "./floor_icons.js";
 import * as session from "./floor_session.js";
 import { html } from "./preact.js";
+import { say } from "./say.js";
 
 /* The print of a slip is recorded with the name of the user. So it needs the PIN if the session has
    lapsed. */
@@ -16,5 +17,5 @@ export const SlipLink = ({ claim, label }) => {
   };
   return html`
     <a class="button slip" href=${path} target="_blank" rel="noopener" onClick=${ask}>
-      <${Icon} name="print" />${label}<span class="sr"> (payout slip, PDF)</span></a>`;
+      <${Icon} name="print" />${label}<span class="sr"> ${say("(payout slip, PDF)")}</span></a>`;
 };

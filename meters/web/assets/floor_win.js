@@ -11,6 +11,7 @@ import { useAnswer } from "./floor_reading.js";
 import { hasMeter, MeterPanel } from "./floor_win_meter.js";
 import { money } from "./money.js";
 import { html, useRef } from "./preact.js";
+import { say, sayCount } from "./say.js";
 
 /* The steps of a win until nothing is left to do: title, who or what, and whether it is done. */
 const stepsOf = (claim, me) => {
@@ -20,18 +21,18 @@ const stepsOf = (claim, me) => {
   const byHand = claims.isHandPay(claim);
   const own = first === me.name;
   const steps = claim.only_envy ? [] : [
-    ["Validate", validated ? `${first}, ${format.time(claim.validated_at)}` : state === "rejected" ? "rejected" : "a floorperson", validated || isOver],
+    [say("Validate"), validated ? `${first}, ${format.time(claim.validated_at)}` : state === "rejected" ? say("rejected") : say("a floorperson"), validated || isOver],
     ...(byHand
       ? [
-        ["Slip", claim.slip ?? "print, sign", Boolean(claim.slip)],
-        ["Pay by hand", claim.paid_by ? `${claim.paid_by}, ${format.time(claim.paid_at)}`
-          : !validated ? "another person" : own ? "another person: you validated it" : "you can", state === "paid"],
+        [say("Slip"), claim.slip ?? say("print, sign"), Boolean(claim.slip)],
+        [say("Pay by hand"), claim.paid_by ? `${claim.paid_by}, ${format.time(claim.paid_at)}`
+          : !validated ? say("another person") : own ? say("another person: you validated it") : say("you can"), state === "paid"],
       ]
-      : [["Pay", format.paidFrom(claim.paid_from).toLowerCase(), validated || state === "paid"]]),
+      : [[say("Pay#step"), format.paidFrom(claim.paid_from).toLowerCase(), validated || state === "paid"]]),
   ];
   const envy = claim.envy.length > 0 && claim.envy_state
-    ? [[`Envy ${money(claim.envy_amount)}`, claim.envy_state === "rejected" ? "not due"
-      : `the table pays ${format.count(claim.envy.length, "player")}`, ["paid", "rejected"].includes(claim.envy_state)]]
+    ? [[say("Envy {amount}", { amount: money(claim.envy_amount) }), claim.envy_state === "rejected" ? say("not due")
+      : sayCount("the table pays {count} player", "the table pays {count} players", claim.envy.length), ["paid", "rejected"].includes(claim.envy_state)]]
     : [];
   return [...steps, ...envy];
 };
@@ -43,7 +44,7 @@ const Steps = ({ claim, me }) => {
     <ol class="steps">${steps.map(([title, who, isDone], at) => html`
       <li key=${title} data-step=${isDone ? "done" : at === next ? "now" : "next"} aria-current=${at === next ? "step" : null}>
         <i aria-hidden="true">${isDone ? html`<${Icon} name="check" />` : at + 1}</i>
-        <b>${title}</b> <span>${who}${isDone && html`<span class="sr">, done</span>`}</span></li>`)}
+        <b>${title}</b> <span>${who}${isDone && html`<span class="sr">, ${say("done")}</span>`}</span></li>`)}
     </ol>`;
 };
 
@@ -54,15 +55,15 @@ const isWaiting = (claim) =>
 const Title = ({ claim }) => html`
   <div class="win-title">
     <div>
-      <h2 tabindex="-1">${claims.shortPlace(claim)} <span>${`· ${claim.link_name || claim.link} · asset ${claim.asset}`}</span></h2>
+      <h2 tabindex="-1">${claims.shortPlace(claim)} <span>${say("· {link_name} · asset {asset}", { link_name: claim.link_name || claim.link, asset: claim.asset })}</span></h2>
       <${Amount} cents=${claims.due(claim)} />
       <p><b>${claims.handName(claim)}</b>${` · ${claims.itemName(claim)}, ${money(claim.wagered)} · ${claims.share(claim)}`}</p>
     </div>
     <p class="tags">
       ${isWaiting(claim) && html`<${Waited} at=${claims.since(claim)} isTold />`}
       <${claims.Chip} claim=${claim} />
-      ${claims.isHandPay(claim) && html`<${Tag} look="handpay" icon="handpay">Hand pay<//>`}
-      ${claims.needsTaxDocuments(claim) && html`<${Tag} look="pending" icon="doc">Tax documents needed<//>`}
+      ${claims.isHandPay(claim) && html`<${Tag} look="handpay" icon="handpay">${say("Hand pay")}<//>`}
+      ${claims.needsTaxDocuments(claim) && html`<${Tag} look="pending" icon="doc">${say("Tax documents needed")}<//>`}
     </p>
   </div>`;
 

@@ -2,11 +2,11 @@
 
 import * as api from "./floor_api.js";
 import { MeterPlot } from "./floor_charts.js";
-import * as format from "./floor_format.js";
 import { useAnswer } from "./floor_reading.js";
 import { show } from "./floor_route.js";
 import { money } from "./money.js";
 import { html } from "./preact.js";
+import { say, sayCount } from "./say.js";
 
 const HEIGHT_PX = 160;
 /* Of a shorter time, the picture says nothing. */
@@ -19,8 +19,9 @@ export const MeterPanel = ({ claim }) => {
   const times = found?.month.times_s ?? [];
   if (times.length < 2 || times.at(-1) - times[0] < LEAST_S) return null;
   const { month, hour, reseed, break_even: [even] } = found;
-  const title = `${claim.meter_name || claim.meter}, 30 days`;
-  const told = [hour !== null && `+${money(hour)} an hour`, format.count(month.hit_count, "win")].filter(Boolean).join(" · ");
+  const title = say("{meter}, 30 days", { meter: claim.meter_name || claim.meter });
+  const told = [hour !== null && say("+{amount} an hour", { amount: money(hour) }),
+    sayCount("{count} win", "{count} wins", month.hit_count)].filter(Boolean).join(" · ");
   return html`
     <section class="panel">
       <h3>${title} <span>${told}</span></h3>

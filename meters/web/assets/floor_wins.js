@@ -11,12 +11,11 @@ import { hrefOf } from "./floor_route.js";
 import { useClaim, Win } from "./floor_win.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
+import { say, sayCount } from "./say.js";
 
 const LIMIT = 25;
 const LAST_DAY = "9999-12-30";
-const STATES = [
-  ["", "Any"], ["pending", "To validate"], ["validated", "Validated"], ["paid", "Paid"], ["rejected", "Rejected"],
-];
+const STATES = [["", say("Any")], ...Object.entries(claims.STATES)];
 
 const queryOf = ({ elements }) => {
   const value = (name) => elements[name].value.trim();
@@ -31,13 +30,14 @@ const queryOf = ({ elements }) => {
 
 /* The error in the dates, as text. */
 const wrongDates = ({ elements: { from, to } }) => {
-  if (!from.validity.valid || !to.validity.valid) return "A date has a year of four digits.";
-  return from.value && to.value && from.value > to.value ? "From is after To: no day lies between." : "";
+  if (!from.validity.valid || !to.validity.valid) return say("A date has a year of four digits.");
+  return from.value && to.value && from.value > to.value ? say("From is after To: no day lies between.") : "";
 };
 
 const foundText = (wins, next) => (wins.length
-  ? `${format.count(wins.length, "win")}, the latest first${next ? "; there are more" : ""}`
-  : "No wins found.");
+  ? [sayCount("{count} win, the latest first", "{count} wins, the latest first", wins.length), next && say("there are more")]
+    .filter(Boolean).join("; ")
+  : say("No wins found."));
 
 const Search = ({ form, search }) => {
   const { found: links } = useAnswer(() => api.get("/api/v1/links"));
@@ -53,30 +53,30 @@ const Search = ({ form, search }) => {
   return html`
     <form ref=${form} class="search" role="search" novalidate onSubmit=${submit}>
       <div class="grid">
-        <${dialogs.Select} label="Progressive" name="progressive" onChange=${search} options=${[["", "All progressives"]]}>
+        <${dialogs.Select} label=${say("Progressive")} name="progressive" onChange=${search} options=${[["", say("All progressives")]]}>
           ${links?.map((link) => html`
             <optgroup label=${link.name}>
               ${link.meters.map(({ meter, name }) => html`<option value=${`${link.link} ${meter}`}>${name}</option>`)}
             </optgroup>`)}
         <//>
-        <${dialogs.Select} label="Which wins" name="awards" onChange=${search}
-          options=${[["", "All"], ["true", "From the meter only"]]} />
+        <${dialogs.Select} label=${say("Which wins")} name="awards" onChange=${search}
+          options=${[["", say("All")], ["true", say("From the meter only")]]} />
       </div>
       <details class="further">
-        <summary>Search</summary>
+        <summary>${say("Search")}</summary>
         <div class="grid">
-          <${dialogs.Field} label="Words" name="words" maxlength="100" ...${text}
-            hint="A patron, a hand, an amount, a slip, a round, a name" />
-          <${dialogs.Field} label="Table" name="table" maxlength="32" ...${text} />
-          <${dialogs.Select} label="State" name="state" options=${STATES} />
+          <${dialogs.Field} label=${say("Words")} name="words" maxlength="100" ...${text}
+            hint=${say("A patron, a hand, an amount, a slip, a round, a name")} />
+          <${dialogs.Field} label=${say("Table")} name="table" maxlength="32" ...${text} />
+          <${dialogs.Select} label=${say("State")} name="state" options=${STATES} />
           <div class="dates">
-            <${dialogs.Field} label="From" name="from" type="date" max=${LAST_DAY} />
-            <${dialogs.Field} label="To, that day included" name="to" type="date" max=${LAST_DAY} />
+            <${dialogs.Field} label=${say("From")} name="from" type="date" max=${LAST_DAY} />
+            <${dialogs.Field} label=${say("To, that day included")} name="to" type="date" max=${LAST_DAY} />
           </div>
         </div>
         <div class="acts">
-          <button class="go" type="submit">Search</button>
-          <button type="button" onClick=${clear}>Clear</button>
+          <button class="go" type="submit">${say("Search")}</button>
+          <button type="button" onClick=${clear}>${say("Clear")}</button>
         </div>
       </details>
     </form>`;
@@ -86,7 +86,7 @@ const Row = ({ claim, isOpen }) => html`
   <li class="row won" data-claim=${claim.claim}>
     <a href=${hrefOf("wins", claim.claim)} aria-current=${isOpen ? "true" : null}>
       <span class="one"><b>${claims.handName(claim)}${!claim.only_envy && claims.dueEnvy(claim) > 0
-        && html`<span class="envy-sum">${` + Envy ${money(claim.envy_amount)}`}</span>`}</b>${" "}<span class="sum">${money(claims.sum(claim))}</span></span>
+        && html`<span class="envy-sum">${` + ${say("Envy {amount}", { amount: money(claim.envy_amount) })}`}</span>`}</b>${" "}<span class="sum">${money(claims.sum(claim))}</span></span>
       <span class="what">
         ${[claims.place(claim), claims.itemName(claim), claim.patron].filter(Boolean).join(" · ")}</span>
       <span class="tags"><span class="when">${format.moment(claim.at)}</span><${claims.Chip} claim=${claim} /></span>
@@ -99,14 +99,14 @@ const Shown = ({ id, wins, me, changes, done, back }) => {
   const claim = now ?? wins.find((one) => one.claim === id);
   const act = () => Promise.all([done(), read()]);
   if (claim) return html`<${Win} key=${id} claim=${claim} me=${me} done=${act} back=${back} />`;
-  return html`<${Nothing} text=${id ? error || "Reading…" : "Choose a win to see its evidence."} />`;
+  return html`<${Nothing} text=${id ? error || say("Reading…") : say("Choose a win to see its evidence.")} />`;
 };
 
 export const Wins = ({ me, changes, size, of }) => {
   const form = useRef();
   const asked = useRef(0);
   const [found, setFound] = useState({ query: null, wins: [], next: null });
-  const [status, setStatus] = useState("Reading…");
+  const [status, setStatus] = useState(say("Reading…"));
   const [busy, setBusy] = useState(false);
 
   /* Read the first page of a query, or the page after the wins that are shown. */
@@ -143,7 +143,7 @@ export const Wins = ({ me, changes, size, of }) => {
     before.current = of;
   });
   return html`
-    <h1 class="sr" tabindex="-1">Wins</h1>
+    <h1 class="sr" tabindex="-1">${say("Wins")}</h1>
     <${Panes} opened=${Boolean(of)} list=${html`
       <${Search} form=${form} search=${search} />
       <p class="nothing" role="status">${status}</p>
@@ -153,6 +153,6 @@ export const Wins = ({ me, changes, size, of }) => {
           <ol>${wins.map((claim) => html`<${Row} key=${claim.claim} claim=${claim} isOpen=${claim.claim === of} />`)}</ol>
         </li>`)}</ol>
       <button type="button" hidden=${found.next === null} disabled=${busy}
-        onClick=${() => read(found.query, found.wins, found.next)}>Earlier wins</button>`}
+        onClick=${() => read(found.query, found.wins, found.next)}>${say("Earlier wins")}</button>`}
       shown=${html`<${Shown} id=${of} wins=${found.wins} me=${me} changes=${changes} done=${search} back=${size === "phone" ? "#wins" : null} />`} />`;
 };
