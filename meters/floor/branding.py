@@ -89,6 +89,8 @@ def branding_problems(branding: Branding) -> Iterator[Problem]:
     for key in ("starts", "ends") if branding.night else ():
         if not CLOCK.fullmatch(getattr(branding.night, key)):
             yield ("signage", "night", key), f'{key} is a time of day, such as "02:00"'
+    if len(set(branding.languages)) < len(branding.languages):
+        yield ("signage", "languages"), "a language is in the list twice"
     for at, origin in enumerate(branding.frame_origins):
         if not _ORIGIN.fullmatch(origin):
             reason = f'{origin!r} is no origin: write "https://player.example", without a path'

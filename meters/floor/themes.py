@@ -312,7 +312,9 @@ def _sheet(text: ThemeFile, served: Mapping[str, str]) -> str:
     for rank, metal in enumerate(text.metals, 1):
         rules += _metal(rank, metal, text.base, colors.glass or _BASES[text.base].glass or _BLACK)
     if "font" in served:
-        rules.append('--font-title: "House Title", "Archivo", sans-serif; --title-scale: 1')
+        rules.append(
+            '--font-title: "House Title", "Archivo", "Chinese Words", sans-serif; --title-scale: 1'
+        )
     if "background" in served:
         rules.append(f"--dim: {DIMMED}%")
     sheet = ""

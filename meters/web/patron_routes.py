@@ -7,7 +7,7 @@ the files that it needs, so that a display that starts meanwhile shows it.
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import msgspec
 from litestar import MediaType, Response, get
@@ -17,8 +17,7 @@ from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
 from bonus.display import money
-from meters.floor.branding import Logo, read_logo
-from meters.floor.facility import DEMONSTRATION_MARK
+from meters.floor.branding import Language, Logo, read_logo
 from meters.floor.floor_file import Floor, Link
 from meters.floor.patron_words import patron_words
 from meters.floor.paytable_text import ranks_of
@@ -30,6 +29,7 @@ from meters.web.display_state import DisplayState, MeterRow, Watcher
 from meters.web.meter_picture import picture
 from meters.web.preview import Preview, PreviewDisplay, preview_events
 from meters.web.security import client_of
+from meters.web.signage import languages_of, sheets_of
 from meters.web.streams import event_stream
 
 MESSAGE: Final = "/signage/message.html"
@@ -40,28 +40,41 @@ _HEIGHTS: Final = {"small": 90, "medium": 180, "large": 360}
 
 
 class PatronMessage:
-    """The message for a service that is down, and the service worker that keeps it."""
+    """The message for a service that is down, and the service worker that keeps it.
+
+    A display keeps it in the languages of the floor file, and in the one that its address names.
+    """
 
     def __init__(self, floor: Floor, assets: Assets, logo: Logo | None) -> None:
         look, base = floor.signage, f"/assets/{assets.version}/"
         theme = read_theme(look.theme)
-        own = [f"theme_{theme.name}.css"] if theme.sheet else []
-        names = ("common.css", "tokens.css", f"theme_{theme.base}.css", *own, "signage.css")
-        sheets = [f"{base}{name}" for name in names]
         drawing = f"/signage/logo/{assets.version}" if logo is not None else ""
-        self.page = _TEMPLATE.render(
-            version=assets.version,
-            facility=floor.facility,
-            theme=theme.name,
-            words=patron_words(look, look.languages[0]),
-            mark=DEMONSTRATION_MARK,
-            sheets=sheets,
-            logo=drawing,
-        )
-        drawn = [f"{base}{name}" for name in _named_in(assets, names)]
-        scripts = [f"{base}{name}" for name in _SCRIPTS]
-        kept = [*sheets, *scripts, *drawn, *([drawing] if drawing else [])]
-        head = {"VERSION": assets.version, "PAGE": MESSAGE, "FILES": kept}
+        own = [f"theme_{theme.name}.css"] if theme.sheet else []
+        sheets = ("common.css", "tokens.css", f"theme_{theme.base}.css", *own, "signage.css")
+
+        def kept(*names: str) -> list[str]:
+            return [base + name for name in (*names, *_named_in(assets, names))]
+
+        def page(languages: Sequence[Language]) -> str:
+            return _TEMPLATE.render(
+                version=assets.version,
+                facility=floor.facility,
+                theme=theme.name,
+                said=[patron_words(look, language) for language in languages],
+                seconds=look.rotate_seconds,
+                sheets=[base + name for name in (*sheets, *sheets_of(languages))],
+                logo=drawing,
+            )
+
+        fixed: dict[str, tuple[Language, ...]] = {each: (each,) for each in get_args(Language)}
+        choices = {"": look.languages, **fixed}
+        self.pages = {name: page(languages) for name, languages in choices.items()}
+        head = {
+            "VERSION": assets.version,
+            "PAGE": MESSAGE,
+            "FILES": [*kept(*sheets, *_SCRIPTS), *([drawing] if drawing else [])],
+            "OWN_FILES": {name: kept(*sheets_of(languages)) for name, languages in choices.items()},
+        }
         lines = [
             f"const {name} = {msgspec.json.encode(value).decode()};\n"
             for name, value in head.items()
@@ -89,8 +102,9 @@ def _message_routes(floor: Floor, assets: Assets) -> list[HTTPRouteHandler]:
     message = PatronMessage(floor, assets, logo)
 
     @get(MESSAGE, media_type=MediaType.HTML)
-    async def show_message() -> str:
-        return message.page
+    async def show_message(lang: FromQuery[str | None] = None) -> str:
+        languages_of(floor.signage, lang)
+        return message.pages[lang or ""]
 
     @get("/signage/worker.js")
     async def send_worker() -> Response[bytes]:

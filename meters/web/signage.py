@@ -7,10 +7,11 @@ as its game pays.
 
 import functools
 import hashlib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 from urllib.parse import urlencode
 
 import msgspec
@@ -21,8 +22,7 @@ from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
 from bonus.display import coin_money, money, short_money
-from meters.floor.branding import Logo, read_logo
-from meters.floor.facility import DEMONSTRATION_MARK
+from meters.floor.branding import Branding, Language, Logo, read_logo
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.patron_words import patron_words
 from meters.floor.paytable_text import meters_by_wager, pays_of, ranks_of, winners_of
@@ -37,6 +37,10 @@ _ROOM_MOST: Final = 12
 _LISTED_BESIDE: Final = 4
 """Meters beside which an upright page has room for a list of wins."""
 
+_WITH_SHEETS: Final = frozenset({"vi", "zh-Hans"})
+"""Languages with a style sheet, which has their fonts."""
+
+_WIDE_FROM: Final = "\u2e80"
 _TEMPLATE: Final = load_template("meters.web", "signage_page.html")
 _STAGE: Final = load_template("meters.web", "signage_stage.html")
 _SIDES: Final = ("width", "height")
@@ -53,8 +57,12 @@ class _Note(NamedTuple):
 
     @property
     def chars(self) -> int:
-        """The length of the text in steps of six, by which the style sheet sets its size."""
-        return -(-max(1, len(self.what) + len(self.word)) // 6) * 6
+        """The length of the text in steps of six, by which the style sheet sets its size.
+
+        A Chinese sign is as wide as 2.6 letters.
+        """
+        length = sum(2.6 if sign >= _WIDE_FROM else 1 for sign in self.what + self.word)
+        return math.ceil(max(1, length) / 6) * 6
 
 
 def signage_routes(
@@ -67,14 +75,15 @@ def signage_routes(
     logo = read_logo(floor.signage)
     themes = themes_of(floor.signage.theme, (link.theme for link in floor.link))
 
-    def signage() -> Signage:
-        return Signage(floor, displays, page_version, logo, themes)
+    def signage(lang: str | None, data: DisplayState = displays) -> Signage:
+        languages = languages_of(floor.signage, lang)
+        return Signage(floor, data, page_version, logo, themes, languages=languages)
 
     page_at = functools.partial(
         get,
         media_type=MediaType.HTML,
         response_headers=framed_by(floor.signage.frame_origins),
-        before_request=_stage(floor.signage.title, page_version),
+        before_request=_stage(floor.signage, page_version),
     )
 
     @get("/")
@@ -82,9 +91,11 @@ def signage_routes(
         return Redirect("/signage")
 
     @page_at("/signage")
-    async def show_floor(transparent: FromQuery[str | None] = None) -> str:
+    async def show_floor(
+        transparent: FromQuery[str | None] = None, lang: FromQuery[str | None] = None
+    ) -> str:
         links = tuple(map(displays.in_force, floor.link))
-        return signage().page(links, None, transparent=transparent is not None)
+        return signage(lang).page(links, None, transparent=transparent is not None)
 
     @page_at("/signage/{link:str}")
     async def show_link(
@@ -92,30 +103,32 @@ def signage_routes(
         meter: FromQuery[str | None] = None,
         transparent: FromQuery[str | None] = None,
         preview: FromQuery[Preview | None] = None,
+        lang: FromQuery[str | None] = None,
     ) -> str:
-        page = signage()
+        page = signage(lang)
         shown = page.find(link)
         if preview is not None:
-            invented = PreviewDisplay(shown, preview).displays
-            page = Signage(floor, invented, page_version, logo, themes)
+            page = signage(lang, PreviewDisplay(shown, preview).displays)
         if meter is not None:
             shown = _of_meter(shown, meter)
         return page.page((shown,), link, transparent=transparent is not None, preview=preview or "")
 
     @page_at("/signage/{link:str}/pays")
-    async def show_pays(link: FromPath[str]) -> str:
-        page = signage()
+    async def show_pays(link: FromPath[str], lang: FromQuery[str | None] = None) -> str:
+        page = signage(lang)
         return page.paytables(page.find(link))
 
     @page_at("/signage/{link:str}/pays/{table:str}")
-    async def show_pays_of_table(link: FromPath[str], table: FromPath[str]) -> str:
-        page = signage()
+    async def show_pays_of_table(
+        link: FromPath[str], table: FromPath[str], lang: FromQuery[str | None] = None
+    ) -> str:
+        page = signage(lang)
         return page.paytables(_of_table(page.find(link), table), table)
 
     return [go_to_signage, show_floor, show_link, show_pays, show_pays_of_table]
 
 
-def _stage(title: str, page_version: str) -> Callable[[WebRequest], str | None]:
+def _stage(branding: Branding, page_version: str) -> Callable[[WebRequest], str | None]:
     """Return what answers with a page in a frame, if its address has a size.
 
     A player can draw more than its display shows, or tell pages another size of its window.
@@ -131,13 +144,32 @@ def _stage(title: str, page_version: str) -> Callable[[WebRequest], str | None]:
         rest = [(name, value) for name, value in given.multi_items() if name not in sides]
         return _STAGE.render(
             version=page_version,
-            title=title,
+            words=patron_words(branding, languages_of(branding, given.get("lang"))[0]),
             transparent="transparent" in given,
             address=f"{request.url.path}?{urlencode(rest)}",
             **sides,
         )
 
     return put_on_stage
+
+
+def languages_of(branding: Branding, fixed: str | None) -> tuple[Language, ...]:
+    """Return the languages of a page: those of the floor file, or only the one in its address.
+
+    Raises:
+        NotFoundException: there is no such language.
+    """
+    if fixed is None:
+        return branding.languages
+    known: tuple[Language, ...] = get_args(Language)
+    found = tuple(each for each in known if each == fixed)
+    if not found:
+        raise NotFoundException(f"there is no language {fixed}: there are {', '.join(known)}")
+    return found
+
+
+def sheets_of(languages: Sequence[Language]) -> list[str]:
+    return [f"language_{each}.css" for each in languages if each in _WITH_SHEETS]
 
 
 def _is_alone(links: tuple[Link, ...]) -> bool:
@@ -168,7 +200,10 @@ def _of_table(link: Link, table: str) -> Link:
 
 
 class Signage:
-    """One signage page; `signage.js` applies later changes by the same rules."""
+    """One signage page; `signage.js` applies later changes by the same rules.
+
+    It is in the first of its languages; if there are more, its script asks for the others.
+    """
 
     def __init__(
         self,
@@ -177,11 +212,14 @@ class Signage:
         version: str,
         logo: Logo | None,
         themes: Mapping[str, Theme],
+        *,
+        languages: tuple[Language, ...],
     ) -> None:
         self._floor = floor
         self._displays = displays
         self._branding = floor.signage
-        self._words = patron_words(floor.signage, "en")
+        self._languages = languages
+        self._words = patron_words(floor.signage, languages[0])
         self._version = version
         self._logo = logo
         self._themes = themes
@@ -233,10 +271,11 @@ class Signage:
             look=self._branding,
             theme=self._themes[(links[0].theme if watched else None) or self._branding.theme],
             words=self._words,
+            languages=self._languages,
+            sheets=sheets_of(self._languages),
             texts=msgspec.json.encode(self._words).decode(),
             logo=self._logo is not None,
-            mark=DEMONSTRATION_MARK,
-            title=links[0].name if watched else self._branding.title,
+            title=links[0].name if watched else self._words.title,
             stake=self._stake(links),
             stream=stream,
             transparent=transparent and ("one" if _is_alone(links) else "all"),
@@ -312,7 +351,7 @@ class Signage:
     def _pays(self, meters: Sequence[Meter], tiers: dict[str, int]) -> list[dict[str, object]]:
         return [
             {
-                "title": group[0].title if len(group) == 1 else "",
+                "title": self._words.meter_title(group[0]) if len(group) == 1 else "",
                 "wager": self._words.wager.format(amount=coin_money(group[0].wager)),
                 "pays": pays_of(group, self._words),
                 "meters": [meter.meter_id for meter in group],
@@ -339,7 +378,7 @@ class Signage:
         dollars = (row.amount if row is not None else meter.terms.seed_cents) // 100
         return {
             "meter_id": meter.meter_id,
-            "title": meter.title,
+            "title": words.meter_title(meter),
             "tier": tiers[meter.meter_id],
             "is_top": meter.meter_id == next(iter(tiers)),
             "wager": words.wager.format(amount=coin_money(self._wager(link, meter))),

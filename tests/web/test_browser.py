@@ -274,7 +274,8 @@ def test_a_limit_of_a_meter_is_shown_to_patrons(limit: int | None) -> None:
     floor = parse_floor(
         floor_text(link_text("one", meter_text("progressive", limit=limit), table_text("T-1")))
     )
-    pages = Signage(floor, display_state.DisplayState(), "v", None, {"gold": read_theme("gold")})
+    displays, themes = display_state.DisplayState(), {"gold": read_theme("gold")}
+    pages = Signage(floor, displays, "v", None, themes, languages=("en",))
     page = pages.page(floor.link, None)
     assert ("up to $10,000<" in page) == (limit is not None)
 

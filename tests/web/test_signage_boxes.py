@@ -5,6 +5,7 @@ contents in each state are recorded. Then the contents are drawn and measured at
 """
 
 from collections.abc import AsyncIterator
+from itertools import product
 from typing import Final
 
 import msgspec
@@ -12,7 +13,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from meters.floor.branding import Language
 from meters.floor.floor_file import Link, Meter
+from meters.floor.patron_words import patron_words
 from meters.web.display_state import WinningHand
 from tests.browsers import SharedBrowser
 from tests.floor_text import METERS, floor_text, link_text, meter_text, section_text, table_text
@@ -66,6 +69,8 @@ FLOOR: Final = floor_text(
 )
 
 SIGNAGE: Final = (*(f"l{count}" for count in COUNTS if count != 3), "r4", "long")
+IN_ALL: Final = ("l3", "l1", "l2", "l4", "l8", "l1/pays", "l4/pays", "l8/pays")
+OTHERS: Final[tuple[Language, ...]] = ("es", "vi", "zh-Hans")
 PAYTABLES: Final = ("l1/pays", "l2/pays", "l4/pays", "l8/pays", f"long/pays/{LONG_TABLE}")
 
 
@@ -90,15 +95,18 @@ async def page(shared_browser: SharedBrowser) -> AsyncIterator[Page]:
     await page.close()
 
 
-async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str, str]:
+async def recorded(
+    page: Page, stand: Stand, link: Link, path: str, language: Language
+) -> dict[str, str]:
     """Take the page of a link through all states, and return its contents in each."""
+    words = patron_words(stand.floor.signage, language)
     table = LONG_TABLE if link.id == "long" else "TCP-03"
 
     def decide(
         event: str, claim: str, meter: Meter, *, news: bool = False, amount: int = AMOUNTS[0]
     ) -> None:
         win = jackpot(
-            event, f"{path}-{meter.meter_id}-{claim}", meter=meter.meter_id, table=table,
+            event, f"{path}-{language}-{meter.meter_id}-{claim}", meter=meter.meter_id, table=table,
             amount=amount, hand="royal_flush_spades",
         )  # fmt: skip
         hand = WinningHand(("As", "Ks", "Qs", "Js", "Ts"), 100)
@@ -112,7 +120,7 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
     # A page of the last link would reload when its link opens again.
     await page.goto("about:blank")
     stand.keep_beating()
-    await page.goto(f"{stand.url}/signage/{path}")
+    await page.goto(f"{stand.url}/signage/{path}?lang={language}")
     await is_live(page)
     shown["live"] = await contents(page)
     if not path:
@@ -126,7 +134,7 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
     for wins in range(1, 6):
         for meter in link.meter:
             decide("hit", str(wins), meter)
-        text = f" of {wins}" if wins > 1 else "verifying"
+        text = words.one_of.format(at="", count=wins) if wins > 1 else words.pending
         await all_meters(f'.kind:text("{text}")')
         shown[f"{wins} pending"] = await contents(page)
     decide("hit", "celebrated", link.meter[0], news=True)
@@ -154,15 +162,17 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
 
 @pytest.mark.duty("D1")
 @pytest.mark.parametrize(
-    "path",
+    ("path", "language"),
     [
-        "l3",
-        "r3",
-        *(pytest.param(path, marks=pytest.mark.slow) for path in ("", *SIGNAGE, *PAYTABLES)),
+        ("l3", "en"),
+        ("r3", "en"),
+        ("r3", "vi"),
+        *(pytest.param(path, "en", marks=pytest.mark.slow) for path in ("", *SIGNAGE, *PAYTABLES)),
+        *(pytest.param(*both, marks=pytest.mark.slow) for both in product(IN_ALL, OTHERS)),
     ],
 )
 async def test_no_box_overlaps_another_or_leaves_its_place(
-    page: Page, stand: Stand, path: str
+    page: Page, stand: Stand, path: str, language: Language
 ) -> None:
     """The page of the whole floor is measured only while all links are in play."""
     of, _, pays = path.partition("/pays")
@@ -172,7 +182,7 @@ async def test_no_box_overlaps_another_or_leaves_its_place(
         if table is not None:
             meters = tuple(each for each in link.meter if each.meter_id in table[1].meters)
             link = msgspec.structs.replace(link, meter=meters)
-    states = await recorded(page, stand, link, path)
+    states = await recorded(page, stand, link, path, language)
     far, least = (NEAR, 0.05) if "/" in path else (FAR, 0.109)
     found = []
     for width, height in (*SIZES, *MORE_SIZES.get(path, ())):

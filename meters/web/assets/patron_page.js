@@ -6,9 +6,12 @@ const TICK_MS = 60000;
 const WAY = [[0, 0], [2, 0], [4, 1], [4, 3], [2, 4], [0, 4], [-2, 4], [-4, 3], [-4, 1], [-2, 0], [-2, -2], [0, -3], [2, -2]];
 const TICKS_OF_STEP = 10;
 
+const lang = new URLSearchParams(location.search).get("lang");
 if (navigator.serviceWorker) {
   addEventListener("load", () => {
     navigator.serviceWorker.register("/signage/worker.js", { scope: "/signage", updateViaCache: "none" })
+      .then(() => navigator.serviceWorker.ready)
+      .then(({ active }) => { if (lang) active.postMessage(lang); })
       .catch(() => {}); // in a private window, for example; the page works without it
   });
 }

@@ -1,14 +1,35 @@
 /* The service worker of patron pages. A display that starts while the service is down shows the
    house's message, and not the error page of the browser. It keeps only VERSION's files of this
-   message, PAGE and FILES, which the server writes above: no page with an amount, and no data. */
+   message, which the server writes above: PAGE and FILES, and for each language that an address of a
+   display names (?lang=...), its page and its OWN_FILES. It keeps no page with an amount, and no data. */
 
-const CACHE = `patrons-${VERSION}`;
+const NAME = "patrons-";
+const CACHE = `${NAME}${VERSION}`;
 const WAIT_MS = 8000;
 const DOWN = [502, 503, 504]; // answers of a proxy for a service that does not run
 
+const pageOf = (lang) => (lang ? `${PAGE}?lang=${lang}` : PAGE);
+const langOf = (url) => new URL(url).searchParams.get("lang") ?? "";
+const isKept = (path) => [FILES, ...Object.values(OWN_FILES)].some((files) => files.includes(path));
+
+const keep = async (lang) => {
+  const cache = await caches.open(CACHE);
+  await cache.addAll([...new Set([pageOf(lang), ...FILES, ...OWN_FILES[lang]])]);
+};
+
+/* The languages that were kept before. */
+const kept = async () => {
+  const found = new Set([""]);
+  for (const name of await caches.keys()) {
+    if (!name.startsWith(NAME)) continue;
+    for (const { url } of await (await caches.open(name)).keys()) if (langOf(url) in OWN_FILES) found.add(langOf(url));
+  }
+  return [...found];
+};
+
 self.addEventListener("install", (event) => {
   self.skipWaiting();
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([PAGE, ...FILES])));
+  event.waitUntil(kept().then((langs) => Promise.all(langs.map(keep))));
 });
 
 self.addEventListener("activate", (event) => {
@@ -18,20 +39,29 @@ self.addEventListener("activate", (event) => {
   })());
 });
 
-const message = async () => {
-  const kept = await caches.match(PAGE, { cacheName: CACHE });
-  return kept ?? Response.error();
+/* A page says in which language it is, if its address does. */
+self.addEventListener("message", (event) => {
+  if (Object.hasOwn(OWN_FILES, event.data)) event.waitUntil(keep(event.data));
+});
+
+const message = async (lang) => {
+  for (const page of [pageOf(lang), PAGE]) {
+    const found = await caches.match(page, { cacheName: CACHE });
+    if (found) return found;
+  }
+  return Response.error();
 };
 
 /* A page always comes from the service. */
 const page = async (request) => {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), WAIT_MS);
+  const lang = langOf(request.url);
   try {
     const answer = await fetch(request, { signal: limit.signal });
-    return DOWN.includes(answer.status) ? await message() : answer;
+    return DOWN.includes(answer.status) ? await message(lang) : answer;
   } catch {
-    return await message();
+    return await message(lang);
   } finally {
     clearTimeout(timer);
   }
@@ -42,7 +72,7 @@ self.addEventListener("fetch", (event) => {
   const { origin, pathname } = new URL(request.url);
   if (request.method !== "GET" || origin !== self.location.origin) return;
   if (request.mode === "navigate") event.respondWith(page(request));
-  else if (FILES.includes(pathname)) {
-    event.respondWith(caches.match(pathname, { cacheName: CACHE }).then((kept) => kept ?? fetch(request)));
+  else if (isKept(pathname)) {
+    event.respondWith(caches.match(pathname, { cacheName: CACHE }).then((found) => found ?? fetch(request)));
   }
 });

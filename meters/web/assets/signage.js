@@ -10,9 +10,10 @@ import { money } from "./money.js";
 import { reload } from "./requests.js";
 import { Bar } from "./signage_bar.js";
 import { Celebration, sizeOf } from "./signage_celebration.js";
+import { whenSaid } from "./signage_languages.js";
 import { Odometer, label, reducedMotion } from "./signage_odometer.js";
 import { Rotation } from "./signage_rotation.js";
-import { say, words } from "./signage_words.js";
+import { lengthOf, say, words } from "./signage_words.js";
 
 const SILENT_MS = 15000;
 const RETRY_MAX_MS = 10000;
@@ -63,7 +64,6 @@ class Meter {
   constructor(element, link) {
     this.element = element;
     this.link = link;
-    this.title = element.querySelector("h3").textContent;
     this.amount = element.querySelector(".amount");
     this.note = element.querySelector(".note");
     this.kind = this.note.querySelector(".kind");
@@ -82,6 +82,10 @@ class Meter {
       };
       if (this.amount.firstChild) this.odometer.begin(this.row.amount, this.row.cycle);
     }
+  }
+
+  get title() {
+    return this.element.querySelector("h3").textContent;
   }
 
   update(row) {
@@ -168,7 +172,7 @@ class Meter {
 
   setNote(kind, what, word) {
     mark(this.note, "kind", kind);
-    mark(this.note, "chars", Math.ceil(Math.max(1, what.length + word.length) / CHARS_STEP) * CHARS_STEP);
+    mark(this.note, "chars", Math.ceil(Math.max(1, lengthOf(what + word)) / CHARS_STEP) * CHARS_STEP);
     write(this.what, what);
     write(this.kind, word);
   }
@@ -279,6 +283,7 @@ setInterval(() => {
   render();
 }, 250);
 document.addEventListener("visibilitychange", render);
+whenSaid(render);
 render();
 
 /* A video behind everything stands still where nothing may move. */

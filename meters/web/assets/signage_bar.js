@@ -3,7 +3,7 @@
 
 import { keep } from "./expiry.js";
 import { money } from "./money.js";
-import { marked, plain } from "./signage_words.js";
+import { marked, percentText, plain } from "./signage_words.js";
 
 const WHOLE_PERCENT = 100;
 const LISTED = 2;
@@ -39,7 +39,7 @@ export const barTexts = (rows, titleOf, words, day) => {
 const shareTitle = (win, titleOf, words) => {
   const meter = titleOf(win);
   const part_ = win.percent === WHOLE_PERCENT || win.percent === null;
-  return part_ ? meter : plain(words.share_of_meter, { percent: `${win.percent}%`, meter });
+  return part_ ? meter : plain(words.share_of_meter, { percent: percentText(win.percent), meter });
 };
 
 export class Bar {
@@ -50,10 +50,8 @@ export class Bar {
     this.list = page.querySelector(".won ol");
     this.rows = new Map();
     this.drawn = "";
-    const format = (options) => {
-      const made = new Intl.DateTimeFormat(document.documentElement.lang || "en", { timeZone: timezone, ...options });
-      return (instant) => made.format(new Date(instant));
-    };
+    const format = (options) => (instant) =>
+      new Intl.DateTimeFormat(document.documentElement.lang, { timeZone: timezone, ...options }).format(new Date(instant));
     this.day = format({ month: "short", day: "numeric" });
     this.time = format({ hour: "numeric", minute: "2-digit" });
   }
@@ -69,7 +67,7 @@ export class Bar {
     for (const [id, link] of links) {
       for (const [meter, { title }] of link.meters) titles.set(`${id} ${meter}`, title);
     }
-    const drawn = JSON.stringify([rows, this.day(Date.now())]);
+    const drawn = JSON.stringify([rows, this.day(Date.now()), document.documentElement.lang]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       this.draw(rows.map((row) => ({ ...row, ...this.known(row, titles) })), titles);

@@ -4,7 +4,7 @@
 import { keep } from "./expiry.js";
 import { money } from "./money.js";
 import { draw, label } from "./signage_odometer.js";
-import { marked, plain } from "./signage_words.js";
+import { handText, lengthOf, marked, percentText, plain } from "./signage_words.js";
 
 const SHOWN_MS = { whole: 20000, tier: 8000, ribbon: 8000 };
 const SHOWN_IF_MORE_MS = { whole: 10000, tier: 5000, ribbon: 5000 };
@@ -128,7 +128,7 @@ const sentenceOf = ({ percent }, words) => {
   return percent === WHOLE_PERCENT ? words.won_meter : words.won_share;
 };
 const valuesOf = (hit, title) => ({
-  table: hit.table, meter: title, percent: `${hit.percent}%`, hand: hit.hand_name, amount: money(hit.amount),
+  table: hit.table, meter: title, percent: percentText(hit.percent ?? 0), hand: handText(hit.hand_name), amount: money(hit.amount),
 });
 
 /* The parts of the celebration of the whole screen. */
@@ -155,12 +155,12 @@ export const wholeScreen = (hit, title, words) => {
   fall.setAttribute("aria-hidden", "true");
   decoration.setAttribute("aria-hidden", "true");
   const word = at(part("p", "celebration-word", part("span", "", words.jackpot)), 0.35);
-  word.style.setProperty("--chars", Math.max(7, words.jackpot.length));
+  word.style.setProperty("--chars", Math.max(7, lengthOf(words.jackpot)));
   return [
     decoration,
     word,
     fan,
-    at(part("p", "celebration-hand", hit.hand_name), hand),
+    at(part("p", "celebration-hand", handText(hit.hand_name)), hand),
     total,
     part("div", "celebration-end", where, states),
     fall,
@@ -172,7 +172,7 @@ export const ribbon = (hit, title, words) => {
   const cards = readingOrder(hit.cards).map((name) => card(name, "card"));
   const text = plain(hit.hand_name ? words.hand_at : words.at_table, valuesOf(hit, title));
   const amount = money(hit.amount);
-  const isNamed = title.length <= TITLE_MOST;
+  const isNamed = lengthOf(title) <= TITLE_MOST;
   return [
     ...(isNamed ? [part("span", "ribbon-tier", title)] : []),
     ...(cards.length ? [part("span", "hand", ...cards)] : []),
@@ -184,8 +184,8 @@ export const ribbon = (hit, title, words) => {
 /* The width of a ribbon in its own size. */
 const widthOf = (hit, title, words) => {
   const text = plain(words.hand_at, valuesOf(hit, title));
-  const tier = title.length <= TITLE_MOST ? title.length * 0.85 : 0;
-  return tier + hit.cards.length * 1.35 + text.length * 0.5 + money(hit.amount).length * 0.72 + 3;
+  const tier = lengthOf(title) <= TITLE_MOST ? lengthOf(title) * 0.85 : 0;
+  return tier + hit.cards.length * 1.35 + lengthOf(text) * 0.5 + money(hit.amount).length * 0.72 + 3;
 };
 
 export class Celebration {

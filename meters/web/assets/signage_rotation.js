@@ -1,8 +1,9 @@
 /* The meters in views, one view after another. There is more than one if not all meters can be read
-   together, or if the facility wants it. */
+   together, or if the facility wants it. After the last view, the language changes. */
 
+import { inEach, takesTurns, turn, whenSaid } from "./signage_languages.js";
 import { reducedMotion } from "./signage_odometer.js";
-import { words } from "./signage_words.js";
+import { lengthOf, words } from "./signage_words.js";
 
 const BULB_GAP = 39; // in parts of the screen, as --u in the style sheet
 const TITLE_LENGTHS = [24, 16]; // more characters have a smaller size
@@ -55,21 +56,25 @@ const unlight = (meter) => {
   for (const old of meter.querySelectorAll(".bulbs")) old.remove();
 };
 
-/* Choose the forms of a meter's texts for the room that it has: a long name stands in the glass, and
-   the hands that win have a line, or a row each, or the cards of the first lie above them. If it is
-   tight, they have a narrow line. */
-const dress = (meter, isAlone, isTight) => {
+/* Choose the form of a meter's name: a long one stands in the glass. */
+const dressName = (meter) => {
   const tag = meter.querySelector(".tag");
-  const wins = meter.querySelector(".wins");
-  const slot = meter.querySelector(".slot");
-  const glass = meter.querySelector(".glass");
-  for (const name of ["data-long", "data-wins", "data-rows", "data-cards"]) meter.removeAttribute(name);
+  meter.removeAttribute("data-long");
   const isLong = () => tag.scrollWidth > meter.clientWidth * 0.96;
   if (isLong()) meter.dataset.long = "narrow";
   if (isLong()) {
     meter.dataset.long = "1";
     meter.dataset.long = Math.min(4, Math.round(tag.offsetHeight / parseFloat(getComputedStyle(tag).lineHeight)));
   }
+};
+
+/* Choose the form of the hands that win a meter: they have a line, or a row each, or the cards of the
+   first lie above them. If it is tight, they have a narrow line. */
+const dressWins = (meter, isTight) => {
+  const wins = meter.querySelector(".wins");
+  const slot = meter.querySelector(".slot");
+  const glass = meter.querySelector(".glass");
+  for (const name of ["data-wins", "data-rows", "data-cards"]) meter.removeAttribute(name);
   const hands = wins.querySelectorAll("li:not(.hand)").length;
   const overflows = () => wins.scrollWidth > slot.clientWidth + 1 || wins.offsetHeight > slot.clientHeight + 1;
   const { innerWidth, innerHeight } = window;
@@ -82,8 +87,38 @@ const dress = (meter, isAlone, isTight) => {
     if (lies || isTight || overflows()) meter.dataset.wins = isTight ? "tight" : "rows";
     if (meter.dataset.wins === "rows") meter.dataset.rows = Math.min(hands, 6);
   }
-  if (meter.dataset.tier === "1" || isAlone) light(meter);
-  else unlight(meter);
+};
+
+/* The values of each attribute, from the form for the shortest texts to that for the longest. */
+const FORMS = {
+  "data-long": [null, "narrow", "1", "2", "3", "4"],
+  "data-wins": [null, "rows", "tight"],
+  "data-rows": [null, "1", "2", "3", "4", "5", "6"],
+  "data-cards": ["", null],
+};
+
+/* Dress meters in the forms that all languages need, so that nothing moves from one to the next. */
+const agree = (meters, names, dress) => {
+  const found = inEach(() => meters.map((meter) => {
+    dress(meter);
+    return names.map((name) => meter.getAttribute(name));
+  }));
+  if (found.length < 2) return;
+  meters.forEach((meter, at) => names.forEach((name, number) => {
+    const order = FORMS[name];
+    const value = order[Math.max(...found.map((each) => order.indexOf(each[at][number])))];
+    if (value === null) meter.removeAttribute(name);
+    else meter.setAttribute(name, value);
+  }));
+};
+
+const dress = (meters, isTight) => {
+  agree(meters, ["data-long"], dressName);
+  agree(meters, ["data-wins", "data-rows", "data-cards"], (meter) => dressWins(meter, isTight));
+  for (const meter of meters) {
+    if (meter.dataset.tier === "1" || meters.length === 1) light(meter);
+    else unlight(meter);
+  }
 };
 
 /* Write the title of a view, in a size for its length (as the page that the server sends). */
@@ -91,7 +126,8 @@ const entitle = (text) => {
   const head = document.querySelector("h1");
   const [long, wide] = TITLE_LENGTHS;
   head.firstElementChild.textContent = text;
-  head.dataset.length = text.length > long ? "long" : text.length > wide ? "wide" : "";
+  const length = lengthOf(text);
+  head.dataset.length = length > long ? "long" : length > wide ? "wide" : "";
 };
 
 /* Make the text of a paytable as small as its columns need. Cards go before the text gets much smaller. */
@@ -99,8 +135,9 @@ const fitTable = (table) => {
   const share = () => table.querySelector(".head").clientWidth / table.querySelector("table").offsetWidth;
   table.style.removeProperty("--fit");
   table.removeAttribute("data-plain");
-  table.toggleAttribute("data-plain", share() < 0.9);
-  if (share() < 1) table.style.setProperty("--fit", share() * 0.98);
+  table.toggleAttribute("data-plain", Math.min(...inEach(share)) < 0.9);
+  const least = Math.min(...inEach(share));
+  if (least < 1) table.style.setProperty("--fit", least * 0.98);
 };
 
 /* Return whether a paytable has room for its rows, in letters for a person at the table. */
@@ -129,7 +166,11 @@ export class Rotation {
       if (this.views.length > 1) this.show((this.at + 1) % this.views.length);
     });
     window.addEventListener("resize", () => this.arrange());
-    document.fonts?.ready.then(() => this.arrange());
+    document.fonts?.addEventListener("loadingdone", () => this.arrange());
+    whenSaid((isMore) => {
+      if (isMore) this.arrange();
+      else this.say();
+    });
   }
 
   /* Divide the meters among as few views as possible, so each can be read. The visible meter remains
@@ -142,7 +183,7 @@ export class Rotation {
       this.list.hidden = true; // the meters come before the list of wins
       this.views = this.divided();
     }
-    this.button.hidden = this.views.length < 2;
+    this.button.hidden = !this.turns();
     this.at = Math.max(0, this.views.findIndex((view) => view.includes(kept)));
     this.reveal(this.views[this.at] ?? []);
   }
@@ -179,8 +220,7 @@ export class Rotation {
     const share = Number(getComputedStyle(this.floor).getPropertyValue("--least"));
     const least = share * Math.min(window.innerWidth, window.innerHeight);
     const tables = [...this.floor.querySelectorAll(".paytable:not([hidden])")];
-    if (!tables.every((table) => readable(table))) return false;
-    return view.every((meter) => {
+    return inEach(() => tables.every(readable) && view.every((meter) => {
       const tag = meter.querySelector(".tag");
       const slot = meter.querySelector(".slot");
       const wins = slot.querySelector(".wins");
@@ -188,7 +228,7 @@ export class Rotation {
       if (Number(meter.dataset.long) && tag.offsetHeight > pad) return false;
       if (wins.scrollWidth > wins.clientWidth + 1 || wins.offsetHeight > slot.clientHeight + 1) return false;
       return parseFloat(getComputedStyle(meter.querySelector(".amount")).fontSize) >= least - 0.1;
-    });
+    })).every(Boolean);
   }
 
   reveal(view) {
@@ -214,11 +254,22 @@ export class Rotation {
     }
     this.floor.dataset.links = Math.min(links, 4);
     const only = links === 1 ? this.sections.find((section) => !section.hidden) : null;
-    entitle(only?.ariaLabel ?? this.floor.dataset.title);
+    this.title = only?.ariaLabel;
+    entitle(this.title ?? this.floor.dataset.title);
     for (const table of this.floor.querySelectorAll(".paytable:not([hidden])")) fitTable(table);
-    for (const meter of view) dress(meter, view.length === 1, this.tight.has(view));
+    dress(view, this.tight.has(view));
     /* All names of a view have the same face. */
     if (view.some(({ dataset }) => dataset.long)) for (const { dataset } of view) dataset.long ??= "narrow";
+  }
+
+  /* Show what the page does not say by itself in its language. */
+  say() {
+    entitle(this.title ?? this.floor.dataset.title);
+    this.button.textContent = this.held ? words.turn : words.hold;
+  }
+
+  turns() {
+    return this.views.length > 1 || takesTurns();
   }
 
   show(at) {
@@ -237,13 +288,19 @@ export class Rotation {
 
   hold(held) {
     this.held = held;
-    this.button.textContent = held ? words.turn : words.hold;
+    this.say();
     this.since = performance.now();
   }
 
   /* Show the next view if it is time. Call this regularly. */
   tick() {
-    if (this.views.length < 2 || this.held || document.hidden) return;
-    if (performance.now() - this.since >= this.turn) this.show((this.at + 1) % this.views.length);
+    if (!this.turns() || this.held || document.hidden) return;
+    if (performance.now() - this.since < this.turn) return;
+    const at = (this.at + 1) % this.views.length;
+    if (at > 0 || !takesTurns()) this.show(at);
+    else if (!document.querySelector(":is(.celebration, .ribbon):not([hidden])")) {
+      this.since = performance.now();
+      turn(() => this.show(at));
+    }
   }
 }
