@@ -80,7 +80,7 @@ async def test_a_dealer_chooses_the_language_of_the_tablet(
         await page.locator("select.language").select_option(language)
         await expect(page.locator("#lockout")).to_have_text(words)
         await expect(page.locator("html")).to_have_attribute("lang", language)
-        await check_fits(page, 44, language)
+        await check_fits(page, 48, language)
     await page.reload()
     await expect(page.locator("#lockout")).to_have_text(LOCK_OUT["vi"])
     await page.locator("#light-3-progressive:not([data-fresh])").click()
