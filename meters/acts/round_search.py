@@ -199,7 +199,7 @@ class RoundSearch:
                         return [*_lines(file, _text_of(table, result.round))]
             return []
 
-        return _rows_of(link, await self._aside(search))
+        return await self._with_acts(link, grouped(await self._aside(search)))
 
     async def _named(self, link: Link, table: str, name: str, day: date | None) -> RoundPage:
         days = self._links[link.id].days
@@ -233,7 +233,7 @@ class RoundSearch:
         def search() -> list[Entry]:
             return next((found for file in files if (found := [*_lines(file, text)])), [])
 
-        return _rows_of(link, await self._aside(search))[::-1]
+        return (await self._with_acts(link, grouped(await self._aside(search))))[::-1]
 
     async def _archived_page(
         self, link: Link, table: str, file: DayFile, since: datetime, query: RoundQuery
@@ -252,7 +252,7 @@ class RoundSearch:
             return [group for group in grouped(found) if group[0][1]["kind"] == b"wagers"]
 
         groups = [group for group in await self._aside(search) if group[0][0] > query.after]
-        rows = [_read(partial(round_row, link, group)) for group in groups]
+        rows = await self._with_acts(link, groups)
         more = rows[-1].entry if len(rows) == query.limit else None
         return RoundPage(rounds=tuple(rows), latest_first=False, next=more, day=file.head.day)
 
@@ -275,7 +275,24 @@ class RoundSearch:
         numbers = sorted({number for one in found for number in one.entries})
         read = dict(await self._store(link).entries_at(numbers))
         groups = [[(at, read[at]) for at in one.entries if at in read] for one in found]
-        return [_read(partial(round_row, link, group)) for group in groups if group]
+        return await self._with_acts(link, [group for group in groups if group])
+
+    async def _with_acts(self, link: Link, groups: Sequence[Sequence[Entry]]) -> list[RoundRow]:
+        """Return the rows of rounds, with the acts that Redis has after their entries."""
+        index = self._links[link.id].days.index
+        acts = [
+            index.acts_on(first["table"].decode(), first["round"].decode(), group[-1][0])
+            for group in groups
+            for _, first in group[:1]
+        ]
+        numbers = sorted({number for each in acts for number in each})
+        read = dict(await self._store(link).entries_at(numbers)) if numbers else {}
+        return [
+            _read(
+                partial(round_row, link, [*group, *((at, read[at]) for at in each if at in read)])
+            )
+            for group, each in zip(groups, acts, strict=True)
+        ]
 
     async def _meters_before(self, link: Link, entry: int) -> dict[str, int]:
         """Return the micros of a link's meters before an entry that is in Redis."""
@@ -346,10 +363,6 @@ def _read(read: Callable[[], _T]) -> _T:
     except READS as error:
         message = f"an entry of the round is damaged: {error!r}"
         raise ActError("archive_failed", message) from None
-
-
-def _rows_of(link: Link, entries: Sequence[Entry]) -> list[RoundRow]:
-    return [_read(partial(round_row, link, group)) for group in grouped(entries)]
 
 
 def _text(name: str, value: str) -> bytes:

@@ -2,23 +2,23 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 
 from bonus.display import hand_words, item_words
 from bonus.json_input import UNREADABLE
-from bonus.rounds import Line, WrittenPercent
+from bonus.rounds import Line, WrittenPercent, cause_of
 from bonus.wagers import MICROS_PER_CENT
 from meters.acts.act_rows import ActRow, act_row
 from meters.acts.claim_types import FloorRow
 from meters.floor.floor_file import Link
-from meters.ledger.accounts import Transfer, meter_account, transfers_in
-from meters.ledger.claim_evidence import CLAIM_ACTS
+from meters.ledger.accounts import ENVY, Transfer, meter_account, transfers_in
+from meters.ledger.claim_evidence import CLAIM_ACTS, decided_claim
 from meters.ledger.entry_messages import DECIDED, placed_in, reply_in
 from meters.ledger.table_corrections import ASK_ACTS, is_act
 from meters.process.clock import text_of
-from meters.wire.messages import TableTime, WagersAccepted
+from meters.wire.messages import Reply, TableTime, WagersAccepted
 
 Entry = tuple[int, Mapping[str, bytes]]
 """A ledger entry: its number and its fields."""
@@ -27,10 +27,6 @@ RoundState = Literal["open", "settled", "void"]
 WinState = Literal["pending", "validated", "paid", "rejected"]
 
 _METER: Final = meter_account("")
-_DECIDED: Final[Mapping[str, WinState]] = {
-    "validate": "validated", "pay": "paid", "reject": "rejected", "reopen": "pending",
-    "pay_envy": "paid", "reject_envy": "rejected",
-}  # fmt: skip
 
 
 class RoundRow(FloorRow, frozen=True, kw_only=True):
@@ -41,7 +37,8 @@ class RoundRow(FloorRow, frozen=True, kw_only=True):
         at: the time of this entry, by the clock of the service; `ended_at` that of the result or
             the void, null while the round is open.
         wagers: the number of progressive wagers, after corrections; `wagered` is their sum.
-        paid: what the settlement of the progressive wagers pays.
+        won: what the settlement of the progressive wagers grants; `paid` is the part of it that
+            was paid, `rejected` the part that is not due, and the rest waits for a person.
         wins: the number of wins that wait or have waited for a floorperson.
         corrected: true if a wager was corrected after lock-out, or cards were entered again.
     """
@@ -57,7 +54,9 @@ class RoundRow(FloorRow, frozen=True, kw_only=True):
     state: RoundState
     wagers: int
     wagered: int
+    won: int
     paid: int
+    rejected: int
     wins: int
     corrected: bool
 
@@ -89,7 +88,15 @@ class RoundHand(FloorRow, frozen=True, kw_only=True):
 
 
 class RoundLine(FloorRow, frozen=True, kw_only=True):
-    """A line of the settlement, with the subsection that decides it. Sums are in cents."""
+    """A line of the settlement, with the subsection that decides it. Sums are in cents.
+
+    Attributes:
+        won: what the settlement grants.
+        state: what became of it: ``pending`` until a floorperson decides, ``validated`` until it is
+            paid, ``paid`` or ``rejected``; null for a line that wins nothing. What needs no
+            decision is paid at the table with the settlement.
+        by: the user who decided last, with the payout slip's number; null without a decision.
+    """
 
     position: int
     item: str
@@ -98,7 +105,10 @@ class RoundLine(FloorRow, frozen=True, kw_only=True):
     hand: str | None
     hand_name: str
     wagered: int
-    paid: int
+    won: int
+    state: WinState | None
+    by: str | None
+    slip: str | None
     returned: int
     percent: WrittenPercent | None
     paid_from: str | None
@@ -196,6 +206,7 @@ _ENDED: Final = msgspec.json.Decoder(_Ended)
 _AT: Final = msgspec.json.Decoder(_At)
 _ACCEPTED: Final = msgspec.json.Decoder(WagersAccepted)
 _ENDS: Final = frozenset({b"result", b"void"})
+_STATES: Final[Mapping[str, WinState]] = {state: state for state in get_args(WinState)}
 _OF_ROUNDS: Final = CLAIM_ACTS | ASK_ACTS
 
 
@@ -231,6 +242,7 @@ def round_row(link: Link, entries: Sequence[Entry]) -> RoundRow:
     ended = next((fields for _, fields in entries if fields["kind"] in _ENDS), None)
     reply = reply_in(ended["reply"]) if ended else None
     wagers = _wagers(entries)
+    lines = _lines(entries, {})
     return RoundRow(
         link=link.id,
         link_name=link.name,
@@ -243,7 +255,9 @@ def round_row(link: Link, entries: Sequence[Entry]) -> RoundRow:
         state="open" if ended is None else "void" if ended["kind"] == b"void" else "settled",
         wagers=sum(len(each) for _, each in wagers.values()),
         wagered=sum(sum(each.values()) for _, each in wagers.values()),
-        paid=sum(line.paid for line in (reply.lines if reply else None) or ()),
+        won=sum(line.won for line in lines),
+        paid=sum(line.won for line in lines if line.state == "paid"),
+        rejected=sum(line.won for line in lines if line.state == "rejected"),
         wins=len((reply.claims if reply else None) or ()),
         corrected=any(
             fields["kind"] == b"correct_wager"
@@ -279,7 +293,6 @@ def round_view(
     first = entries[0][1]
     ended = next(((at, fields) for at, fields in entries if fields["kind"] in _ENDS), None)
     event = _ENDED.decode(ended[1]["event"]) if ended else None
-    reply = reply_in(ended[1]["reply"]) if ended else None
     draw = _ACCEPTED.decode(first["reply"]).draw if first["kind"] == b"wagers" else None
     return RoundView(
         row=round_row(link, entries),
@@ -290,7 +303,7 @@ def round_view(
         community=(event.community or ()) if event else (),
         draw=msgspec.convert(draw, RoundDraw | None, from_attributes=True),
         void_reason=event.reason if event else None,
-        lines=tuple(_line(line, titles) for line in (reply.lines if reply else None) or ()),
+        lines=_lines(entries, titles),
         wins=_wins(entries, titles),
         meters=_meters(link, entries, meters_before),
         acts=tuple(
@@ -322,7 +335,80 @@ def _hands(entries: Sequence[Entry], ended: _Ended | None) -> tuple[RoundHand, .
     return tuple(found)
 
 
-def _line(line: Line, titles: Mapping[str, str]) -> RoundLine:
+class _Decided(NamedTuple):
+    """What became of a claim and of its Envy Bonuses: None for a win or bonuses that it lacks."""
+
+    win: WinState | None
+    by: str | None
+    slip: str | None
+    envy: WinState | None
+    envy_by: str | None
+
+
+def _decided(
+    entries: Sequence[Entry], number: int, result: Mapping[str, bytes], reply: Reply
+) -> dict[str, _Decided]:
+    """Return what became of each claim of a result, which is the entry `number`."""
+    found: dict[str, dict[str, str]] = {
+        one.claim: {"state": "pending"} for one in reply.claims or ()
+    }
+    for moved in transfers_in(result["transfers"]):
+        if moved.target.startswith(ENVY):
+            claim = moved.target.removeprefix(ENVY)
+            found.setdefault(claim, {})["envy"] = "pending" if claim in found else "validated"
+    for at, fields in entries:
+        if at > number and fields["kind"] in CLAIM_ACTS:
+            act = DECIDED.decode(fields["event"])
+            if act.claim in found:
+                by = fields["by"].decode()
+                found[act.claim] = decided_claim(found[act.claim], act, by, at, fields)
+    return {claim: _decided_by(fields) for claim, fields in found.items()}
+
+
+def _decided_by(fields: Mapping[str, str]) -> _Decided:
+    slips = [fields[name] for name in ("slip_correction", "decision") if name in fields]
+    return _Decided(
+        win=_STATES.get(fields.get("state", "")),
+        by=fields.get("by"),
+        slip=next((slip for one in slips if (slip := DECIDED.decode(one.encode()).slip)), None),
+        envy=_STATES.get(fields.get("envy", "")),
+        envy_by=fields.get("envy_by"),
+    )
+
+
+def _lines(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundLine, ...]:
+    found = next(((at, fields) for at, fields in entries if fields["kind"] == b"result"), None)
+    if found is None:
+        return ()
+    reply = reply_in(found[1]["reply"])
+    lines, claims = reply.lines or (), reply.claims or ()
+    decided = _decided(entries, *found, reply)
+    of_line = {(one.position, one.item): one.claim for one in claims}
+    rows = []
+    for line in lines:
+        state: WinState | None = "paid" if line.paid else None
+        by = slip = None
+        if line.envy_of is not None:
+            cause = cause_of(line, claims, lines)
+            ending = f"-{reply.seq}-e{line.envy_of}"
+            for one in transfers_in(found[1]["transfers"]):
+                owed = one.target.removeprefix(ENVY) if one.target.startswith(ENVY) else ""
+                of_hand = (
+                    claims[cause].claim == owed if cause is not None else owed.endswith(ending)
+                )
+                if owed and of_hand and one.micros == line.paid * MICROS_PER_CENT:
+                    state, by = decided[owed].envy, decided[owed].envy_by
+        elif (claim := of_line.get((line.position, line.item), "")) in decided:
+            state, by, slip = decided[claim].win, decided[claim].by, decided[claim].slip
+            if state == "validated" and line.paid_from != "hand_pay":
+                state = "paid"
+        rows.append(_line(line, titles, state, by, slip))
+    return tuple(rows)
+
+
+def _line(
+    line: Line, titles: Mapping[str, str], state: WinState | None, by: str | None, slip: str | None
+) -> RoundLine:
     return RoundLine(
         position=line.position,
         item=line.item,
@@ -331,7 +417,10 @@ def _line(line: Line, titles: Mapping[str, str]) -> RoundLine:
         hand=line.hand,
         hand_name=hand_words(line.hand or ""),
         wagered=line.wagered,
-        paid=line.paid,
+        won=line.paid,
+        state=state,
+        by=by,
+        slip=slip,
         returned=line.returned,
         percent=line.percent,
         paid_from=line.paid_from,
@@ -342,24 +431,22 @@ def _line(line: Line, titles: Mapping[str, str]) -> RoundLine:
 
 
 def _wins(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundWin, ...]:
-    found: dict[str, RoundWin] = {}
-    for _, fields in entries:
-        if fields["kind"] == b"result":
-            for one in reply_in(fields["reply"]).claims or ():
-                found[one.claim] = RoundWin(
-                    claim=one.claim,
-                    position=one.position,
-                    item=one.item,
-                    item_name=item_words(one.item, titles),
-                    amount=one.amount,
-                    state="pending",
-                )
-        elif fields["kind"] in CLAIM_ACTS:
-            decided = DECIDED.decode(fields["event"])
-            state, win = _DECIDED.get(decided.act), found.get(decided.claim)
-            if state and win and not decided.act.endswith("_envy"):
-                found[decided.claim] = msgspec.structs.replace(win, state=state)
-    return tuple(found.values())
+    found = next(((at, fields) for at, fields in entries if fields["kind"] == b"result"), None)
+    if found is None:
+        return ()
+    reply = reply_in(found[1]["reply"])
+    decided = _decided(entries, *found, reply)
+    return tuple(
+        RoundWin(
+            claim=one.claim,
+            position=one.position,
+            item=one.item,
+            item_name=item_words(one.item, titles),
+            amount=one.amount,
+            state=decided[one.claim].win or "pending",
+        )
+        for one in reply.claims or ()
+    )
 
 
 def moved_of(moved: Iterable[Transfer]) -> dict[str, int]:

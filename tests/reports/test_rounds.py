@@ -57,17 +57,19 @@ def check_win(view: RoundView, claim: str) -> None:
         (2, {PROGRESSIVE: 100}, ("5s", "Th", "Qd")),
     ]
     assert view.dealer == ("2c", "7d", "9h")
-    paid = next(line for line in view.lines if line.paid and line.envy_of is None)
+    paid = next(line for line in view.lines if line.won and line.envy_of is None)
     assert (paid.hand_name, paid.percent, paid.rule) == (
         "Mini-royal of spades",
         100,
         "649a.12(e)(1)",
     )
+    assert (paid.state, paid.by, paid.slip) == ("paid", "Fred", "S-1")
+    assert row.won == row.paid + 10_000 == paid.won + 10_000, "the Envy Bonus still waits"
     (win,) = view.wins
-    assert (win.claim, win.amount, win.state) == (claim, paid.paid, "paid")
+    assert (win.claim, win.amount, win.state) == (claim, paid.won, "paid")
     meter = next(one for one in view.meters if one.meter == PROGRESSIVE)
     assert (meter.added, meter.at_result) == (28, meter.before + 28)
-    assert (meter.at_result, meter.after) == (paid.paid, 100_000)
+    assert (meter.at_result, meter.after) == (paid.won, 100_000)
     assert [(act.what, act.by) for act in view.acts] == [("validate", "Flo"), ("pay", "Fred")]
 
 
@@ -134,6 +136,26 @@ async def test_a_round_that_is_open_at_the_close_is_found_whole(shop: Shop) -> N
     await shop.pit.void(table="T-1", round_id=round_id)
     (row,) = await rounds(history, table="T-1", round=round_id)
     assert (row.state, row.wagers) == ("void", 1)
+
+
+async def test_what_was_rejected_or_waits_is_not_paid(shop: Shop) -> None:
+    """A list says it as the round itself."""
+    (claim,) = await shop.round(ROYAL, positions=2)
+    history = history_of(shop)
+
+    async def sums() -> tuple[int, int, int]:
+        (row,) = await rounds(history, table="T-1", limit=1)
+        view = await history.round(shop.pit.link.id, row.entry)
+        assert view.row == row
+        return row.won, row.paid, row.rejected
+
+    won, *none = await sums()
+    assert none == [0, 0]
+    await shop.pit.claims.decide(claim, "reject", "Flo", reason="misread", envy_not_due=True)
+    assert await sums() == (won, 0, won)
+    (row,) = await rounds(history, table="T-1", limit=1)
+    view = await history.round(shop.pit.link.id, row.entry)
+    assert {(line.state, line.by) for line in view.lines if line.won} == {("rejected", "Flo")}
 
 
 @pytest.mark.duty("D16")

@@ -405,7 +405,7 @@ class LinksInMemory(Links):
 ROUND: Final = RoundRow(
     link="tcp-main", link_name="Three Card Poker Jackpot", table="TCP-03", asset="104213",
     round="R9", entry=15, at=AT, ended_at="2026-11-20T02:15:09.000Z", state="settled", wagers=3,
-    wagered=300, paid=151_000, wins=1, corrected=False,
+    wagered=300, won=151_000, paid=0, rejected=0, wins=1, corrected=False,
 )  # fmt: skip
 
 _AT_S: Final = 1_795_140_847
@@ -513,11 +513,12 @@ VIEW: Final = RoundView(
     lines=(
         RoundLine(position=3, item="progressive", item_name="Progressive Payout Wager",
                   outcome="paid", hand="mini_royal_spades", hand_name="Mini-royal of spades",
-                  wagered=100, paid=151_000, returned=0, percent=100, paid_from="hand_pay",
-                  rule="649a.12(e)(1)", envy_of=None, on=None),
+                  wagered=100, won=151_000, state="pending", by=None, slip=None, returned=0,
+                  percent=100, paid_from="hand_pay", rule="649a.12(e)(1)", envy_of=None, on=None),
         RoundLine(position=5, item="progressive", item_name="Progressive Payout Wager",
-                  outcome="collected", hand=None, hand_name="", wagered=100, paid=0, returned=0,
-                  percent=None, paid_from=None, rule="649a.12(e)", envy_of=None, on=None),
+                  outcome="collected", hand=None, hand_name="", wagered=100, won=0,
+                  state=None, by=None, slip=None, returned=0, percent=None, paid_from=None,
+                  rule="649a.12(e)", envy_of=None, on=None),
     ),
     wins=(
         RoundWin(claim="c1", position=3, item="progressive", item_name="Progressive Payout Wager",

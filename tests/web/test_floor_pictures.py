@@ -85,6 +85,10 @@ async def test_the_map_has_the_state_of_each_table_and_leads_to_its_round(
     )
     await fits_everywhere(page)
     await expect(tile(page, "TCP-03")).to_have_attribute("href", "#inbox/c1")
+    stand.tables.note("tcp-main", "TCP-03", TableStatus(online=False, state="settling", at=AT))
+    held = re.compile("TCP-03, offline, held ")
+    await expect(tile(page, "TCP-03")).to_have_attribute("aria-label", held)
+    await sees(page.locator("main"), "1 held · 2 offline")
     await tile(page, "TCP-01").click()
     await sees(page.locator(".found-round h2"), "TCP-01 · Round R9")
 
@@ -99,7 +103,7 @@ async def test_a_round_is_found_by_its_table_with_all_that_it_was(full_room: Flo
     await press(form, "Find")
     await sees(status, "The ledger here has no round of TCP-09")
     await form.get_by_label("Table").fill("TCP-03")
-    await form.get_by_label("From").fill("21:00")
+    await form.get_by_label("About").fill("21:00")
     await press(form, "Find")
     await sees(status, "Give the day of this time too.")
     await form.get_by_label("Day").fill("2026-11-19")
@@ -107,12 +111,13 @@ async def test_a_round_is_found_by_its_table_with_all_that_it_was(full_room: Flo
     await sees(status, "1 round, the latest first")
     asked = full_room.stand.history.asked[-1]
     assert (asked.table, asked.day, str(asked.since)) == (
-        "TCP-03", None, "2026-11-20 02:00:00+00:00"
+        "TCP-03", None, "2026-11-20 01:50:00+00:00"
     )  # fmt: skip
     await page.locator(f'[data-round="{ROUND.entry}"] a').click()
     pane = page.locator(".found-round")
     await sees(
-        pane, "$1,510.00", "paid for 3 progressive wagers of $3.00", "folded, cards collected",
+        pane, "$0.00", "paid for 3 progressive wagers of $3.00 · $1,510.00 won at the settlement",
+        "$1,510.00 waits", "Waits for a floorperson", "folded, cards collected",
         "Mini-royal of spades", "649a.12(e)(1)", "100% of the meter", "$1,509.72", "15, 17",
         "To validate", "Lock-out, 3 wagers",
     )  # fmt: skip

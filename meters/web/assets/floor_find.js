@@ -26,7 +26,10 @@ const DONE = {
   result: say("Hand entered again"), correct_wager: say("Wager added or taken back"),
   confirm_correction: say("Correction confirmed"), refuse_correction: say("Correction refused"),
 };
-const OUTCOMES = { paid: say("Paid"), returned: say("Returned"), collected: say("Collected") };
+const OUTCOMES = { returned: say("Returned"), collected: say("Collected") };
+const LINE_STATES = {
+  pending: say("Waits for a floorperson"), validated: say("Validated, to be paid"), paid: say("Paid"), rejected: say("Rejected"),
+};
 const MINUTE_MS = 60000;
 
 const FIELDS = ["table", "round", "day", "time", "claim"];
@@ -44,17 +47,20 @@ const askedBy = (of) => {
   return of && !isRound(of) ? { table: of } : null;
 };
 
+/* Nobody remembers a time to the minute: rounds are shown from some minutes before it. */
+const BEFORE_MS = 600000;
+
 /* The query for the service. A time of a day is one of the facility's clock; without a time, the day
    is a gaming day. */
 const queryOf = ({ table, round, claim, day = "", time = "" }) => {
   const [hours, minutes] = time.split(":").map(Number);
   const since = day && time
-    ? new Date(Date.parse(format.dayStart(day)) + (hours * 60 + minutes) * MINUTE_MS).toISOString() : "";
+    ? new Date(Date.parse(format.dayStart(day)) + (hours * 60 + minutes) * MINUTE_MS - BEFORE_MS).toISOString() : "";
   return { table, round, claim, since, day: since ? "" : day, limit: LIMIT };
 };
 
 const nothingText = ({ table, day, time }) =>
-  say("No round of {what}.", { what: [table, day && say("on {day}", { day }), time && say("from {time} on", { time })].filter(Boolean).join(" ") });
+  say("No round of {what}.", { what: [table, day && say("on {day}", { day }), time && say("from ten minutes before {time} on", { time })].filter(Boolean).join(" ") });
 
 const check = ({ elements }) => {
   const { table, claim, day, time } = elements;
@@ -90,7 +96,7 @@ const Search = ({ form, search }) => {
         <${Field} label=${say("Round#alone")} name="round" maxlength="64" ...${text} />
         <div class="dates">
           <${Field} label=${say("Day")} name="day" type="date" max=${LAST_DAY} />
-          <${Field} label=${say("From#time")} name="time" type="time" />
+          <${Field} label=${say("About#time")} name="time" type="time" />
         </div>
         <${Field} label=${say("Claim#alone")} name="claim" maxlength="200" hint=${say("Of a win, instead of a table")} ...${text} />
       </div>
@@ -100,12 +106,30 @@ const Search = ({ form, search }) => {
 
 const Chip = ({ row }) => html`<span class="chip" data-round=${row.state}>${STATES[row.state]}</span>`;
 
+/* What the settlement grants, but nobody was paid. */
+const notPaid = ({ won, paid, rejected }) => [
+  won > paid + rejected && say("{amount} waits", { amount: money(won - paid - rejected) }),
+  rejected > 0 && say("{amount} rejected", { amount: money(rejected) }),
+];
+
+const paidText = (row) => [
+  sayCount("paid for {count} progressive wager of {amount}", "paid for {count} progressive wagers of {amount}",
+    row.wagers, { amount: money(row.wagered) }),
+  row.won !== row.paid && say("{amount} won at the settlement", { amount: money(row.won) }), ...notPaid(row),
+].filter(Boolean).join(" · ");
+
+/* What became of a line, and by whom. */
+const stateText = (line) => LINE_STATES[line.state] ?? OUTCOMES[line.outcome] ?? line.outcome;
+const byText = (line) => line.by && line.state !== "pending"
+  && (line.slip ? say("by {by}, slip {slip}", line) : say("by {by}", line));
+
 const Row = ({ row, isOpen }) => html`
   <li class="row won" data-round=${row.entry}>
     <a href=${hrefOf("find", `${row.link}/${row.entry}`)} aria-current=${isOpen ? "true" : null}>
-      <span class="one"><b>${`${row.table} · ${row.round}`}</b>${" "}<span class="sum">${row.paid ? money(row.paid) : ""}</span></span>
+      <span class="one"><b>${`${row.table} · ${row.round}`}</b>${" "}<span class="sum">${row.won ? money(row.paid) : ""}</span></span>
       <span class="what">${[sayCount("{count} wager", "{count} wagers", row.wagers),
-        row.wins && sayCount("{count} win", "{count} wins", row.wins), row.corrected && say("corrected")].filter(Boolean).join(" · ")}</span>
+        row.wins && sayCount("{count} win", "{count} wins", row.wins),
+        ...notPaid(row), row.corrected && say("corrected")].filter(Boolean).join(" · ")}</span>
       <span class="tags"><span class="when">${format.moment(row.at)}</span><${Chip} row=${row} /></span>
     </a>
   </li>`;
@@ -135,20 +159,31 @@ const LinesPanel = ({ round }) => round.lines.length > 0 && html`
     <div class="scroll" tabindex="0" role="region" aria-label=${say("Settlement")}>
       <table class="settled">
         <thead><tr><th scope="col">${say("Position#alone")}</th><th scope="col">${say("Wager, hand")}</th><th scope="col">${say("Outcome")}</th>
-          <th scope="col">${say("Paid")}</th><th scope="col">${say("Rule")}</th></tr></thead>
+          <th scope="col">${say("Won")}</th><th scope="col" class="apart">${say("Rule")}</th></tr></thead>
         <tbody>${round.lines.map((line, at) => html`
-          <tr key=${at} data-paid=${line.paid ? "" : null}>
+          <tr key=${at} data-won=${line.won ? "" : null} data-state=${line.state}>
             <th scope="row">${line.position}</th>
             <td>${line.on === "dealer" ? say("{wager} on the dealer", { wager: line.item_name }) : line.item_name}
               ${line.envy_of !== null && html`<small>${say("for the hand of position {position}", { position: line.envy_of })}</small>`}
-              ${line.hand_name && html`<small>${sayHand(line.hand_name)}</small>`}</td>
-            <td>${OUTCOMES[line.outcome] ?? line.outcome}${line.paid_from && html`<small>${format.paidFrom(line.paid_from)}</small>`}</td>
-            <td>${money(line.paid)}${line.percent !== null && html`<small>${say("{percent}% of the meter", line)}</small>`}</td>
-            <td>${line.rule}</td>
+              ${line.hand_name && html`<small>${sayHand(line.hand_name)}</small>`}<small class="within">${line.rule}</small></td>
+            <td>${stateText(line)}${byText(line) && html`<small>${byText(line)}</small>`}
+              ${line.paid_from && html`<small>${format.paidFrom(line.paid_from)}</small>`}</td>
+            <td class="won">${money(line.won)}${line.percent !== null && html`<small>${say("{percent}% of the meter", line)}</small>`}</td>
+            <td class="apart">${line.rule}</td>
           </tr>`)}</tbody>
       </table>
     </div>
   </section>`;
+
+const known = (cents) => (cents === null ? "—" : money(cents));
+
+/* What moved the meter between lock-out and settlement, besides this round. A cent can be of rounding:
+   a meter has fractions of cents. */
+const meanwhile = ({ before, added, at_result: at }) => {
+  const others = at === null ? 0 : at - before - added;
+  if (Math.abs(others) < 2) return "";
+  return say("{amount} by other tables meanwhile", { amount: `${others < 0 ? "−" : "+"}${money(Math.abs(others))}` });
+};
 
 const MetersPanel = ({ round }) => round.meters.length > 0 && html`
   <section class="panel">
@@ -156,11 +191,13 @@ const MetersPanel = ({ round }) => round.meters.length > 0 && html`
     <div class="scroll" tabindex="0" role="region" aria-label=${say("Meters")}>
       <table class="settled">
         <thead><tr><th scope="col">${say("Meter")}</th><th scope="col">${say("Before")}</th><th scope="col">${say("Added")}</th>
-          <th scope="col">${say("At its settlement")}</th><th scope="col">${say("After")}</th></tr></thead>
+          <th scope="col">${say("At its settlement")}</th><th scope="col" class="apart">${say("After")}</th></tr></thead>
         <tbody>${round.meters.map((meter) => html`
           <tr key=${meter.meter}>
             <th scope="row">${meter.name}</th><td>${money(meter.before)}</td><td>${money(meter.added)}</td>
-            <td>${meter.at_result === null ? "—" : money(meter.at_result)}</td><td>${meter.after === null ? "—" : money(meter.after)}</td>
+            <td>${known(meter.at_result)}${meanwhile(meter) && html`<small>${meanwhile(meter)}</small>`}
+              <small class="within">${`→ ${known(meter.after)}`}</small></td>
+            <td class="apart">${known(meter.after)}</td>
           </tr>`)}</tbody>
       </table>
     </div>
@@ -216,8 +253,7 @@ export const Round = ({ round, back }) => html`
       <div>
         <h2 tabindex="-1">${say("{table} · Round {round}", round.row)} <span>${`· ${round.row.link_name}`}</span></h2>
         <${Amount} cents=${round.row.paid} />
-        <p>${sayCount("paid for {count} progressive wager of {amount}", "paid for {count} progressive wagers of {amount}",
-          round.row.wagers, { amount: money(round.row.wagered) })}</p>
+        <p>${paidText(round.row)}</p>
       </div>
       <p class="tags"><${Chip} row=${round.row} /></p>
     </div>
@@ -269,6 +305,7 @@ export const Find = ({ changes, size, of }) => {
     try {
       check(form.current);
     } catch (error) {
+      setFound({ last: "", rows: [], page: null });
       setStatus(api.refusal(error).message);
       return;
     }
