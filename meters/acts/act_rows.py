@@ -25,7 +25,7 @@ from meters.ledger.entry_messages import (
     correction_of_wager,
 )
 from meters.ledger.floor_approvals import Approval, HalfApproval
-from meters.ledger.money_terms import read_terms
+from meters.ledger.money_terms import Parameter, read_terms
 from meters.ledger.table_corrections import ASK_DECISION, CorrectedWager, entered_in_text
 from meters.wire.messages import EnteredCards, Result, Void
 
@@ -86,7 +86,8 @@ def _switched(event: str) -> ActDetails:
 
 def _changed(event: str) -> ActDetails:
     change = CHANGED.decode(event)
-    words = f"{item_words(change.meter)}: {change.before} → {change.after}"
+    what = _PARAMETERS.get(change.parameter, "") if change.parameter else ""
+    words = f"{item_words(change.meter)}{what}: {change.before} → {change.after}"
     if change.kind == "adjustment":
         words = f"{item_words(change.meter)}: {change.after}, held {change.before} when proposed"
     proposed = f"proposed by {change.by}" if change.confirmed_by else ""
@@ -230,6 +231,14 @@ def _ask_decision(event: str) -> ActDetails:
     return decision.round, f"{what}: {decision.reason}" if decision.reason else what
 
 
+# The words of a paytable's value say that it is one.
+_PARAMETERS: Final[Mapping[Parameter, str]] = {
+    "wager": ", wager",
+    "magic_card_every": ", Magic Card",
+    "lucky_every": ", Lucky Bonus",
+    "limit": ", limit",
+    "contribution_max": ", largest contribution",
+}
 _DAMAGED: Final = (*UNREADABLE, LookupError, ValueError, OverflowError)
 _DECLARED: Final = "declared to win nothing"
 _WHOSE: Final = {"dealer": "dealer", "community": "community cards"}

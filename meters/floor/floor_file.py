@@ -451,12 +451,12 @@ def limit_problem(meter: Meter) -> str | None:
     if meter.limit is None:
         return None
     if meter.limit < least:
-        return f"a limit of {meter.limit} cents is below the meter's seed of {least} cents"
+        return f"a limit of {money(meter.limit)} is below the meter's seed of {money(least)}"
     games = [meter.terms_in(game) for game in meter.fed_in or ("",)]
     percents = {row.percent_of(meter.kind) for terms in games for row in terms.rows.values()}
     if meter.limit == meter.terms.reseed_cents and percents <= {0, 100}:
         return (
-            f"a limit of {meter.limit} cents is the meter's reseed, and a hand wins all of it"
+            f"a limit of {money(meter.limit)} is the meter's reseed, and a hand wins all of it"
             " or nothing: what is above the limit could never be won; set a higher limit"
         )
     return None

@@ -67,9 +67,10 @@ def clean_slip(text: str) -> str:
     if odd is None:
         raise SlipError("the slip number is missing: type the number from the slip")
     name = unicodedata.name(odd, "a control character").lower()
+    shown = f"U+{ord(odd):04X} ({name})" if odd != " " else "a space"
     raise SlipError(
         "a slip's number has letters A to Z, digits and hyphens only, and this has"
-        f" U+{ord(odd):04X} ({name}): type the number from the slip"
+        f" {shown}: type the number from the slip"
     )
 
 

@@ -85,7 +85,7 @@ METERS: Final = (
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nmagic_card_every = 24', "649a.12(i)(3)"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlucky_every = 24', "649a.12(i)(3)"),
     Mistake(
-        20, 'paytable = "A"', 'paytable = "A"\nlimit = 99999', "below the meter's seed of 100000"
+        20, 'paytable = "A"', 'paytable = "A"\nlimit = 99999', "below the meter's seed of $1,000.00"
     ),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlimit = 100000', "could never be won"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlimit = 0', "limit is at least 1"),

@@ -136,8 +136,12 @@ async def test_every_act_is_in_the_ledger_with_the_person_who_did_it(pit: Pit) -
     await pit.link_acts.close(LINK, "sue", "new paytables")
     proposed = await pit.link_acts.propose(LINK, "sue", PAYTABLE_B)
     await pit.link_acts.confirm(LINK, proposed.proposal, "tim")
+    await pit.link_acts.propose(LINK, "sue", to(PROGRESSIVE, "limit", 900_000))
+    (limit,) = await pit.link_acts.acts(LINK, None, 1)
+    assert limit.told == "Progressive, limit: none → $9,000.00; as planned"
+    await pit.link_acts.withdraw(LINK, limit.of, "sue")
     await pit.link_acts.open(LINK, "tim")
-    acts = await pit.link_acts.acts(LINK, None, 10)
+    acts = [act for act in await pit.link_acts.acts(LINK, None, 12) if act.of != limit.of]
     assert [(act.what, act.by) for act in acts[:4]] == [
         ("open", "tim"), ("parameter", "tim"), ("propose", "sue"), ("close", "sue"),
     ]  # fmt: skip
