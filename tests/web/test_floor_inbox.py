@@ -46,6 +46,8 @@ OscillatorNode.prototype.start = function (...at) { window.notes += 1; start.app
 """
 ANOTHER: Final = msgspec.structs.replace(ROYAL, claim="TCP-04-R13-1", round="R13")
 EARLIER: Final = "Mon, 05 Jan 2026 12:00:00 GMT"
+ABOVE: Final = """(bar) => document.querySelector(".receipt").getBoundingClientRect().bottom
+  <= bar.getBoundingClientRect().top"""
 READ_SLIP: Final = """async (href) => {
   const answer = await fetch(href);
   const begins = (await answer.text()).slice(0, 5);
@@ -87,7 +89,7 @@ async def test_a_win_is_shown_with_all_its_facts(room: FloorRoom) -> None:
     await sees(await claim_card(page), "Win 1 of 2 of its round")
     await expect(await claim_card(page, SMALL)).not_to_contain_text("Tax documents")
     order = await page.locator(".list .row b").all_inner_texts()
-    assert order == ["TCP-04 · Position 7", "TCP-03 · Position 3", "TCP-03 · Position 5"]
+    assert order == ["TCP-03 · Position 3", "TCP-04 · Position 7", "TCP-03 · Position 5"]
     await validated_by_flo(room)
     link = (await claim_card(page)).get_by_role("link", name="payout slip, PDF")
     href = await link.get_attribute("href")
@@ -167,6 +169,9 @@ async def test_a_win_is_validated_by_one_press_beside_its_evidence(room: FloorRo
     await sees(
         page.locator(".receipt"), "Validated $1,510.00, TCP-03 · Position 3", "Print", "Open"
     )
+    assert await pane.locator(".acts-bar").evaluate(ABOVE), "the receipt covers no act"
+    await claim_card(page, SMALL)
+    await expect(page.locator(".receipt")).to_have_count(0)
     # What is not paid by hand is done once it is validated.
     await press_on(page, "Validate", SMALL)
     await sees(opened(page, SMALL), "Validated by Flo")
@@ -217,11 +222,12 @@ async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) 
     flo, finn = await room.signed_in("Flo"), await room.signed_in("Finn", size="phone")
     await sees(claim_row(flo), "You validated: another person pays")
     await sees(await claim_card(flo), "You validated it: another person must pay it.")
+    await expect(opened(flo).locator(".acts-bar .go")).to_contain_text("Slip")
     await expect(opened(flo).locator(".pay-form")).to_have_count(0)
     pane = await claim_card(finn)
     await sees(pane, "Tax documents are needed before this is paid", "validated by Flo")
     await press(pane, "Paid $1,510.00")
-    await expect(pane.get_by_role("alert")).to_contain_text("slip is needed")
+    await expect(pane.locator(".acts-bar").get_by_role("alert")).to_contain_text("slip is needed")
     await pane.get_by_label("Number of the payout slip").fill("PS-00412")
     await press(pane, "Paid $1,510.00")
     await expect(pane.get_by_role("alert")).to_contain_text("Envy Bonuses are paid")
@@ -251,24 +257,46 @@ async def test_a_second_person_who_comes_too_late_is_told_so_and_does_nothing_tw
     assert room.acts == [("c1", "validate", "Flo")]
 
 
+async def test_an_open_question_ends_when_a_colleague_is_faster(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    await press_on(page, "Reject")
+    await expect(dialog(page)).to_be_visible()
+    await validated_by_flo(room)
+    await expect(dialog(page)).to_have_count(0)
+    await sees(page.locator(".receipt[data-late]"), "Validated already by Flo")
+
+
+@pytest.mark.slow
+async def test_a_finger_does_not_hold_a_receipt(room: FloorRoom) -> None:
+    page = await room.page("phone")
+    await hold_clock(page, datetime.now(UTC))
+    await room.sign_in(page, "Flo")
+    await claim_card(page)
+    await page.clock.run_for(500)
+    await press_on(page, "Validate")
+    await expect(page.locator(".receipt")).to_be_visible()
+    await page.locator(".receipt p").tap()
+    await page.clock.run_for(10_000)
+    await expect(page.locator(".receipt")).to_have_count(0)
+
+
 async def test_the_keys_go_through_the_list_and_press_the_first_act(room: FloorRoom) -> None:
     """V only leads to the button, and Enter presses it once. The keys can be switched off."""
     room.stand.claims.put(ROYAL)
     page = await room.signed_in("Flo", size="desk")
-    await expect(opened(page, ROYAL)).to_be_visible()
-    for key, row in (("j", CLAIM), ("j", SMALL), ("j", SMALL), ("k", CLAIM)):
+    await expect(opened(page)).to_be_visible()
+    for key, row in (("j", ROYAL), ("j", SMALL), ("j", SMALL), ("k", ROYAL), ("k", CLAIM)):
         await page.keyboard.press(key)
         await expect(opened(page, row)).to_be_visible()
-        await expect(claim_row(page, row).get_by_role("link")).to_have_attribute(
-            "aria-current", "true"
-        )
+        await expect(claim_row(page, row).get_by_role("link")).to_be_focused()
     button = opened(page).get_by_role("button", name="Validate $1,510.00")
     await expect(button).to_be_enabled()
     for _ in range(2):
         await page.keyboard.press("v")
         await expect(button).to_be_focused()
-    await page.keyboard.press("j")
-    await expect(opened(page, SMALL)).to_be_visible()
+    for row in (ROYAL, SMALL):
+        await page.keyboard.press("j")
+        await expect(opened(page, row)).to_be_visible()
     await page.keyboard.press("Enter")
     await expect(opened(page, SMALL).locator("h2")).to_be_focused()
     await page.keyboard.press("/")
@@ -287,7 +315,11 @@ async def test_the_keys_go_through_the_list_and_press_the_first_act(room: FloorR
     for key in ("v", "Enter", "Enter"):
         await page.keyboard.press(key)
     await expect(opened(page)).to_contain_text("Validated by Flo")
+    await expect(opened(page).locator("[data-key=v]")).to_have_count(0)
     assert room.acts == [("c1", "validate", "Flo")]
+    await expect(page.locator("[data-group=pay] .row")).to_have_count(1)
+    await page.keyboard.press("j")
+    await expect(opened(page, ROYAL)).to_be_visible()
 
 
 @pytest.mark.slow
@@ -455,18 +487,25 @@ async def shown(page: Page) -> list[str]:
 
 @pytest.mark.slow
 async def test_many_rows_are_in_groups_and_envy_bonuses_are_one_sum(room: FloorRoom) -> None:
-    """Hand pays are first in their group. The first row is open, and stays open."""
+    """What a table waits for is first. The first row is open, and stays open."""
     fill(room)
     page = await room.page("desk", "/floor", bypass_csp=True)
     await type_sign_in(page, "Flo")
     await expect(page.locator(".list .row").first.get_by_role("link")).to_be_focused()
     heads = page.locator(".list .group h2")
-    await expect(heads).to_have_text(["Validate 22", "Pay 1", "Envy owed by tables $400.00"])
-    assert (await shown(page))[:3] == ["w4", "w0", "w1"]
+    await expect(heads).to_have_text(
+        [
+            "Hand pays to validate 1",
+            "Pay 1",
+            "Other wins to validate 21",
+            "Envy owed by tables $400.00",
+        ]
+    )
+    assert (await shown(page))[:3] == ["w4", "w12", "w0"]
     await expect(opened(page, win(4))).to_be_visible()
     room.stand.claims.put(win(40, ROYAL, amount=9_999_999))
-    await expect(heads.first).to_have_text("Validate 23")
-    assert (await shown(page))[0] == "w40"
+    await expect(heads.first).to_have_text("Hand pays to validate 2")
+    assert (await shown(page))[:2] == ["w4", "w40"]
     await expect(opened(page, win(4))).to_be_visible()
     await press(page.locator("[data-group=envy]"), "4 hands, 4 players: show")
     await expect(page.locator("[data-group=envy] .row")).to_have_count(4)

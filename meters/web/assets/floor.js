@@ -98,7 +98,12 @@ const Floor = ({ me }) => {
     document.title = count ? `(${count}) ${TITLE}` : TITLE;
     return () => { document.title = TITLE; };
   }, [count]);
+  /* What was done before belongs to another win. */
+  useLayoutEffect(() => { if (route.of) clear(); }, [route.of]);
+  const wasOld = useRef(false);
   useLayoutEffect(() => {
+    if (wasOld.current && !isOld) dispatchEvent(new Event("current"));
+    wasOld.current = isOld;
     document.documentElement.toggleAttribute("data-old", isOld);
     return () => document.documentElement.removeAttribute("data-old");
   }, [isOld]);

@@ -39,13 +39,20 @@ export const look = (claim) => {
   if (claim.request) return "second";
   return waitsForPay(claim) || onlyEnvy(claim) ? "unpaid" : claim.state;
 };
-/* The time since which a claim waits: the request to reopen a rejected win, or the win. */
-export const since = (claim) => (claim.state === "rejected" && claim.request ? claim.request.at : claim.at);
+/* The time since which a claim waits: the request to reopen a rejected win, the decision since which
+   its Envy Bonuses are owed, or the win. */
+export const since = (claim) => {
+  if (claim.state === "rejected" && claim.request) return claim.request.at;
+  return onlyEnvy(claim) && !claim.only_envy ? claim.envy_at ?? claim.at : claim.at;
+};
+/* Check if a table waits for this win before it may go on. */
+export const holdsTable = (claim) => isHandPay(claim) && (claim.state === "pending" || waitsForPay(claim));
+export const whoRejected = (claim) => sayList([claim.requested_by, claim.decided_by].filter(Boolean));
 
 /* Who rejected a win, and why. */
 export const rejection = (claim) =>
   say("Rejected by {who}: {reason}.",
-    { who: sayList([claim.requested_by, claim.decided_by].filter(Boolean)), reason: reasonText(claim.reason) });
+    { who: whoRejected(claim), reason: reasonText(claim.reason) });
 
 /* What a request of one person asks for. */
 export const requested = ({ request }) => (request.act === "reject"

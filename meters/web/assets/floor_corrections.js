@@ -82,7 +82,8 @@ const Again = ({ ask }) => html`
 const open = ({ ask, told, ...dialog }) => openDialog({
   ...dialog,
   receipt: () => give(told({ ...ask, kind: KINDS[ask.what].toLowerCase() })),
-  late: async () => give(say("{place}: the table no longer asks. Somebody has decided it, or the dealer took it back.", { place: place(ask) })),
+  late: async () => give(say("{place}: the table no longer asks. Somebody has decided it, or the dealer took it back.", { place: place(ask) }),
+    [], { isLate: true }),
 });
 
 const confirm = (ask, done) => open({

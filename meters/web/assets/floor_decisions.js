@@ -29,19 +29,25 @@ const Again = ({ claim }) => html`
     ${claim.wagers.length > 0 && html`<p class="of">${chipsText(claim)}</p>`}
   </div>`;
 
+/* Nothing is paid with a slip before the win is validated, or after it was rejected. */
+const hasSlip = (claim) => !claim.only_envy && ["validated", "paid"].includes(claim.state);
+
 /* The receipt of an act: what was done, the slip, and the way back to the win. */
-const receipt = (text, claim) => give(text, [
-  html`<${SlipLink} claim=${claim} label=${say("Print")} />`,
+const receipt = (text, claim, how) => give(text, [
+  hasSlip(claim) && html`<${SlipLink} claim=${claim} label=${say("Print")} />`,
   html`<a class="button quiet" href=${hrefOf("wins", claim.claim)}>${say("Open#act")}</a>`,
-]);
+], how);
 
 /* Somebody else decided first. That is no error of this person: they learn what was done. */
-const tooLate = async (claim) => receipt(`${claims.shortPlace(claim)}: ${claims.already(
-  await api.get(`/api/v1/claims/${encodeURIComponent(claim.claim)}`))}`, claim);
+const tooLate = async (claim) => {
+  const now = await api.get(`/api/v1/claims/${encodeURIComponent(claim.claim)}`);
+  receipt(`${claims.shortPlace(claim)}: ${claims.already(now)}`, now, { isLate: true });
+};
 
 /* Open the dialog of an act on a claim; `told` is the receipt's text, of the claim after the act. */
 const open = ({ claim, told, ...dialog }) => openDialog({
   ...dialog,
+  about: claim.claim,
   receipt: (after) => receipt(told(after), after),
   late: () => tooLate(claim),
 });
@@ -210,7 +216,7 @@ export const usePayment = (claim, me, done) => {
 };
 
 export const Payment = ({ claim, payment }) => payment && html`
-  <form id="pay" class="panel pay-form" aria-label=${say("Pay by hand")} novalidate autocomplete="off" onSubmit=${payment.submit}>
+  <form id="pay" class="panel pay-form" aria-label=${say("Pay by hand")} novalidate autocomplete="off" onSubmit=${payment.submit} onInput=${payment.clear}>
     <h3>${say("Pay by hand")} <span>${say("validated by {by}, {time}", { by: claim.validated_by, time: format.time(claim.validated_at) })}</span></h3>
     <${claims.TaxNotice} claim=${claim} />
     <div class="two-fields">
@@ -220,7 +226,6 @@ export const Payment = ({ claim, payment }) => payment && html`
           options=${[["paid", say("The table has paid them")], ["later", say("Not yet")]]} />`}
       ${payment.needsPin && html`<${OwnPin} />`}
     </div>
-    <p class="notice bad" role="alert" hidden=${!payment.error}>${payment.error}</p>
   </form>`;
 
 const PayButton = ({ claim, payment }) => html`
@@ -277,7 +282,7 @@ const buttons = (claim, me) => {
     const own = claim.request.by === me.name ? say("You requested it: another person must confirm it.") : "";
     const label = isReject ? say("Confirm rejection") : say("Confirm reopening");
     return [
-      ...(isReject ? [["go", say("Validate"), validate, claim.amount]] : []),
+      ...(isReject ? [[own ? null : "go", say("Validate"), validate, claim.amount]] : []),
       [isReject ? "stop" : "go", label, confirmRequest, claim.amount, own],
     ];
   }
@@ -285,10 +290,12 @@ const buttons = (claim, me) => {
     return [["go", say("Validate"), validate, claim.amount], ["stop", say("Reject"), reject, claim.amount]];
   }
   if (claim.only_envy || claim.state === "paid" || claim.state === "rejected") {
-    return [...later(claim), ...envyButtons(claim)];
+    return [...envyButtons(claim), ...later(claim)];
   }
   /* Who may pay the win says with it whether the Envy Bonuses are paid. */
-  return mayPay(claim, me) ? envyButtons(claim).slice(1) : envyButtons(claim);
+  const envy = envyButtons(claim);
+  if (!claims.waitsForPay(claim)) return envy;
+  return mayPay(claim, me) ? envy.slice(1) : envy.map(([kind, ...rest]) => [kind === "go" ? "later" : kind, ...rest]);
 };
 
 /* The acts of people who may not decide, in words. */
@@ -315,15 +322,22 @@ export const ClaimActs = ({ claim, me, done, payment }) => {
   const hasLapsed = session.useLapsed();
   const found = buttons(claim, me);
   const words = who(claim, found, me);
+  /* The slip is what comes next after a hand pay is validated. Envy Bonuses have a key of their own until
+     the win is paid, so a hand that has just validated with V does not reach them. */
+  const waits = claims.waitsForPay(claim);
+  const slipLeads = waits && !payment && me.rights.includes("decide");
   return html`
     <div class="acts">
-      ${payment && html`<${PayButton} claim=${claim} payment=${payment} />`}
+      ${payment && html`
+        <p class="notice bad" role="alert" hidden=${!payment.error}>${payment.error}</p>
+        <${PayButton} claim=${claim} payment=${payment} />`}
+      ${slipLeads && html`<${SlipLink} claim=${claim} label=${say("Slip")} kind="go" />`}
       ${found.filter(([, , , , off]) => !off).map(([kind, label, act, cents], at) => act === validate && !hasLapsed
         ? html`<${Validate} key=${label} claim=${claim} isFirst=${at === 0} kind=${kind} done=${done} />`
         : html`<${Action} key=${label} kind=${payment ? null : kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""}
-          first=${at === 0 && !payment}
+          keyName=${at === 0 && !payment ? waits ? "e" : "v" : null}
           about=${claims.place(claim)} onClick=${() => act(claim, done)} />`)}
-      ${!claim.only_envy && claim.state !== "pending" && html`<${SlipLink} claim=${claim} label=${say("Slip")} />`}
+      ${hasSlip(claim) && !slipLeads && html`<${SlipLink} claim=${claim} label=${say("Slip")} />`}
       <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank" rel="noopener">${say("Dispute")}</a>
       ${words ? html`<p class="why">${words}</p>` : then(claim) && html`<p class="why then">${then(claim)}</p>`}
     </div>`;

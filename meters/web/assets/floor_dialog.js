@@ -14,15 +14,20 @@ const host = document.body.appendChild(document.createElement("div"));
 let made = 0;
 let shown = null;
 
+/* Called if somebody else has decided what an open dialog is about. */
+let overtaken = () => {};
+export const overtake = (about) => overtaken(about);
+
 export const closeAll = () => {
   shown = null;
+  overtaken = () => {};
   render(null, host);
 };
 
 /* Open a dialog. The button calls `act` with the form, and an error of `act` is shown. If the act
    is too late, or if its outcome is unknown, the dialog cannot be confirmed again: `late` tells what
    somebody else did, as a receipt. `receipt` tells what `act` has done. Without `act`, the dialog
-   only shows its content. */
+   only shows its content. `about` names the win that it is about, if any. */
 export const open = (dialog) => {
   shown = made += 1;
   render(html`<${Dialog} key=${shown} number=${shown} ...${dialog} />`, host);
@@ -42,6 +47,13 @@ export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, sett
   useLayoutEffect(() => {
     const settling = settles && setTimeout(() => enter("ready"), SETTLE_MS);
     return () => clearTimeout(settling);
+  }, []);
+  /* An error is over once something else is entered. That an answer is missing is over once the page
+     has read again what is there. */
+  const clear = () => { if (phase.current === "ready") setError(""); };
+  useLayoutEffect(() => {
+    addEventListener("current", clear);
+    return () => removeEventListener("current", clear);
   }, []);
   const submit = async (event) => {
     event.preventDefault();
@@ -73,7 +85,7 @@ export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, sett
       if (!stuck) enter("ready");
     }
   };
-  return { phase: phase.current, error, needsPin, submit };
+  return { phase: phase.current, error, needsPin, submit, clear };
 };
 
 export const OwnPin = () => html`
@@ -83,7 +95,7 @@ export const OwnPin = () => html`
 const Dialog = ({ number, title, content, confirm, kind = "go", ...given }) => {
   const dialog = useRef();
   const leave = useRef();
-  const { phase, error, needsPin, submit } = useAct({
+  const { phase, error, needsPin, submit, clear } = useAct({
     ...given, settles: true, acted: () => dialog.current?.close(), stuck: () => leave.current?.focus(),
   });
   useLayoutEffect(() => {
@@ -96,11 +108,18 @@ const Dialog = ({ number, title, content, confirm, kind = "go", ...given }) => {
     if (document.activeElement === document.body) document.querySelector("main h1")?.focus();
   };
   const canAct = given.act && phase !== "over";
+  useLayoutEffect(() => {
+    overtaken = (about) => {
+      if (about !== given.about || phase === "sending" || phase === "over") return;
+      dialog.current.close();
+      given.late?.().catch(api.refusal);
+    };
+  });
 
   return html`
     <dialog ref=${dialog} aria-labelledby=${`dialog-${number}`} onClose=${closed}
       onCancel=${(event) => { if (phase === "sending") event.preventDefault(); }}>
-      <form novalidate autocomplete="off" onSubmit=${submit}>
+      <form novalidate autocomplete="off" onSubmit=${submit} onInput=${clear}>
         <div class="dialog-head"><h2 id=${`dialog-${number}`} tabindex="-1">${title}</h2></div>
         <div class="dialog-body" tabindex=${given.act ? null : "0"}>
           ${content}
@@ -174,8 +193,8 @@ export const Choice = ({ legend, name, options, chosen, onChoose, short = false 
   </fieldset>`;
 
 /* A button of a win or of a row. `about` distinguishes it from the same button elsewhere, `sum` is
-   the amount of the act, and the key V leads to the first. */
-export const Action = ({ label, about, sum = "", first = false, kind = null, onClick }) => html`
-  <button type="button" class=${kind} aria-label=${`${label}${sum && ` ${sum}`}: ${about}`} data-key=${first ? "v" : null}
+   the amount of the act, and `keyName` the key that leads to it: V for the first. */
+export const Action = ({ label, about, sum = "", first = false, keyName = first ? "v" : null, kind = null, onClick }) => html`
+  <button type="button" class=${kind} aria-label=${`${label}${sum && ` ${sum}`}: ${about}`} data-key=${keyName}
     onClick=${onClick}>
     ${label}${sum && html` <span class="sum">${sum}</span>`}</button>`;

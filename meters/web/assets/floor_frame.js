@@ -64,7 +64,7 @@ const Clock = ({ isLive }) => html`
 export const Head = ({ me, label, isInbox, inbox, floor, isLive, size }) => html`
   <section class="head" aria-label=${say("Signed in")}>
     ${size === "desk" && isInbox ? html`<${Counts} inbox=${inbox} />` : html`<p class="title" aria-hidden="true">${label}</p>`}
-    ${size === "desk" && floor && html`<${FloorCounts} floor=${floor} />`}
+    ${size === "desk" && floor && html`<${FloorCounts} floor=${floor} rows=${inbox.rows} />`}
     <${Clock} isLive=${isLive} />
     <${Account} me=${me} />
   </section>`;

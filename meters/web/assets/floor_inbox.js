@@ -22,22 +22,25 @@ import { reasonText } from "./reasons.js";
 import { say, sayCount } from "./say.js";
 
 const NEW_MS = 12000;
+/* So long the list says that something new is above what it shows. */
+const ABOVE_MS = 60000;
 /* So many rows of Envy Bonuses are shown one by one; more are one line until it is opened. */
 const ENVY_ROWS = 3;
 
-/* The groups in their order. A correction is first, because its table waits for it. */
+/* The groups in their order. First is what a table waits for: corrections, and hand pays. */
 const GROUPS = [
   { name: "correction", title: say("Corrections"), word: say("corrections"), icon: "proposal", look: "proposal" },
-  { name: "validate", title: say("Validate"), word: say("validate"), icon: "half", look: "pending" },
+  { name: "validate", title: say("Hand pays to validate"), word: say("hand pays"), icon: "half", look: "pending" },
   { name: "second", title: say("Second person"), word: say("second person"), icon: "two", look: "rejected" },
   { name: "pay", title: say("Pay#step"), word: say("pay"), icon: "handpay", look: "pay" },
+  { name: "other", title: say("Other wins to validate"), word: say("other wins"), icon: "half", look: "pending" },
   { name: "proposal", title: say("Proposals"), word: say("proposals"), icon: "proposal", look: "proposal" },
   { name: "envy", title: say("Envy owed by tables"), word: say("Envy"), icon: "diamond", look: "envy" },
 ];
 
 const groupOf = (claim) => {
   if (claim.request) return "second";
-  if (claim.state === "pending") return "validate";
+  if (claim.state === "pending") return claims.isHandPay(claim) ? "validate" : "other";
   return claims.waitsForPay(claim) ? "pay" : "envy";
 };
 
@@ -66,7 +69,7 @@ const rowOfClaim = (claim, me) => {
   return {
     id: claim.claim, claim, group, at: claims.since(claim), cents: claims.due(claim),
     place: isEnvy && claim.envy.length ? `${claim.table} · ${sayCount("{count} player", "{count} players", claim.envy.length)}` : claims.shortPlace(claim),
-    what: isEnvy ? envyText(claim) : ownText(claim, me) || `${claims.itemName(claim)} · ${claims.handName(claim)}`,
+    what: isEnvy ? envyText(claim) : ownText(claim, me) || `${claims.handName(claim)} · ${claims.itemName(claim)}`,
     isOthers: claim.request?.by === me.name || (group === "pay" && claim.validated_by === me.name),
   };
 };
@@ -87,13 +90,9 @@ const rowsOfLink = (link, me) => [
   }] : []),
 ];
 
-/* Hand pays first, the largest first; then what has waited longest. What another person must do is
-   last. */
+/* What has waited longest is first, what another person must do last. */
 const inOrder = (rows) => [...rows].sort((one, other) => one.isOthers - other.isOthers
-  || isLarge(other) - isLarge(one)
-  || (isLarge(one) ? other.cents - one.cents : 0)
   || Date.parse(one.at ?? 0) - Date.parse(other.at ?? 0));
-const isLarge = ({ claim }) => Number(Boolean(claim) && claims.isHandPay(claim));
 
 const read = (me) => async () => {
   const [asks, wins, links] = await Promise.all([
@@ -105,7 +104,8 @@ const read = (me) => async () => {
   return GROUPS.flatMap(({ name }) => inOrder(rows.filter(({ group }) => group === name)));
 };
 
-/* A request about a win arrives after the win, and is announced too. */
+/* A request about a win arrives after the win, and is announced too, but not to the person who made
+   it. */
 const eventOf = ({ id, claim }) => (claim?.request ? `${id} ${claim.request.entry}` : id);
 const arrivalText = ({ ask, claim, place, what }) => {
   if (ask) return say("To confirm: {place}, {kind}.", { place: corrections.place(ask), kind: corrections.kind(ask) });
@@ -125,7 +125,7 @@ export const useInbox = (me, changes) => {
   const arrivedAt = useRef(new Map()).current;
   useLayoutEffect(() => {
     if (!answer.found) return;
-    const come = answer.found.filter((row) => seen.current && !seen.current.has(eventOf(row)));
+    const come = answer.found.filter((row) => seen.current && !row.isOthers && !seen.current.has(eventOf(row)));
     seen.current = new Set(answer.found.flatMap((row) => [row.id, eventOf(row)]));
     if (!come.length) return;
     for (const { id } of come) arrivedAt.set(id, api.now());
@@ -140,14 +140,15 @@ export const useInbox = (me, changes) => {
 export const Counts = ({ inbox: { rows, only, setOnly } }) => {
   const now = useNow();
   const late = (rows ?? []).filter(({ at }) => at && now - Date.parse(at) >= LATE_MS).length;
+  const told = (count) => (rows ? count : "–");
   const counted = GROUPS.map((group) => ({ ...group, count: (rows ?? []).filter((row) => row.group === group.name).length }))
     .filter(({ name, count }) => count > 0 || name === "validate" || name === "pay");
   return html`
     <div class="counts" role="group" aria-label=${say("Show only")}>
-      <button type="button" aria-pressed=${String(!only)} onClick=${() => setOnly("")}><b>${rows?.length ?? 0}</b> ${say("all")}</button>
+      <button type="button" aria-pressed=${String(!only)} onClick=${() => setOnly("")}><b>${told(rows?.length)}</b> <span>${say("all")}</span></button>
       ${counted.map(({ name, word, icon, count }) => html`
         <button key=${name} type="button" aria-pressed=${String(only === name)} onClick=${() => setOnly(only === name ? "" : name)}>
-          <${Icon} name=${icon} /><b>${count}</b> <span>${word}</span></button>`)}
+          <${Icon} name=${icon} /><b>${told(count)}</b> <span>${word}</span></button>`)}
       ${late > 0 && html`
         <button type="button" class="late" aria-pressed=${String(only === "late")} onClick=${() => setOnly(only === "late" ? "" : "late")}>
           <${Icon} name="clock" /><b>${late}</b> <span>${say("past 3 min")}</span></button>`}
@@ -176,11 +177,31 @@ const isShown = (row, { only, words }, now) => {
 const Place = ({ row: { claim, group, place } }) => (claim && group !== "envy"
   ? html`${claim.table} · <span class="position">${say("Position#alone")} </span>${claim.position}` : place);
 
+/* Enter on the row that is open leads to what is open. */
+const toOpened = () => document.querySelector(".detail h2")?.focus();
+
+/* A row that is new, but above what the list shows now, in words; a press leads to it. */
+const Above = ({ rows, isNew }) => {
+  const [above, setAbove] = useState([]);
+  const line = useRef();
+  useLayoutEffect(() => {
+    const top = line.current.getBoundingClientRect().top;
+    const hidden = rows.filter(({ id }) => isNew(id) && rowOf(id)?.getBoundingClientRect().bottom < top + 8).map(({ id }) => id);
+    if (hidden.join() !== above.map(({ id }) => id).join()) setAbove(rows.filter(({ id }) => hidden.includes(id)));
+  });
+  return html`
+    <div ref=${line} class="above">${above.length > 0 && html`
+      <button type="button" onClick=${() => rowOf(above[0].id)?.scrollIntoView({ block: "start" })}>
+        ${say("{count} new above: {place}", { count: above.length, place: above[0].place })}</button>`}</div>`;
+};
+
+const rowOf = (id) => document.querySelector(`.row a[href="${CSS.escape(hrefOf("inbox", id))}"]`);
+
 const Row = ({ row, group, isOpen, isNew }) => {
   const { claim, ask, proposal } = row;
   const envy = claim && claim.envy.length > 0 && row.group !== "envy" && ["pending", "validated"].includes(claim.envy_state);
   const tags = [
-    claim && row.group === "validate" && claims.isHandPay(claim) && html`<${Tag} look="handpay" icon="handpay">${say("Hand pay")}<//>`,
+    row.group === "validate" && html`<${Tag} look="handpay" icon="handpay">${say("Hand pay")}<//>`,
     row.group === "second" && html`<${Tag} look="rejected" icon="two">${claims.stateText(claim)}<//>`,
     envy && html`<${Tag} look="envy" icon="diamond">${say("Envy {amount}", { amount: money(claim.envy_amount) })}<//>`,
     claim && claims.needsTaxDocuments(claim) && row.group !== "second" && html`<${Tag} look="closed" icon="doc">${say("Tax documents")}<//>`,
@@ -189,7 +210,7 @@ const Row = ({ row, group, isOpen, isNew }) => {
   return html`
     <li class=${`row ${group.look}`} data-claim=${claim?.claim} data-ask=${ask?.ask} data-proposal=${proposal?.proposal}
       data-new=${isNew ? "" : null}>
-      <a href=${hrefOf("inbox", row.id)} aria-current=${isOpen ? "true" : null}>
+      <a href=${hrefOf("inbox", row.id)} aria-current=${isOpen ? "true" : null} onClick=${isOpen ? toOpened : null}>
         <${Icon} name=${row.group === "second" ? "reject" : group.icon} />
         <span class="one"><b><${Place} row=${row} /></b>${" "}<span class="sum">${row.cents !== null && money(row.cents)}</span></span>
         <span class="two"><span class="what">${row.what}</span>${" "}${row.at && html`<${Waited} at=${row.at} />`}</span>
@@ -223,10 +244,15 @@ const Shown = ({ id, row, me, changes, done, back }) => {
   const isOther = /^(ask|proposal|file) /.test(id);
   const { claim, error, read: again } = useClaim(isOther ? "" : id, row?.claim, changes);
   const act = () => Promise.all([done(), again()]);
-  if (row?.ask) return html`<${corrections.Correction} key=${id} ask=${row.ask} me=${me} done=${done} back=${back} />`;
+  /* What is decided waits no longer: a phone then shows the list again. */
+  const leave = () => {
+    if (back) show("inbox");
+    return done();
+  };
+  if (row?.ask) return html`<${corrections.Correction} key=${id} ask=${row.ask} me=${me} done=${leave} back=${back} />`;
   if (row?.link) return html`<${Change} key=${id} row=${row} me=${me} done=${done} back=${back} />`;
   if (claim) return html`<${Win} key=${id} claim=${claim} me=${me} done=${act} back=${back} />`;
-  return html`<${Nothing} text=${id ? error || (isOther ? say("It waits no longer.") : say("Reading…")) : say("Nothing is open.")} />`;
+  return html`<${Nothing} text=${id ? error || (isOther ? say("It waits no longer.") : say("Reading…")) : say("Nothing is open.")} back=${id ? back : null} />`;
 };
 
 export const Inbox = ({ me, changes, floor, inbox, size, of }) => {
@@ -242,17 +268,28 @@ export const Inbox = ({ me, changes, floor, inbox, size, of }) => {
   if (size !== "phone") first.current ||= shown[0]?.id ?? "";
   const openId = of || (size === "phone" ? "" : first.current);
   const order = groups.filter(({ group, rows }) => !isFolded(group, rows)).flatMap(({ rows }) => rows);
+  /* The list around the open row, as it was before an act moved or removed this row. */
+  const place = useRef({ id: "", group: "", ids: [] });
+  const group = order.find(({ id }) => id === openId)?.group;
+  if (place.current.id !== openId || place.current.group === group) {
+    place.current = { id: openId, group, ids: order.map(({ id }) => id) };
+  }
   const step = (by) => () => {
-    const at = order.findIndex(({ id }) => id === openId);
-    const next = order[at < 0 ? 0 : Math.min(order.length - 1, Math.max(0, at + by))];
+    const { ids } = place.current;
+    const at = ids.indexOf(openId);
+    const way = by > 0 ? ids.slice(at + 1) : ids.slice(0, Math.max(0, at)).reverse();
+    const next = way.find((id) => order.some((row) => row.id === id));
     if (!next) return;
-    show("inbox", next.id, { replace: Boolean(of) });
-    document.querySelector(`.row a[href="${CSS.escape(hrefOf("inbox", next.id))}"]`)?.scrollIntoView({ block: "nearest" });
+    show("inbox", next, { replace: Boolean(of) });
+    rowOf(next)?.scrollIntoView({ block: "nearest" });
+    rowOf(next)?.focus({ preventScroll: true });
   };
+  const toKey = (name) => () => document.querySelector(`.detail [data-key="${name}"]`)?.focus();
   useKeys({
     j: step(1), k: step(-1),
-    Enter: () => document.querySelector(".detail h2")?.focus(),
-    v: () => document.querySelector('.detail [data-key="v"]')?.focus(),
+    Enter: toOpened,
+    v: toKey("v"),
+    e: toKey("e"),
     "/": () => document.querySelector(".find input")?.focus(),
   });
   const list = useRef();
@@ -267,11 +304,12 @@ export const Inbox = ({ me, changes, floor, inbox, size, of }) => {
   useLayoutEffect(() => {
     if (size !== "phone" || before.current === of) return;
     const target = of ? document.querySelector(".detail h2")
-      : document.querySelector(`.row a[href="${CSS.escape(hrefOf("inbox", before.current))}"]`);
+      : rowOf(before.current);
     target?.focus({ preventScroll: !of });
     before.current = of;
   });
-  const isNew = (id) => now - (inbox.arrivedAt.get(id) ?? -NEW_MS) < NEW_MS;
+  const isSince = (ms) => (id) => now - (inbox.arrivedAt.get(id) ?? -ms) < ms;
+  const isNew = isSince(NEW_MS);
   return html`
     <h1 class="sr" tabindex="-1">${say("Inbox: what waits for a person")}</h1>
     <${Panes} opened=${Boolean(of)} list=${html`
@@ -279,6 +317,7 @@ export const Inbox = ({ me, changes, floor, inbox, size, of }) => {
         ${size !== "desk" && html`<${Counts} inbox=${inbox} />`}
         <${Search} inbox=${inbox} />
       </div>
+      <${Above} rows=${shown} isNew=${isSince(ABOVE_MS)} />
       <p class="nothing" hidden=${shown.length}>${emptyText(inbox.rows, isFiltered)}</p>
       <div ref=${list}>${groups.map(({ group, rows }) => html`
         <${Group} key=${group.name} group=${group} rows=${rows} openId=${openId} isNew=${isNew}

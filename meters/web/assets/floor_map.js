@@ -3,6 +3,7 @@
 import { keep } from "./expiry.js";
 import * as api from "./floor_api.js";
 import { CountPlot, Spark, hourText } from "./floor_charts.js";
+import * as claims from "./floor_claims.js";
 import * as format from "./floor_format.js";
 import { Icon } from "./floor_icons.js";
 import { LATE_MS } from "./floor_panes.js";
@@ -57,15 +58,27 @@ const hrefFor = (table, win) => {
   return table.round_entry ? hrefOf("find", `${table.link}/${table.round_entry}`) : hrefOf("find", table.table);
 };
 
-const Tile = ({ table, links, win, now }) => {
+/* The wins of a table among the rows of the inbox; of those that hold it, the first one. */
+const winsAt = (table, rows) => (rows ?? []).filter(({ claim }) => claim?.link === table.link && claim.table === table.table);
+const holding = (wins) => wins.filter(({ claim }) => claims.holdsTable(claim))
+  .sort((one, other) => Date.parse(one.claim.at) - Date.parse(other.claim.at))[0];
+
+/* A table that is offline stays held by its hand pay. */
+const isHeld = (state, hold) => state === "held" || (state === "offline" && Boolean(hold));
+
+const Tile = ({ table, links, wins, now }) => {
   const state = stateOf(table, links);
-  const heldMs = now - Date.parse(win?.at ?? table.since);
-  const told = state === "held" ? format.span(heldMs) : WORDS[state];
-  const long = state === "held" && heldMs >= LATE_MS;
+  const hold = holding(wins);
+  const win = hold ?? wins[0];
+  const held = isHeld(state, hold);
+  const heldMs = now - Date.parse(hold?.claim.at ?? table.since);
+  const told = held ? format.span(heldMs) : WORDS[state];
+  const long = held && heldMs >= LATE_MS;
+  const label = !held ? told : state === "held" ? say("held {time}", { time: told }) : say("offline, held {time}", { time: told });
   return html`
     <li>
-      <a class="tile" data-state=${state} data-long=${long ? "" : null} data-table=${table.table} href=${hrefFor(table, win)}
-        aria-label=${`${table.table}, ${state === "held" ? say("held {time}", { time: told }) : told}`}>
+      <a class="tile" data-state=${state} data-held=${held ? "" : null} data-long=${long ? "" : null} data-table=${table.table} href=${hrefFor(table, win)}
+        aria-label=${`${table.table}, ${label}`}>
         <svg viewBox="0 0 100 66" preserveAspectRatio="none" aria-hidden="true"><path d=${OUTLINE} /></svg>
         <b>${table.table}</b>
         <span>${ICONS[state] && html`<${Icon} name=${ICONS[state]} />`}${told}</span>
@@ -73,18 +86,17 @@ const Tile = ({ table, links, win, now }) => {
     </li>`;
 };
 
-const tableCounts = ({ rows, links }) => {
-  const states = rows.map((table) => stateOf(table, links));
-  const count = (...names) => states.filter((state) => names.includes(state)).length;
-  return { tables: rows.length, held: count("held"), offline: count("offline"), online: rows.length - count("offline") };
+const tableCounts = ({ rows, links }, waiting) => {
+  const offline = rows.filter((table) => stateOf(table, links) === "offline").length;
+  const held = rows.filter((table) => isHeld(stateOf(table, links), holding(winsAt(table, waiting)))).length;
+  return { tables: rows.length, held, offline, online: rows.length - offline };
 };
 
 /* The map. `rows` are those of the inbox: a table with a win leads to it. */
 const FloorMap = ({ tables: { found, error }, rows }) => {
   const now = useNow();
   if (!found) return html`<p class="of" role="status">${error || say("Reading…")}</p>`;
-  const winAt = (table) => rows?.find(({ claim }) => claim?.link === table.link && claim.table === table.table);
-  const { tables, held, offline } = tableCounts(found);
+  const { tables, held, offline } = tableCounts(found, rows);
   return html`
     <h2>${say("Floor")} <span>${sayCount("{count} table", "{count} tables", tables)}</span>
       <span class="told">${[held && say("{count} held", { count: held }), offline && say("{count} offline", { count: offline })].filter(Boolean).join(" · ")}</span></h2>
@@ -92,7 +104,7 @@ const FloorMap = ({ tables: { found, error }, rows }) => {
       <pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V7" /></pattern>
     </defs></svg>
     <ul class="pit">${found.rows.map((table) => html`
-      <${Tile} key=${`${table.link} ${table.table}`} table=${table} links=${found.links} win=${winAt(table)} now=${now} />`)}</ul>`;
+      <${Tile} key=${`${table.link} ${table.table}`} table=${table} links=${found.links} wins=${winsAt(table, rows)} now=${now} />`)}</ul>`;
 };
 
 /* Each meter with its last 24 hours, its amount, and what wagers added in the last hour. */
@@ -154,13 +166,13 @@ export const DayPanels = ({ day }) => {
 };
 
 /* The numbers of the whole floor, for the head of the page. */
-export const FloorCounts = ({ floor: { tables, day } }) => {
-  const counts = tables.found && tableCounts(tables.found);
+export const FloorCounts = ({ floor: { tables, day }, rows }) => {
+  const counts = tables.found && tableCounts(tables.found, rows);
   return html`
     <ul class="floor-counts">
       ${counts && html`
         <li data-alarm=${counts.held ? "" : null}><${Icon} name="octagon" />${say("{count} held", { count: html`<b>${counts.held}</b>` })}</li>
-        <li>${say("{count} of {tables} online", { count: html`<b>${counts.online}</b>`, tables: counts.tables })}</li>`}
+        <li data-alarm=${counts.offline ? "" : null}>${say("{count} of {tables} online", { count: html`<b>${counts.online}</b>`, tables: counts.tables })}</li>`}
       ${day && html`<li>${say("{amount} paid today", { amount: html`<b>${money(day.paid)}</b>` })}</li>`}
     </ul>`;
 };

@@ -4,7 +4,7 @@ import * as format from "./floor_format.js";
 import { Icon } from "./floor_icons.js";
 import { useNow } from "./floor_reading.js";
 import { money } from "./money.js";
-import { html } from "./preact.js";
+import { html, useLayoutEffect, useRef } from "./preact.js";
 import { say } from "./say.js";
 
 export const LATE_MS = 180000;
@@ -18,18 +18,40 @@ export const Panes = ({ opened, list, shown, beside }) => html`
     ${beside && html`<aside class="pane beside" aria-label=${say("Floor")}>${beside}</aside>`}
   </div>`;
 
-/* A pane with a body that scrolls, and with acts that stay in sight. */
-export const Pane = ({ kind, of = {}, back, acts, children }) => html`
-  <article class=${`pane detail ${kind}`} ...${of}>
-    <div class="body" tabindex="0" role="region" aria-label=${say("Details")}>
-      ${back && html`<a class="back" href=${back}><${Icon} name="back" />${say("Back")}</a>`}
-      ${children}
-    </div>
-    ${acts && html`<div class="acts-bar">${acts}</div>`}
-  </article>`;
+/* How high the acts are: a receipt stands above them, and covers none. A refusal makes them higher: the
+   field that it is about stays in sight. */
+const useHeight = (bar, isShown) => useLayoutEffect(() => {
+  if (!isShown) return undefined;
+  const note = (px) => document.documentElement.style.setProperty("--acts-bar", `${px}px`);
+  const observer = new ResizeObserver(() => {
+    note(bar.current.offsetHeight);
+    bar.current.parentNode.querySelector(".body .field:focus-within, .body fieldset:focus-within")?.scrollIntoView({ block: "nearest" });
+  });
+  observer.observe(bar.current);
+  return () => {
+    observer.disconnect();
+    note(0);
+  };
+}, [isShown]);
 
-export const Nothing = ({ text }) => html`
-  <article class="pane detail empty"><p class="nothing">${text}</p></article>`;
+const BackLink = ({ href }) => html`<a class="back" href=${href}><${Icon} name="back" />${say("Back")}</a>`;
+
+/* A pane with a body that scrolls, and with acts that stay in sight. */
+export const Pane = ({ kind, of = {}, back, acts, children }) => {
+  const bar = useRef();
+  useHeight(bar, Boolean(acts));
+  return html`
+    <article class=${`pane detail ${kind}`} ...${of}>
+      <div class="body" tabindex="0" role="region" aria-label=${say("Details")}>
+        ${back && html`<${BackLink} href=${back} />`}
+        ${children}
+      </div>
+      ${acts && html`<div ref=${bar} class="acts-bar">${acts}</div>`}
+    </article>`;
+};
+
+export const Nothing = ({ text, back }) => html`
+  <article class="pane detail empty"><div class="nothing"><p>${text}</p>${back && html`<${BackLink} href=${back} />`}</div></article>`;
 
 export const Tag = ({ look, icon, children }) => html`
   <span class=${`tag ${look}`}><${Icon} name=${icon} />${children}</span>`;

@@ -4,43 +4,51 @@ import { html, useLayoutEffect, useState } from "./preact.js";
 import { say } from "./say.js";
 
 const SHOWN_MS = 10000;
+/* A finger leaves no pointer behind that could release the receipt, so only a mouse or the focus holds
+   it, and not for ever. */
+const HELD_MS = 30000;
 let made = 0;
-let receipts = [];
+let receipt = null;
 let draw = () => {};
 
 const set = (next) => {
-  receipts = next;
-  draw(receipts);
+  receipt = next;
+  draw(receipt);
 };
 
-const remove = (number) => set(receipts.filter((each) => each.number !== number));
+/* Show a receipt in place of the one before: its text, and links as elements. `isLate` if somebody
+   else acted first. */
+export const give = (text, links = [], { isLate = false } = {}) => set({ number: (made += 1), text, links, isLate });
 
-/* Show a receipt: its text, and links as elements. It stays while somebody points at it. */
-export const give = (text, links = []) => set([...receipts.slice(-2), { number: (made += 1), text, links }]);
+export const clear = () => set(null);
 
-export const clear = () => set([]);
-
-const Receipt = ({ number, text, links }) => {
+const Receipt = ({ number, text, links, isLate }) => {
   const [isHeld, setHeld] = useState(false);
+  const remove = () => { if (receipt?.number === number) clear(); };
   useLayoutEffect(() => {
-    const timer = !isHeld && setTimeout(remove, SHOWN_MS, number);
+    const timer = setTimeout(remove, isHeld ? HELD_MS : SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isHeld]);
+  useLayoutEffect(() => {
+    const timer = setTimeout(remove, HELD_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const hold = () => setHeld(true);
   const release = () => setHeld(false);
   return html`
-    <div class="receipt" onPointerEnter=${hold} onPointerLeave=${release} onFocusIn=${hold} onFocusOut=${release}>
+    <div class="receipt" data-late=${isLate ? "" : null} onPointerEnter=${(event) => event.pointerType === "mouse" && hold()}
+      onPointerLeave=${release} onFocusIn=${hold} onFocusOut=${release}>
       <p>${text}</p>
       ${links}
-      <button type="button" class="quiet" aria-label=${say("Close")} onClick=${() => remove(number)}>×</button>
+      <button type="button" class="quiet" aria-label=${say("Close")} onClick=${clear}>×</button>
     </div>`;
 };
 
 export const Receipts = () => {
-  const [shown, setShown] = useState(receipts);
+  const [shown, setShown] = useState(receipt);
   draw = setShown;
   return html`
     <section class="receipts" role="status" aria-label=${say("Receipts")}>
-      ${shown.map((each) => html`<${Receipt} key=${each.number} ...${each} />`)}
+      ${shown && html`<${Receipt} key=${shown.number} ...${shown} />`}
     </section>`;
 };

@@ -8,7 +8,7 @@ import { say } from "./say.js";
 
 /* The print of a slip is recorded with the name of the user. So it needs the PIN if the session has
    lapsed. */
-export const SlipLink = ({ claim, label }) => {
+export const SlipLink = ({ claim, label, kind = "" }) => {
   const path = `/api/v1/claims/${encodeURIComponent(claim.claim)}/slip.pdf`;
   const ask = (event) => {
     if (!session.hasLapsed()) return;
@@ -16,6 +16,6 @@ export const SlipLink = ({ claim, label }) => {
     openPin(() => window.open(path, "_blank", "noopener"));
   };
   return html`
-    <a class="button slip" href=${path} target="_blank" rel="noopener" onClick=${ask}>
+    <a class=${`button slip ${kind}`} href=${path} target="_blank" rel="noopener" onClick=${ask}>
       <${Icon} name="print" />${label}<span class="sr"> ${say("(payout slip, PDF)")}</span></a>`;
 };

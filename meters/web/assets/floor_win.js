@@ -4,24 +4,24 @@ import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
 import { ClaimActs, Payment, usePayment } from "./floor_decisions.js";
 import { CardsPanel, FactsPanel, StoryPanel, useRound, WagersPanel } from "./floor_evidence.js";
+import { overtake } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { Icon } from "./floor_icons.js";
 import { Amount, Pane, Tag, Waited } from "./floor_panes.js";
 import { useAnswer } from "./floor_reading.js";
 import { hasMeter, MeterPanel } from "./floor_win_meter.js";
 import { money } from "./money.js";
-import { html, useRef } from "./preact.js";
+import { html, useLayoutEffect, useRef } from "./preact.js";
 import { say, sayCount } from "./say.js";
 
 /* The steps of a win until nothing is left to do: title, who or what, and whether it is done. */
 const stepsOf = (claim, me) => {
   const { state, validated_by: first } = claim;
-  const isOver = state === "paid" || state === "rejected";
   const validated = Boolean(first) && state !== "pending";
   const byHand = claims.isHandPay(claim);
   const own = first === me.name;
-  const steps = claim.only_envy ? [] : [
-    [say("Validate"), validated ? `${first}, ${format.time(claim.validated_at)}` : state === "rejected" ? say("rejected") : say("a floorperson"), validated || isOver],
+  const steps = claim.only_envy ? [] : state === "rejected" ? [[say("Rejected"), claims.whoRejected(claim), true]] : [
+    [say("Validate"), validated ? `${first}, ${format.time(claim.validated_at)}` : say("a floorperson"), validated || state === "paid"],
     ...(byHand
       ? [
         [say("Slip"), claim.slip ?? say("print, sign"), Boolean(claim.slip)],
@@ -31,7 +31,7 @@ const stepsOf = (claim, me) => {
       : [[say("Pay#step"), format.paidFrom(claim.paid_from).toLowerCase(), validated || state === "paid"]]),
   ];
   const envy = claim.envy.length > 0 && claim.envy_state
-    ? [[say("Envy {amount}", { amount: money(claim.envy_amount) }), claim.envy_state === "rejected" ? say("not due")
+    ? [[say("Envy {amount}", { amount: html`<span class="sum">${money(claim.envy_amount)}</span>` }), claim.envy_state === "rejected" ? say("not due")
       : sayCount("the table pays {count} player", "the table pays {count} players", claim.envy.length), ["paid", "rejected"].includes(claim.envy_state)]]
     : [];
   return [...steps, ...envy];
@@ -42,7 +42,7 @@ const Steps = ({ claim, me }) => {
   const next = claim.state === "rejected" && !claims.owesEnvy(claim) ? -1 : steps.findIndex(([, , isDone]) => !isDone);
   return steps.length > 0 && html`
     <ol class="steps">${steps.map(([title, who, isDone], at) => html`
-      <li key=${title} data-step=${isDone ? "done" : at === next ? "now" : "next"} aria-current=${at === next ? "step" : null}>
+      <li key=${at} data-step=${isDone ? "done" : at === next ? "now" : "next"} aria-current=${at === next ? "step" : null}>
         <i aria-hidden="true">${isDone ? html`<${Icon} name="check" />` : at + 1}</i>
         <b>${title}</b> <span>${who}${isDone && html`<span class="sr">, ${say("done")}</span>`}</span></li>`)}
     </ol>`;
@@ -57,12 +57,14 @@ const Title = ({ claim }) => html`
     <div>
       <h2 tabindex="-1">${claims.shortPlace(claim)} <span>${say("· {link_name} · asset {asset}", { link_name: claim.link_name || claim.link, asset: claim.asset })}</span></h2>
       <${Amount} cents=${claims.due(claim)} />
-      <p><b>${claims.handName(claim)}</b>${` · ${claims.itemName(claim)}, ${money(claim.wagered)} · ${claims.share(claim)}`}</p>
+      ${claims.onlyEnvy(claim) && !claim.only_envy && !claim.request
+        ? html`<p><b>${say("Envy Bonuses")}</b>${` · ${say("owed since {time}", { time: format.time(claims.since(claim)) })} · ${claims.handName(claim)}, ${money(claim.amount)}`}</p>`
+        : html`<p><b>${claims.handName(claim)}</b>${` · ${claims.itemName(claim)}, ${money(claim.wagered)} · ${claims.share(claim)}`}</p>`}
     </div>
     <p class="tags">
       ${isWaiting(claim) && html`<${Waited} at=${claims.since(claim)} isTold />`}
       <${claims.Chip} claim=${claim} />
-      ${claims.isHandPay(claim) && html`<${Tag} look="handpay" icon="handpay">${say("Hand pay")}<//>`}
+      ${claims.isHandPay(claim) && !claims.onlyEnvy(claim) && html`<${Tag} look="handpay" icon="handpay">${say("Hand pay")}<//>`}
       ${claims.needsTaxDocuments(claim) && html`<${Tag} look="pending" icon="doc">${say("Tax documents needed")}<//>`}
     </p>
   </div>`;
@@ -72,6 +74,12 @@ export const Win = ({ claim, me, done, back }) => {
   const sees = me.rights.includes("wins");
   const round = useRound(claim, me);
   const payment = usePayment(claim, me, done);
+  /* An open dialog about the win must not outlive a colleague's decision. */
+  const isFirst = useRef(true);
+  useLayoutEffect(() => {
+    if (!isFirst.current) overtake(claim.claim);
+    isFirst.current = false;
+  }, [claim.state, claim.request?.entry, claim.envy_state]);
   return html`
     <${Pane} kind="win" of=${{ "data-claim": claim.claim, "data-state": claims.look(claim) }} back=${back}
       acts=${sees && html`<${ClaimActs} claim=${claim} me=${me} done=${done} payment=${payment} />`}>

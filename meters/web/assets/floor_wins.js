@@ -121,7 +121,9 @@ export const Wins = ({ me, changes, size, of }) => {
       setStatus(foundText(all, page.next));
     } catch (error) {
       const { message } = api.refusal(error);
-      if (number === asked.current) setStatus(message);
+      if (number !== asked.current) return;
+      if (before === null) setFound({ query: null, wins: [], next: null });
+      setStatus(message);
     } finally {
       setBusy(false);
     }
