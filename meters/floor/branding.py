@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from unicodedata import east_asian_width
 
 import msgspec
 
@@ -29,7 +30,7 @@ class BrandingText(Config, frozen=True, kw_only=True):
         validated: after a win that a floorperson has just validated.
         closed: at a meter whose link accepts no wagers.
         unavailable: at a meter without a current amount (duty D14).
-        foot: the line at the bottom of every page; empty for no line.
+        foot: the text at the bottom of every page, in one or two lines; empty for none.
     """
 
     jackpot: Phrase = "Jackpot"
@@ -83,6 +84,48 @@ class Branding(Config, frozen=True, kw_only=True):
 
 _ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 
+FOOT_WIDTH_MAX: Final = 96
+"""The width of the widest line at the bottom that displays can show, in small letters."""
+_ONE_LINE_MAX: Final = 60
+_WORD: Final = r"[^\s\u2e80-\U0010ffff]"  # not of a script that is written without spaces
+_NUMBER: Final = re.compile(rf"{_WORD}*[0-9]{_WORD}*(?: {_WORD}*[0-9]{_WORD}*)*")
+_WHOLE: Final = re.compile(rf"{_NUMBER.pattern}|{_WORD}+")
+"""What no line ends within: a word of letters, or a number with its groups."""
+
+
+def text_width(text: str) -> float:
+    """Return the width of a text of displays in small letters."""
+    return sum(
+        2.2 if east_asian_width(sign) in "WF" else 1.3 if sign.isupper() else 1 for sign in text
+    )
+
+
+def foot_lines(foot: str) -> tuple[str, ...]:
+    """Return the one or two lines of the text at the bottom, of about the same width.
+
+    >>> foot_lines("Must be 21 · 1-800-GAMBLER")
+    ('Must be 21 · 1-800-GAMBLER',)
+    >>> foot_lines("If you or someone you know has a gambling problem, call 1 800 426 2537.")
+    ('If you or someone you know has a', 'gambling problem, call 1 800 426 2537.')
+    """
+    foot = " ".join(foot.split())
+    if text_width(foot) <= _ONE_LINE_MAX:
+        return (foot,) if foot else ()
+    within = {at for whole in _WHOLE.finditer(foot) for at in range(whole.start() + 1, whole.end())}
+    breaks = [at for at in range(1, len(foot)) if at not in within]
+    lines = [(foot[:at].strip(), foot[at:].strip()) for at in breaks]
+    return min(lines, key=lambda pair: max(map(text_width, pair)), default=(foot,))
+
+
+def unbroken(line: str) -> str:
+    """Return a line whose numbers, such as a telephone number, no browser breaks."""
+    return _NUMBER.sub(
+        lambda number: (
+            number[0].replace("-", "-\N{WORD JOINER}").replace(" ", "\N{NO-BREAK SPACE}")
+        ),
+        line,
+    )
+
 
 def branding_problems(branding: Branding) -> Iterator[Problem]:
     """Yield the errors that the types of the fields cannot detect."""
@@ -91,6 +134,11 @@ def branding_problems(branding: Branding) -> Iterator[Problem]:
             yield ("signage", "night", key), f'{key} is a time of day, such as "02:00"'
     if len(set(branding.languages)) < len(branding.languages):
         yield ("signage", "languages"), "a language is in the list twice"
+    lines = foot_lines(branding.wording.foot)
+    if any(text_width(line) > FOOT_WIDTH_MAX for line in lines):
+        longest = max(lines, key=text_width)
+        reason = f"it does not fit into two lines: {longest!r} is too long for one"
+        yield ("signage", "wording", "foot"), reason
     for at, origin in enumerate(branding.frame_origins):
         if not _ORIGIN.fullmatch(origin):
             reason = f'{origin!r} is no origin: write "https://player.example", without a path'

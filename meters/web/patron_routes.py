@@ -159,15 +159,28 @@ def _preview_route(floor: Floor, displays: DisplayState, page_version: str) -> H
 
 
 def _meter_routes(floor: Floor, displays: DisplayState) -> list[HTTPRouteHandler]:
+    origins = floor.signage.frame_origins
+
+    def allowed(request: WebRequest) -> dict[str, str]:
+        """Let pages of the origins in the floor file show a picture, and read an answer."""
+        if not origins:
+            return {}
+        headers = {"Cross-Origin-Resource-Policy": "cross-origin", "Vary": "Origin"}
+        origin = request.headers.get("origin", "")
+        return headers | ({"Access-Control-Allow-Origin": origin} if origin in origins else {})
+
     def shown(link: str, meter: str | None) -> ShownMeter:
         return _shown(displays, _find(floor, displays, link), meter)
 
     @get("/signage/{link:str}/meter.json")
-    async def show_meter(link: FromPath[str], meter: FromQuery[str | None] = None) -> ShownMeter:
-        return shown(link, meter)
+    async def show_meter(
+        request: WebRequest, link: FromPath[str], meter: FromQuery[str | None] = None
+    ) -> Response[ShownMeter]:
+        return Response(shown(link, meter), headers=allowed(request))
 
     @get("/signage/{link:str}/meter.png")
     async def draw_meter(
+        request: WebRequest,
         link: FromPath[str],
         meter: FromQuery[str | None] = None,
         size: FromQuery[Literal["small", "medium", "large"]] = "medium",
@@ -175,7 +188,7 @@ def _meter_routes(floor: Floor, displays: DisplayState) -> list[HTTPRouteHandler
         found = shown(link, meter)
         closed = found.state == "closed"
         body = await asyncio.to_thread(picture, found.amount, _HEIGHTS[size], closed=closed)
-        return Response(body, media_type="image/png")
+        return Response(body, media_type="image/png", headers=allowed(request))
 
     return [show_meter, draw_meter]
 

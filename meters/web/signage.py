@@ -22,7 +22,15 @@ from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
 from bonus.display import coin_money, money, short_money
-from meters.floor.branding import Branding, Language, Logo, read_logo
+from meters.floor.branding import (
+    Branding,
+    Language,
+    Logo,
+    foot_lines,
+    read_logo,
+    text_width,
+    unbroken,
+)
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.patron_words import patron_words
 from meters.floor.paytable_text import meters_by_wager, pays_of, ranks_of, winners_of
@@ -63,6 +71,11 @@ class _Note(NamedTuple):
         """
         length = sum(2.6 if sign >= _WIDE_FROM else 1 for sign in self.what + self.word)
         return math.ceil(max(1, length) / 6) * 6
+
+
+def _chars(*lines: str) -> int:
+    """Return the width of the widest line in steps of six, by which the style sheet sets sizes."""
+    return math.ceil(max(1.0, *map(text_width, lines), 0.0) / 6) * 6
 
 
 def signage_routes(
@@ -287,6 +300,8 @@ class Signage:
             terms=terms,
             table=table,
             game=self._game(links[0], table),
+            foot=[unbroken(line) for line in foot_lines(self._words.foot)],
+            foot_chars=_chars(*foot_lines(self._words.foot)),
         )
 
     @staticmethod

@@ -214,6 +214,7 @@ SIGNAGE: Final = (
     Mistake(77, 'jackpot = "Jackpot"', 'jackpott = "Jackpot"', "is jackpot meant"),
     Mistake(78, '"Pending verification"', '""', "pending is empty"),
     Mistake(81, '"Temporarily unavailable"', f'"{"x" * 61}"', "has 60 characters at most"),
+    Mistake(82, '"Play responsibly"', f'"{"x" * 61} {"y" * 97}"', "does not fit into two lines"),
 )
 TOML: Final = (
     Mistake(35, '"T-1"', "T-1", "a text needs quotes"),

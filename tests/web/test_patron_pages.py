@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 from playwright.async_api import Browser, Page, expect
 
@@ -41,6 +42,23 @@ async def test_the_bar_has_the_validated_wins_while_the_link_is_live(
     stand.keep_beating(tcp_main="inoperable")
     await expect(last).to_be_empty()
     await expect(today).to_be_empty()
+
+
+async def test_the_bar_of_a_view_with_one_link_has_the_wins_of_this_link(
+    page: Page, sides: Sides
+) -> None:
+    stand = await sides(f'{FLOOR}\n[signage]\nrotate = "links"\nrotate_seconds = 600')
+    for number, link in enumerate(stand.floor.link):
+        for meter in link.meter:
+            stand.put(112_362, 7, link=link.id, meter=meter.meter_id)
+        stand.displays.put_wins(
+            WinsRow(link=link.id, day="2026-11-20", count=number + 2, amount=160_000)
+        )
+    await opened(page, stand)
+    today = page.locator(".fact.today")
+    for count in (2, 3, 2):
+        await expect(today).to_have_text(f"Won today {count} jackpots, $1,600.00")
+        await page.locator(".floor").click()
 
 
 async def test_a_preview_shows_only_what_is_invented_under_a_band(page: Page, stand: Stand) -> None:
@@ -179,6 +197,64 @@ async def test_a_meter_as_a_file_has_no_amount_unless_it_is_current(stand: Stand
     assert (found["state"], found["amount"], found["text"]) == ("unavailable", None, "")
     assert sum(opacities((await stand.get(drawn)).content)) == 0
     assert (await stand.get("/signage/tcp-main/meter.json?meter=none")).status_code == 404
+
+
+async def test_only_pages_of_the_listed_origins_have_a_meter_from_elsewhere(
+    stand: Stand, sides: Sides
+) -> None:
+    own, other = "https://player.example", "https://other.example"
+    listed = await sides(f'{FLOOR}\n[signage]\nframe_origins = ["{own}"]')
+
+    async def headers(of: Stand, path: str, origin: str) -> tuple[str, str | None]:
+        found = (await of.get(path, Origin=origin)).headers
+        names = "cross-origin-resource-policy", "access-control-allow-origin"
+        return found[names[0]], found.get(names[1])
+
+    for name in ("meter.json", "meter.png"):
+        path = f"/signage/tcp-main/{name}"
+        assert await headers(listed, path, own) == ("cross-origin", own)
+        assert await headers(listed, path, other) == ("cross-origin", None)
+        assert await headers(stand, path, own) == ("same-origin", None)
+    assert await headers(listed, "/signage/tcp-main", own) == ("same-origin", None)
+
+
+FOOT_TEXT = "If you or someone you know has a gambling problem, help is there. Call 1-800-GAMBLER."
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1280, 720), (3840, 1080), (800, 480)])
+async def test_the_text_at_the_bottom_comes_whole_before_the_wins(
+    page: Page, sides: Sides, size: tuple[int, int]
+) -> None:
+    stand = await sides(f'{FLOOR}\n[signage]\nwording.foot = "{FOOT_TEXT}"')
+    stand.put(112_362, 7)
+    win = msgspec.structs.replace(WIN, table="TCP-0000000000000000000000000000003", amount=10**9)
+    stand.displays.put_wins(
+        WinsRow(
+            link="tcp-main", day="2026-11-20", count=1_000, amount=10**10, latest=(win,), last=win
+        )
+    )  # fmt: skip
+    await page.set_viewport_size({"width": size[0], "height": size[1]})
+    await opened(page, stand, "/signage/tcp-main")
+    await expect(page.locator(".fact.last")).not_to_be_empty()
+    found = await page.evaluate(
+        """() => {
+          const bar = document.querySelector(".bar").getBoundingClientRect();
+          const lines = [...document.querySelectorAll(".foot span")];
+          const boxes = lines.map((line) => line.getBoundingClientRect());
+          const facts = [...document.querySelectorAll(".fact")]
+            .map((fact) => fact.getBoundingClientRect())
+            .filter((fact) => fact.width && fact.top < bar.bottom - 1);
+          const isIn = (box) => box.top >= bar.top && box.bottom <= bar.bottom + 1
+            && box.left >= 0 && box.right <= innerWidth;
+          return {
+            rows: new Set(boxes.map((box) => box.top)).size,
+            whole: [...boxes, ...facts].every(isIn) && bar.bottom <= innerHeight,
+            apart: facts.every((fact) => boxes.every((box) => fact.right < box.left)),
+            scrolls: document.documentElement.scrollHeight > innerHeight,
+          };
+        }"""
+    )
+    assert found == {"rows": 2, "whole": True, "apart": True, "scrolls": False}
 
 
 def opacities(picture: bytes) -> list[int]:

@@ -60,9 +60,10 @@ export class Bar {
     this.rows.set(row.link, row);
   }
 
-  /* Show the wins of the links that are live; without one, none. */
+  /* Show the wins of the links that are live and on the screen; without one, none. */
   render(links) {
-    const rows = [...this.rows.values()].filter(({ link }) => links.get(link)?.live());
+    const isShown = (link) => link?.live() && !link.element.hidden;
+    const rows = [...this.rows.values()].filter(({ link }) => isShown(links.get(link)));
     const titles = new Map();
     for (const [id, link] of links) {
       for (const [meter, { title }] of link.meters) titles.set(`${id} ${meter}`, title);
