@@ -96,7 +96,7 @@ _WHOLE: Final = re.compile(rf"{_NUMBER.pattern}|{_WORD}+")
 def text_width(text: str) -> float:
     """Return the width of a text of displays in small letters."""
     return sum(
-        2.2 if east_asian_width(sign) in "WF" else 1.3 if sign.isupper() else 1 for sign in text
+        2.6 if east_asian_width(sign) in "WF" else 1.3 if sign.isupper() else 1 for sign in text
     )
 
 

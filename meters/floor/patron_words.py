@@ -74,7 +74,12 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     hand: str = "Hand"
     wins: str = "Wins"
     envy: str = "Envy"
+    ace_king_queen: str = "Ace, king, queen of spades"
+    other_royal: str = "Any other royal flush"
+    highest_rule: str = "Highest hand only."
     envy_rule: str = "Envy Bonus: paid to every other player who made the wager."
+    magic_rule: str = "Magic Card: the drawn card is one of your five."
+    lucky_rule: str = "Lucky Bonus: your seat is drawn."
     magic_card: str = "Magic Card"
     lucky_bonus: str = "Lucky Bonus"
 
@@ -111,12 +116,18 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
 def patron_words(branding: Branding, language: Language) -> PatronWords:
     """Return the words in a language. The facility's own ones are in the first of its languages.
 
-    Its title, and its line at the bottom of a page, are in all of them.
+    Its title, and its line at the bottom of a page, are in all of them. Its words for a closed and
+    for an unavailable meter also stand over the messages for a whole screen.
     """
     own = branding.wording
     if language != branding.languages[0]:
         own = BrandingText(foot=own.foot)
-    words = PatronWords(title=branding.title, **msgspec.structs.asdict(own))
+    heads = {
+        f"{name}_head": text
+        for name in ("closed", "unavailable")
+        if (text := getattr(own, name)) != getattr(BrandingText(), name)
+    }
+    words = PatronWords(title=branding.title, **msgspec.structs.asdict(own), **heads)
     if language == "en":
         return words
     catalog = translations("meters.floor", language)

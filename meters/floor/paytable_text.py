@@ -62,12 +62,13 @@ class Pays:
 
     `columns` are the headings after that of the hands; `envy` says which of them are for the Envy
     Bonus. `rows` has the highest hand first, and at the end the draws. Amounts are in dollars, for
-    one wager.
+    one wager. `rules` are sentences below.
     """
 
     columns: tuple[str, ...]
     envy: tuple[bool, ...]
     rows: tuple[PayRow, ...]
+    rules: tuple[str, ...]
 
     @property
     def has_envy(self) -> bool:
@@ -157,18 +158,27 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
             cells = tuple(cell for pays in shown.values() for cell in _cells(pays, hand))
             of_meter = any(part.meter for cell in cells for part in cell)
             cards = _cards(hand, top.terms, examples=True) if of_meter else ()
-            rows.append(PayRow(words.hand_text(hand), cards, cells))
+            name = _name(hand, (each for pays in shown.values() for each in pays.hands), words)
+            rows.append(PayRow(name, cards, cells))
+    envy = tuple(envy for _, envy in columns)
+    rules = [words.highest_rule, *([words.envy_rule] if any(envy) else [])]
     terms = top.terms
-    for title, every, for_1 in (
-        (words.magic_card, top.magic_card_every, terms.magic_card_for_1),
-        (words.lucky_bonus, top.lucky_every, terms.lucky_bonus_for_1),
+    for title, rule, every, for_1 in (
+        (words.magic_card, words.magic_rule, top.magic_card_every, terms.magic_card_for_1),
+        (words.lucky_bonus, words.lucky_rule, top.lucky_every, terms.lucky_bonus_for_1),
     ):
         if every:
             won = (Part("sum", short_money(for_1 * top.wager)),)
             rows.append(PayRow(title, (), (won, *(() for _ in columns[1:]))))
-    return Pays(
-        tuple(title for title, _ in columns), tuple(envy for _, envy in columns), tuple(rows)
-    )
+            rules.append(rule)
+    return Pays(tuple(title for title, _ in columns), envy, tuple(rows), tuple(rules))
+
+
+def _name(hand: str, beside: Iterable[str], words: PatronWords) -> str:
+    """Return the words for a hand: a royal flush beside that of spades is one of another suit."""
+    if hand == "royal_flush" and "royal_flush_spades" in beside:
+        return words.other_royal
+    return words.hand_text(hand)
 
 
 def winners_of(meter: Meter, words: PatronWords) -> tuple[Winner, ...]:
@@ -207,15 +217,16 @@ def _pays_in(meters: Sequence[Meter], game: str, words: PatronWords) -> _GamePay
 def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ...]:
     terms = meter.terms_in(game)
     percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
+    hands = _shown(terms, percents)
     return tuple(
         Winner(
             "",
-            words.hand_text(hand),
+            words.ace_king_queen if hand == "mini_royal_spades" else _name(hand, hands, words),
             _cards(hand, terms, examples=False),
             words.share.format(percent=words.percent(percents[hand])),
             percents[hand] == 100,
         )
-        for hand in _shown(terms, percents)
+        for hand in hands
     )
 
 

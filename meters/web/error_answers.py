@@ -93,12 +93,16 @@ def error_response(
     )
 
 
-def _on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
+def reasons_of(error: HTTPException) -> list[str]:
+    """Return what is wrong with each value of a request, if the error says it."""
+    wrong = error.extra if isinstance(error.extra, list) else []
+    found = [str(each.get("message", "")) for each in wrong if isinstance(each, dict)]
+    return [reason for reason in found if reason]
+
+
+def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
     code = http.HTTPStatus(error.status_code).name.lower()
-    message = error.detail
-    if isinstance(error.extra, list):
-        reasons = [str(each.get("message", "")) for each in error.extra if isinstance(each, dict)]
-        message = "; ".join([message, *filter(None, reasons)])
+    message = "; ".join([error.detail, *reasons_of(error)])
     return error_response(error.status_code, ErrorText(code, message), error.headers)
 
 
@@ -158,7 +162,7 @@ def _on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
 
 
 ERROR_ANSWERS: Final[ExceptionHandlersMap] = {
-    HTTPException: _on_http_error,
+    HTTPException: on_http_error,
     RoundError: _on_round_error,
     UsersError: _on_users_error,
     ActError: _on_refusal,

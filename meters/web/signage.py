@@ -15,8 +15,8 @@ from typing import Final, Literal, NamedTuple, get_args
 from urllib.parse import urlencode
 
 import msgspec
-from litestar import MediaType, get
-from litestar.exceptions import NotFoundException, ValidationException
+from litestar import MediaType, Response, get
+from litestar.exceptions import HTTPException, NotFoundException, ValidationException
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
@@ -39,6 +39,7 @@ from meters.http.middleware import framed_by
 from meters.http.page_files import load_template
 from meters.http.strict_requests import WebRequest
 from meters.web.display_state import DisplayState, JackpotRow, MeterRow
+from meters.web.error_answers import ErrorBody, on_http_error, reasons_of
 from meters.web.preview import Preview, PreviewDisplay
 
 _ROOM_MOST: Final = 12
@@ -50,6 +51,7 @@ _WITH_SHEETS: Final = frozenset({"vi", "zh-Hans"})
 
 _WIDE_FROM: Final = "\u2e80"
 _TEMPLATE: Final = load_template("meters.web", "signage_page.html")
+_ADDRESSES: Final = load_template("meters.web", "signage_addresses.html")
 _STAGE: Final = load_template("meters.web", "signage_stage.html")
 _SIDES: Final = ("width", "height")
 _PIXELS: Final = re.compile(r"[1-9][0-9]{1,4}")
@@ -97,6 +99,7 @@ def signage_routes(
         media_type=MediaType.HTML,
         response_headers=framed_by(floor.signage.frame_origins),
         before_request=_stage(floor.signage, page_version),
+        exception_handlers={HTTPException: _addresses(floor, page_version)},
     )
 
     @get("/")
@@ -183,6 +186,28 @@ def languages_of(branding: Branding, fixed: str | None) -> tuple[Language, ...]:
 
 def sheets_of(languages: Sequence[Language]) -> list[str]:
     return [f"language_{each}.css" for each in languages if each in _WITH_SHEETS]
+
+
+def _addresses(
+    floor: Floor, page_version: str
+) -> Callable[[WebRequest, HTTPException], Response[str] | Response[ErrorBody]]:
+    """Return what answers a browser's wrong address with the right ones."""
+
+    def list_addresses(
+        request: WebRequest, error: HTTPException
+    ) -> Response[str] | Response[ErrorBody]:
+        if "text/html" not in request.headers.get("accept", ""):
+            return on_http_error(request, error)
+        page = _ADDRESSES.render(
+            version=page_version,
+            facility=floor.facility,
+            message="; ".join(reasons_of(error)) or error.detail,
+            links=floor.link,
+            previews=get_args(Preview),
+        )
+        return Response(page, status_code=error.status_code, media_type=MediaType.HTML)
+
+    return list_addresses
 
 
 def _is_alone(links: tuple[Link, ...]) -> bool:
@@ -289,7 +314,7 @@ class Signage:
             texts=msgspec.json.encode(self._words).decode(),
             logo=self._logo is not None,
             title=links[0].name if watched else self._words.title,
-            stake=self._stake(links),
+            stakes=self._stakes(links),
             stream=stream,
             transparent=transparent and ("one" if _is_alone(links) else "all"),
             preview=preview,
@@ -309,8 +334,17 @@ class Signage:
         played = {each.id: each.chapter.title for each in link.table}
         return played.get(table, "")
 
-    def _stake(self, links: tuple[Link, ...]) -> dict[str, str] | None:
-        """Return the wager that all meters of the page have; None if they differ."""
+    def _stakes(self, links: tuple[Link, ...]) -> list[dict[str, object]]:
+        """Return the wagers that all meters of a view have: of one link, or of all together."""
+        views = {link.id: (link,) for link in links} | ({"": links} if len(links) > 1 else {})
+        stakes = {view: self._stake(of) for view, of in views.items()}
+        return [{"of": view, **stake} for view, stake in stakes.items() if stake]
+
+    def _stake(self, links: tuple[Link, ...]) -> dict[str, object] | None:
+        """Return the wager that all meters of the links have; None if they differ.
+
+        `is_one` says that one such wager feeds them all.
+        """
         meters = [meter for link in links for meter in link.meter]
         wagers = {self._wager(link, meter) for link in links for meter in link.meter}
         if len(wagers) != 1:
@@ -318,11 +352,12 @@ class Signage:
         (wager,) = wagers
         groups = [group for link in links for group in meters_by_wager(link.meter)]
         words = self._words
+        is_one = len(groups) == 1 and len(meters) > 1
         plays = words.feeds_each if len(meters) > 1 else ""
-        if len(groups) == 1 and len(meters) > 1:
+        if is_one:
             plays = words.feeds_all.format(count=words.number(len(meters)))
-        amount = coin_money(wager)
-        return {"chip": amount, "wager": words.wager.format(amount=amount), "plays": plays}
+        amount, said = coin_money(wager), words.wager.format(amount=coin_money(wager))
+        return {"chip": amount, "wager": said, "plays": plays, "is_one": is_one}
 
     def _wager(self, link: Link, meter: Meter) -> int:
         row = self._rows.get((link.id, meter.meter_id))
@@ -359,6 +394,7 @@ class Signage:
             "age_ms": 0 if row is None else row.age_ms,
             "shown": shown,
             "tiers": any(tiers.values()),
+            "stake": self._stake((link,)),
             "meters": meters,
             "pays": self._pays(ordered, tiers) if pays else [],
         }

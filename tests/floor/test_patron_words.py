@@ -87,6 +87,8 @@ def test_a_facilitys_words_are_in_its_first_language() -> None:
         "Cerrado hoy", "se lo lleva todo", "21+",
     )  # fmt: skip
     assert (english.closed, english.foot, english.title) == ("Closed", "21+", "Botes")
+    assert (spanish.closed_head, english.closed_head) == ("Cerrado hoy", "Jackpots are closed")
+    assert spanish.unavailable_head == "Un momento, por favor"
     assert spanish.hand_text("royal_flush") == "Escalera real"
     assert spanish.hand_text("dragon_seven") == english.hand_text("dragon_seven") == "Dragon seven"
     assert (spanish.number(3), english.number(3)) == ("tres", "three")

@@ -146,7 +146,7 @@ async def test_the_page_is_light_and_names_nothing_elsewhere(stand: Stand) -> No
         "diamond",
     )  # fmt: skip
     names = [name for name in load_assets(stand.floor).bodies if name.startswith(ours + shared)]
-    assert len(names) == 36
+    assert len(names) == 37
     texts, sent = [page], 0
     for name in names:
         answer = await stand.get(f"/assets/{version[1]}/{name}")

@@ -61,6 +61,38 @@ async def test_the_bar_of_a_view_with_one_link_has_the_wins_of_this_link(
         await page.locator(".floor").click()
 
 
+async def test_a_view_with_one_link_has_its_wager_beside_the_title(
+    page: Page, sides: Sides
+) -> None:
+    stand = await sides(f'{FLOOR}\n[signage]\nrotate = "links"\nrotate_seconds = 600')
+    for link in stand.floor.link:
+        for meter in link.meter:
+            stand.put(112_362, 7, link=link.id, meter=meter.meter_id)
+    await opened(page, stand)
+    stake = page.locator(".stake:visible")
+    await expect(stake).to_have_count(0)  # its meters have different wagers
+    await expect(page.locator(f"{MAIN} .wager")).to_have_text("$1 wager")
+    await page.locator(".floor").click()
+    await expect(stake).to_contain_text("$5 wager")
+    said = page.locator('[data-link="pit-2"] .said').first
+    assert await said.evaluate("(said) => getComputedStyle(said).clipPath") != "none"
+
+
+async def test_the_first_hand_stays_readable_while_a_win_is_pending(
+    page: Page, stand: Stand
+) -> None:
+    for meter in stand.floor.link[0].meter:
+        stand.put(112_362, 7, meter=meter.meter_id)
+    await opened(page, stand, "/signage/tcp-main")
+    stand.hit(amount=1_000)
+    note, wins = page.locator(f"{MAIN} .note"), page.locator(f"{MAIN} .wins li:visible")
+    await expect(note).to_contain_text("TCP-03")
+    for width, height in ((1920, 1080), (1080, 1920), (800, 480)):
+        await page.set_viewport_size({"width": width, "height": height})
+        await expect(wins).not_to_have_count(0)
+        await expect(note).to_be_visible()
+
+
 async def test_a_preview_shows_only_what_is_invented_under_a_band(page: Page, stand: Stand) -> None:
     stand.put(112_362, 7)
     stand.hit(table="TCP-77")

@@ -57,7 +57,7 @@ HOUSE_FLOOR: Final = floor_text(
 # In River Duel, a royal flush of spades is paid as any royal flush.
 STUD_AND_DUEL: Final = """
 Royal flush of spades | Keystone Mega + $1,000 | $200 | Keystone Mega
-Royal flush | Keystone Major + 50% of Keystone Mega | $100 | Keystone Mega
+Any other royal flush | Keystone Major + 50% of Keystone Mega | $100 | Keystone Mega
 Straight flush | Keystone Major | | Keystone Major
 Four of a kind | Keystone Minor + $25 | | Keystone Minor
 Full house | 10% of Keystone Minor | | $20
@@ -133,11 +133,11 @@ def with_paytable(stand: Stand, paytable: str) -> Link:
 async def test_the_signage_says_which_hands_win_the_meter(stand: Stand) -> None:
     text = (await stand.get("/signage/tcp-main")).text
     for line in (
-        "<b data-say>Mini-royal of spades</b> <span data-say>wins it all</span>",
+        "<b data-say>Ace, king, queen of spades</b> <span data-say>wins it all</span>",
         "<b data-say>Royal flush</b> <span data-say>wins it all</span>",
         "<b data-say>Straight flush</b> <span data-say>10%</span>",
         "<b data-say>Royal flush of spades</b> <span data-say>wins it all</span>",
-        "<b data-say>Royal flush</b> <span data-say>25%</span>",
+        "<b data-say>Any other royal flush</b> <span data-say>25%</span>",
     ):
         assert line in text
 
@@ -176,6 +176,43 @@ async def test_a_link_or_a_table_that_there_is_not_is_refused_with_those_that_ar
         response = await stand.get(path)
         assert response.status_code == 404
         assert known in response.json()["error"]["message"]
+    asked = (
+        "/signage/nowhere",
+        f"{PAYS}/TCP-02",
+        "/signage/pit-2?preview=hits",
+        "/signage/x?meter",
+    )
+    for path in asked:
+        shown = await stand.get(path, Accept="text/html,*/*")
+        assert shown.status_code in {400, 404}
+        for address in ("/signage/pit-2", f"{PAYS}/TCP-01", "/signage/pit-2?preview=hit"):
+            assert f'href="{address}"' in shown.text
+
+
+async def test_a_phone_has_a_line_a_meter_and_a_paytable_on_its_first_screen(
+    page: Page, stand: Stand
+) -> None:
+    for meter in stand.floor.link[0].meter:
+        stand.put(1_512_345, 5, meter=meter.meter_id)
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await page.goto(stand.url + PAYS)
+    await shows(page, "$15,123.45")
+    for meter in stand.floor.link[0].meter:
+        stand.hit(claim=meter.meter_id, meter=meter.meter_id, amount=1_512_345)
+    await expect(page.locator(".meter .note:visible")).to_have_count(4)
+    await expect(page.locator(".celebration")).to_be_hidden(timeout=90_000)
+    lower = await page.evaluate(
+        """() => [...document.querySelectorAll(".meter")].map((meter) => {
+          const amount = meter.querySelector(".amount").getBoundingClientRect();
+          const tag = meter.querySelector(".tag").getBoundingClientRect();
+          const note = meter.querySelector(".note").getBoundingClientRect();
+          return tag.right < amount.left && amount.bottom < note.top + 3 && note.left > 0;
+        })"""
+    )
+    assert lower == [True] * 4
+    first = await page.locator(".paytable tbody tr").first.bounding_box()
+    assert first is not None
+    assert first["y"] + first["height"] < 844
 
 
 @pytest.mark.duty("D1")
@@ -203,7 +240,9 @@ async def test_signage_takes_the_change_when_the_link_opens_again(page: Page, st
     other = msgspec.structs.replace(link.meter[3], id="progressive")
     stand.displays.put_terms(msgspec.structs.replace(link, meter=(other, *link.meter[1:3])))
     stand.keep_beating()
-    await expect(page.locator(f"{MAIN} .wins")).to_contain_text("Royal flush 25%", timeout=20_000)
+    await expect(page.locator(f"{MAIN} .wins")).to_contain_text(
+        "Any other royal flush 25%", timeout=20_000
+    )
 
 
 @pytest.mark.slow
@@ -271,11 +310,18 @@ def _dollars(cell: str, wager_cents: int) -> str:
     return f"${number * wager_cents // 100 if cell.endswith('for 1') else number:,}"
 
 
+def hand_of(row: str) -> str:
+    """Return the law's name of the hand in a row."""
+    said = row.partition("|")[0].strip()
+    return "Royal flush" if said == "Any other royal flush" else said
+
+
 def shown_of(tables: Tables) -> Shown:
     found: Shown = Counter()
     for meters, rows in tables.of.items():
         for row in rows:
-            hand, cell, envy, *_ = [*(part.strip() for part in row.split("|")), "", ""]
+            _, cell, envy, *_ = [*(part.strip() for part in row.split("|")), "", ""]
+            hand = hand_of(row)
             for part in cell.split(" + ") if cell else ():
                 found[f"{meters} {hand}", part] += 1
             if envy:
@@ -345,7 +391,7 @@ async def test_every_cell_and_every_envy_bonus_is_shown_once(
                 tables = Tables((await client.get(f"/signage/link-{number}/pays{path}")).text)
                 assert shown_of(tables) == expected
                 for rows in tables.of.values() if file else ():
-                    hands = [row.partition(" |")[0] for row in rows]
+                    hands = [hand_of(row) for row in rows]
                     ranked = [hand for hand in hands if hand not in _DRAWS]
                     assert ranked in [
                         [hand for hand in best if hand in ranked] for best in rankings

@@ -224,7 +224,7 @@ async ({ states, far, least }) => {
   let celebrating = false;
   let ribbon = null;
   const seen = (element) => element.checkVisibility({ visibilityProperty: true })
-    && !element.closest(".pause, .said, [hidden]")
+    && !element.closest(".pause, [hidden]")
     && (element.matches(".note, .note *") || getComputedStyle(element).clipPath === "none")
     && (!celebrating || element.closest(".celebration, .demonstration"))
     && (!ribbon || !element.closest(".bar"));

@@ -20,6 +20,7 @@ const RETRY_MAX_MS = 10000;
 const STALE_MS = 4000;
 const BEHIND_MS = 5000;
 const EACH_HIT_MS = 4000;
+const HAND_EVERY = 3; // turns: then the hands that win have theirs
 const CHARS_STEP = 6; // of the lengths that the style sheet knows
 const KNOWN_MAX = 1000;
 const FRAMES_FROM_MS = 3000;
@@ -158,10 +159,12 @@ class Meter {
       else this.hits.delete(claim);
     }
     this.waits = pending.length > 0;
+    const turn = Math.floor(performance.now() / EACH_HIT_MS);
+    mark(this.element, "turn", (this.waits || good) && turn % HAND_EVERY === HAND_EVERY - 1 ? "hand" : "");
     const won = (hit) => say("won", { table: hit.table, amount: money(hit.amount) });
     if (this.waits) {
       pending.sort((one, other) => other.amount - one.amount);
-      const at = Math.floor(performance.now() / EACH_HIT_MS) % pending.length;
+      const at = (turn - Math.floor(turn / HAND_EVERY)) % pending.length;
       const more = pending.length > 1 ? ` · ${say("one_of", { at: at + 1, count: pending.length })}` : "";
       this.setNote("pending", won(pending[at]), words.pending + more);
     } else if (shown === "closed") this.setNote("closed", words.closed, "");

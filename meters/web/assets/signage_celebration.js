@@ -144,7 +144,7 @@ export const wholeScreen = (hit, title, words) => {
   fan.style.setProperty("--cards", Math.max(5, cards.length));
   const total = part("div", "total", dealt(hit.amount, amount));
   const { preview } = document.documentElement.dataset;
-  if (preview) total.dataset.example = preview;
+  if (preview) total.append(at(part("span", "example", preview), amount));
   const where = at(part("p", "celebration-where", ...marked(sentenceOf(hit, words), values)), table);
   const states = part("div", "celebration-state", at(part("p", "pending", begun(words.pending)), state),
     part("p", "verified", begun(words.validated)));

@@ -254,6 +254,7 @@ export class Rotation {
     }
     this.floor.dataset.links = Math.min(links, 4);
     const only = links === 1 ? this.sections.find((section) => !section.hidden) : null;
+    for (const stake of document.querySelectorAll(".stake")) stake.hidden = stake.dataset.of !== (only?.dataset.link ?? "");
     this.title = only?.ariaLabel;
     entitle(this.title ?? this.floor.dataset.title);
     for (const table of this.floor.querySelectorAll(".paytable:not([hidden])")) fitTable(table);
