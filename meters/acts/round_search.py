@@ -37,7 +37,7 @@ from meters.archive.day_summaries import read_summary, written_summary
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
 from meters.ledger.accounts import transfers_in
-from meters.ledger.claim_evidence import table_of
+from meters.ledger.claim_evidence import CLAIM_ACTS, table_of
 from meters.ledger.claim_records import record_of
 from meters.ledger.day_summary import DaySummary
 from meters.store.link_reader import LinkReader
@@ -243,12 +243,17 @@ class RoundSearch:
         def search() -> list[list[Entry]]:
             found: list[Entry] = []
             begun = 0
+            won = False
             for number, fields in _lines(file, _text("table", table), query.after):
                 begun += fields["kind"] == b"wagers" and fields["at"] >= begins
                 if begun > query.limit:
-                    break
-                if begun:
+                    if not won:
+                        break
+                    if fields["kind"] in CLAIM_ACTS:  # perhaps on a win of the page
+                        found.append((number, fields))
+                elif begun:
                     found.append((number, fields))
+                    won = won or b'"claim"' in fields["reply"]
             return [group for group in grouped(found) if group[0][1]["kind"] == b"wagers"]
 
         groups = [group for group in await self._aside(search) if group[0][0] > query.after]

@@ -139,7 +139,7 @@ async def test_a_round_that_is_open_at_the_close_is_found_whole(shop: Shop) -> N
 
 
 async def test_what_was_rejected_or_waits_is_not_paid(shop: Shop) -> None:
-    """A list says it as the round itself."""
+    """A list says it as the round itself, and so does a page of an archived day."""
     (claim,) = await shop.round(ROYAL, positions=2)
     history = history_of(shop)
 
@@ -156,6 +156,15 @@ async def test_what_was_rejected_or_waits_is_not_paid(shop: Shop) -> None:
     (row,) = await rounds(history, table="T-1", limit=1)
     view = await history.round(shop.pit.link.id, row.entry)
     assert {(line.state, line.by) for line in view.lines if line.won} == {("rejected", "Flo")}
+    (claim,) = await shop.round(ROYAL, positions=2)
+    await shop.pit.claims.decide(claim, "validate", "Flo")
+    await shop.pit.claims.decide(claim, "pay", "Fred", slip="S-2")
+    await shop.round()
+    await shop.pit.claims.decide_envy(claim, "pay_envy", "Fred")
+    await shop.at("2026-11-21 06:01")
+    await shop.archive()
+    _, late = await rounds(history_of(shop), table="T-1", day=DAY, limit=2)
+    assert late.won == late.paid > 0
 
 
 @pytest.mark.duty("D16")
