@@ -294,6 +294,7 @@ async def test_the_keys_go_through_the_list_and_press_the_first_act(room: FloorR
     for _ in range(2):
         await page.keyboard.press("v")
         await expect(button).to_be_focused()
+    await expect(button).to_have_css("outline-style", "solid")
     for row in (ROYAL, SMALL):
         await page.keyboard.press("j")
         await expect(opened(page, row)).to_be_visible()
