@@ -277,7 +277,7 @@ async ({ states, far, least }) => {
       }
       const size = parseFloat(getComputedStyle(amount).fontSize);
       const atTable = width <= 900 && height <= 600;
-      if (size * 0.71 < (celebrating ? 0.05 : atTable ? Math.min(0.083, least) : least) * short) {
+      if (size * 0.71 < (celebrating ? 0.05 : atTable ? 0.083 : least) * short) {
         say(`${amount.ariaLabel} is drawn in ${size} px`);
       }
     }
