@@ -46,7 +46,7 @@ def _failures_as_refusals() -> Iterator[None]:
     with store_failure_as_inoperable():
         try:
             yield
-        except (ArchiveError, ValueError) as error:
+        except (ArchiveError, ValueError, OverflowError) as error:
             raise ActError("archive_failed", str(error)) from None
 
 

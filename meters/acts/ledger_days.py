@@ -170,6 +170,8 @@ class LedgerDays:
         self._tasks = tasks
         self._fold = DayFold(link, 0, "", {})
         self._begun = False
+        self._open_day: date | None = None
+        """The gaming day of `today`; None until all entries were read."""
         self._closed: dict[date, DaySummary] = {}
         self._known: dict[Path, DaySummary] = {}
         self._reading: asyncio.Task[None] | None = None
@@ -219,11 +221,14 @@ class LedgerDays:
         if not await self._continues() or (newest and newest in self._closed):
             await self._begin(newest)
         self.entries = int(await self._store.redis.hget(self._store.keys.meters, "entries") or 0)
+        opened = await self._store.open_day()
         while page := await self._store.entries(self._fold.last, _PAGE):
             for number, fields in page:
                 self._add(number, fields)
             self.entries = max(self.entries, self._fold.last)
             await asyncio.sleep(0)
+        # A day that is closed meanwhile is in the pages, or is read by the next reading.
+        self._open_day = opened if opened not in self._closed else None
 
     async def _continues(self) -> bool:
         """Return whether the ledger has the last entry that was read: a restore can exchange it."""
@@ -241,6 +246,7 @@ class LedgerDays:
         if state is None or state.entries < held.entries:
             state = held
         self._begun = True
+        self._open_day = None
         self.begins_after = state.entries
         self.index = RoundIndex()
         for table, opened in state.tables.rounds.items():
@@ -261,6 +267,7 @@ class LedgerDays:
             if fields["kind"] == b"reading":
                 self._closed[READING.decode(fields["event"]).day] = self._fold.summary()
                 self._fold = self._fold.next_day()
+                self._open_day = None
         except (KeyError, ValueError, *UNREADABLE):
             return  # a damaged entry, which the audit reports
 
@@ -280,10 +287,11 @@ class LedgerDays:
             if first <= day <= last:
                 found.setdefault(day, summary)
         open_day = await self._store.open_day()
-        if open_day and first <= open_day <= last:
+        is_read = open_day == self._open_day and self._fold.last >= self.entries
+        if open_day and is_read and first <= open_day <= last:
             found[open_day] = self.today
         days = sorted(found.items())
-        unread = len(lacking) + (self._fold.last < self.entries)
+        unread = len(lacking) + (not is_read)
         return DaySpan(days, unread, () if lacking else _gaps(days, first, before))
 
     def _files(self, first: date, last: date) -> tuple[list[DayFile], int]:

@@ -44,14 +44,15 @@ _CLOSED: Final[_Stops] = ((0.0, 0xCBBFAE), (1.0, 0xCBBFAE))
 def picture(amount_cents: int | None, height: int, *, closed: bool = False) -> bytes:
     """Return a PNG of an amount on a transparent ground, or an empty one without an amount.
 
-    Its width has room for one digit more than a million dollars, so that it never changes.
+    Its width has room for 99 million dollars, so that it does not change below that.
     """
     size = height / (_ABOVE + _DIGIT + _BELOW)
     text = money(amount_cents) if amount_cents is not None else ""
-    width = sum(part.width for part in _parts("$88,888,888.88", size))
-    rows = [bytearray(width) for _ in range(height)]
     drawn = _parts(text, size)
-    left = (width - sum(part.width for part in drawn)) // 2
+    needed = sum(part.width for part in drawn)
+    width = max(needed, sum(part.width for part in _parts("$88,888,888.88", size)))
+    rows = [bytearray(width) for _ in range(height)]
+    left = (width - needed) // 2
     for part in drawn:
         for row, opacity in zip(rows, part.rows, strict=False):
             row[left : left + part.width] = opacity

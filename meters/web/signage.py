@@ -394,6 +394,7 @@ class Signage:
             "age_ms": 0 if row is None else row.age_ms,
             "shown": shown,
             "tiers": any(tiers.values()),
+            "is_part": len(by_id) < len(tiers),
             "stake": self._stake((link,)),
             "meters": meters,
             "pays": self._pays(ordered, tiers) if pays else [],

@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from meters.acts.claim_types import FloorRow
 from meters.floor.floor_file import Floor
+from meters.process.clock import now
 from meters.web.streams import ChangeSignal
 from meters.wire.messages import TableStatus
 
@@ -60,7 +61,8 @@ class TableStates:
         self._floor = floor
         self.changed = ChangeSignal()
         self._statuses: dict[tuple[str, str], tuple[int, TableStatus]] = {}
-        self.count = 1
+        # A later service counts on from the present time, so that no page takes its rows for old.
+        self._began = self.count = int(now().timestamp() * 1000)
 
     def note(self, link: str, table: str, status: TableStatus) -> None:
         _, before = self._statuses.get((link, table), (0, None))
@@ -75,7 +77,7 @@ class TableStates:
         """Yield the tables that changed after a count."""
         for link in self._floor.link:
             for table in link.table:
-                changed, status = self._statuses.get((link.id, table.id), (1, None))
+                changed, status = self._statuses.get((link.id, table.id), (self._began, None))
                 if changed <= since:
                     continue
                 state: TableState = "offline"

@@ -169,6 +169,19 @@ async def test_reads_that_nobody_waits_for_end_with_their_owner_and_failures_are
     ]
 
 
+async def test_a_day_is_shown_once_all_of_it_was_read(shop: Shop) -> None:
+    await two_days(shop)
+    days = days_of(shop)
+    found = await days.span(THIRD, THIRD, 60)
+    assert (found.unread, found.days) == (1, [])
+    assert THIRD in await span(days)
+    await shop.at("2026-11-23 06:01")
+    await shop.round()
+    found = await days.span(THIRD, THIRD, 60)
+    assert (found.unread, found.days) == (1, [])
+    assert THIRD in await span(days)
+
+
 async def test_the_month_of_a_new_meter_has_its_first_minutes(shop: Shop) -> None:
     """On its first day, a meter has no hours to draw."""
     await shop.round()

@@ -113,6 +113,12 @@ async def test_a_round_is_found_by_its_table_with_all_that_it_was(full_room: Flo
     assert (asked.table, asked.day, str(asked.since)) == (
         "TCP-03", None, "2026-11-20 01:50:00+00:00"
     )  # fmt: skip
+    # The clocks went forward in the night before.
+    await form.get_by_label("Day").fill("2026-03-08")
+    await form.get_by_label("About").fill("10:00")
+    await press(form, "Find")
+    history = full_room.stand.history
+    await eventually_async(lambda: str(history.asked[-1].since) == "2026-03-08 13:50:00+00:00")
     await page.locator(f'[data-round="{ROUND.entry}"] a').click()
     pane = page.locator(".found-round")
     await sees(

@@ -44,6 +44,18 @@ async def test_the_bar_has_the_validated_wins_while_the_link_is_live(
     await expect(today).to_be_empty()
 
 
+async def test_beside_some_meters_of_a_link_nothing_counts_the_wins_of_all(
+    page: Page, stand: Stand
+) -> None:
+    stand.put(112_362, 7)
+    await opened(page, stand, "/signage/tcp-main?meter=progressive")
+    stand.displays.put_wins(
+        WinsRow(link="tcp-main", day="2026-11-20", count=2, amount=160_000, last=WIN)
+    )
+    await expect(page.locator(".fact.last")).to_contain_text("$1,512.34")
+    await expect(page.locator(".fact.today")).to_be_empty()
+
+
 async def test_the_bar_of_a_view_with_one_link_has_the_wins_of_this_link(
     page: Page, sides: Sides
 ) -> None:
@@ -223,6 +235,8 @@ async def test_a_meter_as_a_file_has_no_amount_unless_it_is_current(stand: Stand
     assert (found["state"], found["amount"], found["text"]) == ("live", 112_362, "$1,123.62")
     live = (await stand.get(drawn)).content
     assert sum(opacities(live)) > 0
+    stand.put(12_345_678_901, 8)
+    assert (await stand.get(drawn)).status_code == 200
     stand.hush()
     stand.beat("tcp-main", "inoperable")
     found = (await stand.get(asked)).json()

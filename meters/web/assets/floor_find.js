@@ -30,7 +30,6 @@ const OUTCOMES = { returned: say("Returned"), collected: say("Collected") };
 const LINE_STATES = {
   pending: say("Waits for a floorperson"), validated: say("Validated, to be paid"), paid: say("Paid"), rejected: say("Rejected"),
 };
-const MINUTE_MS = 60000;
 
 const FIELDS = ["table", "round", "day", "time", "claim"];
 
@@ -55,7 +54,7 @@ const BEFORE_MS = 600000;
 const queryOf = ({ table, round, claim, day = "", time = "" }) => {
   const [hours, minutes] = time.split(":").map(Number);
   const since = day && time
-    ? new Date(Date.parse(format.dayStart(day)) + (hours * 60 + minutes) * MINUTE_MS - BEFORE_MS).toISOString() : "";
+    ? new Date(Date.parse(format.dayStart(day, 0, hours * 60 + minutes)) - BEFORE_MS).toISOString() : "";
   return { table, round, claim, since, day: since ? "" : day, limit: LIMIT };
 };
 

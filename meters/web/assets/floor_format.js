@@ -65,11 +65,12 @@ export const time = (text) => {
   return DAY.format(at) === DAY.format(new Date()) ? CLOCK_S.format(at) : MOMENT.format(at);
 };
 
-/* The time at which a day begins in the facility's zone; `day` is a text such as 2026-11-20. The
-   zone's offset from UTC depends on the result, so the result is calculated twice. */
-export const dayStart = (day, later = 0) => {
+/* The time at which a day begins in the facility's zone, or some minutes later by its clocks; `day`
+   is a text such as 2026-11-20. The zone's offset from UTC depends on the result, so the result is
+   calculated twice. */
+export const dayStart = (day, later = 0, minutes = 0) => {
   const [year, month, date] = day.split("-").map(Number);
-  const wanted = Date.UTC(year, month - 1, date + later);
+  const wanted = Date.UTC(year, month - 1, date + later, 0, minutes);
   let at = wanted;
   for (let round = 0; round < 2; round += 1) {
     const part = Object.fromEntries(

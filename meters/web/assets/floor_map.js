@@ -173,7 +173,7 @@ export const FloorCounts = ({ floor: { tables, day }, rows }) => {
       ${counts && html`
         <li data-alarm=${counts.held ? "" : null}><${Icon} name="octagon" />${say("{count} held", { count: html`<b>${counts.held}</b>` })}</li>
         <li data-alarm=${counts.offline ? "" : null}>${say("{count} of {tables} online", { count: html`<b>${counts.online}</b>`, tables: counts.tables })}</li>`}
-      ${day && html`<li>${say("{amount} paid today", { amount: html`<b>${money(day.paid)}</b>` })}</li>`}
+      ${day && html`<li>${say("{amount} paid today", { amount: html`<b>${day.unread ? "–" : money(day.paid)}</b>` })}</li>`}
     </ul>`;
 };
 
@@ -181,7 +181,7 @@ export const FloorPicture = ({ changes, floor, inbox }) => html`
   <div class="floor-picture">
     <section><${FloorMap} tables=${floor.tables} rows=${inbox?.rows} /></section>
     <${Meters} changes=${changes} />
-    ${floor.day && html`<${DayPanels} day=${floor.day} />`}
+    ${floor.day?.unread === 0 && html`<${DayPanels} day=${floor.day} />`}
   </div>`;
 
 export const FloorView = (props) => html`

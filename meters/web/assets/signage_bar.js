@@ -68,10 +68,11 @@ export class Bar {
     for (const [id, link] of links) {
       for (const [meter, { title }] of link.meters) titles.set(`${id} ${meter}`, title);
     }
+    const isPart = (row) => links.get(row.link).element.hasAttribute("data-part");
     const drawn = JSON.stringify([rows, this.day(Date.now()), document.documentElement.lang]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
-      this.draw(rows.map((row) => ({ ...row, ...this.known(row, titles) })), titles);
+      this.draw(rows.map((row) => ({ ...row, ...this.known(row, titles), ...(isPart(row) && { count: null }) })), titles);
     }
     for (const element of [this.last, this.today, this.list]) if (element) keep(element.closest(".expires"));
   }
