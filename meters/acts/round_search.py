@@ -142,6 +142,8 @@ class RoundSearch:
             found = next((one for one in rounds if one.entries[0] < entry), None)
         if found is None:
             raise _unknown(f"entry {entry}")
+        if found.entries[0] <= days.begins_after:
+            return await self._archived_view(link, found.entries[0])
         numbers = [*found.entries, *days.index.acts_on(table, name, found.entries[0])]
         entries = await self._store(link).entries_at(numbers)
         ends = {numbers[0], found.entries[-1]}
@@ -272,8 +274,14 @@ class RoundSearch:
         if not entries:
             raise _unknown(f"entry {entry}")
         table, name = (entries[0][1][key].decode() for key in ("table", "round"))
-        later = days.index.acts_on(table, name, entries[-1][0])
-        entries = [*entries, *await self._store(link).entries_at(later)]
+        later = [*days.index.acts_on(table, name, entries[-1][0])]
+        begun = days.index.around(table, entries[0][0])
+        if begun is not None:  # a round that was open at the close of its day
+            later += (at for at in begun.entries if at > days.begins_after)
+            if begun.entries[-1] > days.begins_after:
+                end = begun.entries[-1]
+                befores |= {end: await self._meters_before(link, end)}
+        entries = [*entries, *await self._store(link).entries_at(sorted(later))]
         return _read(partial(round_view, link, entries, befores))
 
     async def _rows(self, link: Link, found: Sequence[FoundRound]) -> list[RoundRow]:

@@ -138,6 +138,25 @@ async def test_a_round_that_is_open_at_the_close_is_found_whole(shop: Shop) -> N
     assert (row.state, row.wagers) == ("void", 1)
 
 
+async def test_a_win_of_a_round_that_is_open_at_the_close_has_its_wagers(shop: Shop) -> None:
+    """Whoever opens the round, by its wagers or by its settlement, sees all of it."""
+    await shop.round(table="T-2")
+    await shop.pit.wagers({1: PROGRESSIVE}, table="T-1", round_id="R77")
+    begun = len(await shop.pit.entries())
+    await shop.at("2026-11-21 06:01")
+    await shop.archive()
+    history = history_of(shop)
+    await shop.round(table="T-2")
+    reply = await shop.pit.result({1: ROYAL}, round_id="R77", dealer="2c 7d 9h")
+    ended = len(await shop.pit.entries())
+    for entry in (begun, ended):
+        view = await history.round(shop.pit.link.id, entry)
+        assert (view.row.state, view.row.wagers, view.row.wins) == ("settled", 1, 1)
+        (meter,) = [one for one in view.meters if one.meter == PROGRESSIVE]
+        assert (meter.before, meter.added) == (100_014, 14)
+        assert [line.paid for line in reply.lines or ()][:1] == [meter.at_result] == [100_042]
+
+
 async def test_what_was_rejected_or_waits_is_not_paid(shop: Shop) -> None:
     """A list says it as the round itself, and so does a page of an archived day."""
     (claim,) = await shop.round(ROYAL, positions=2)
