@@ -123,7 +123,7 @@ LIKE_ANOTHER = [
     ("\uff21-1001", "U\\+FF21 \\(fullwidth latin capital letter a\\)"),
     ("\u0410-1001", "U\\+0410 \\(cyrillic capital letter a\\)"),
     ("A-10\u06601", "U\\+0660"), ("A-1\u00b2", "U\\+00B2"), ("A\u00ad-1", "U\\+00AD"),
-    ("A 1001", "U\\+0020"), ("A-1001\n", "U\\+000A"), ("=A1", "U\\+003D"),
+    ("A 1001", "this has a space"), ("A-1001\n", "U\\+000A"), ("=A1", "U\\+003D"),
     ("A\x1b1", "U\\+001B"),
     ("A-1001\u00a0", "U\\+00A0"), ("", "is missing"), ("   ", "is missing"),
     ("-", "is missing"), (" -- ", "is missing"),

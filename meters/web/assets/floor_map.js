@@ -108,7 +108,7 @@ const FloorMap = ({ tables: { found, error }, rows }) => {
 };
 
 /* Each meter with its last 24 hours, its amount, and what wagers added in the last hour. */
-const Meters = ({ changes }) => {
+const Meters = ({ changes, links }) => {
   const turn = useTurn(AMOUNTS_EVERY_MS);
   const slow = useTurn(DAY_EVERY_MS);
   const { found: meters, error, answers } = useAnswer(() => api.get("/api/v1/meters"), [changes, turn]);
@@ -129,7 +129,7 @@ const Meters = ({ changes }) => {
             <a href=${hrefOf("history", `${meter.link}/${meter.meter}`)}>${meter.name}
               <small>${[names[meter.link], spark && say("+{amount}/h", { amount: money(spark.hour) })].filter(Boolean).join(" · ")}</small></a>
             <${Spark} spark=${spark} />
-            <b class="expires">${money(meter.amount)}</b>
+            <b class="expires">${links?.[meter.link] === "inoperable" ? "—" : money(meter.amount)}</b>
           </li>`;
       })}</ul>
     </section>`;
@@ -180,7 +180,7 @@ export const FloorCounts = ({ floor: { tables, day }, rows }) => {
 export const FloorPicture = ({ changes, floor, inbox }) => html`
   <div class="floor-picture">
     <section><${FloorMap} tables=${floor.tables} rows=${inbox?.rows} /></section>
-    <${Meters} changes=${changes} />
+    <${Meters} changes=${changes} links=${floor.tables.found?.links} />
     ${floor.day?.unread === 0 && html`<${DayPanels} day=${floor.day} />`}
   </div>`;
 
