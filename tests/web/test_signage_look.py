@@ -1,6 +1,7 @@
 """The facility's own theme: colors, logo and words, readable and harmless."""
 
 import base64
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from meters.floor.branding import LOGO_BYTES_MAX, Branding, read_logo
 from meters.floor.floor_file import parse_floor
 from meters.web.staff_pages import load_assets
 from tests.browsers import check_accessible
+from tests.waiting import eventually_async
 from tests.web.conftest import Sides
 from tests.web.signage_page import MAIN, opened
 from tests.web.stand import FLOOR, jackpot
@@ -186,7 +188,9 @@ async def test_the_sound_of_a_house_is_for_the_whole_screen_alone(
     for claim in ("c2", "c3"):
         stand.hit(claim=claim, amount=151_234)
         await expect(screen).to_be_visible()
-        await page.wait_for_function("window.sound?.currentTime > 0 && !window.sound.paused")
+        await eventually_async(
+            partial(page.evaluate, "window.sound?.currentTime > 0 && !window.sound.paused")
+        )
         stand.hit("rejected", claim=claim, amount=151_234)
         await expect(screen).to_be_hidden()
         assert await page.evaluate("window.sound.paused")
