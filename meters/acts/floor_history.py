@@ -38,6 +38,8 @@ _WITHIN_S: Final = 1.5
 
 _HOURS: Final = timedelta(hours=24)
 _MINUTES: Final = 60
+_LOOKED_AT: Final = 8
+"""The last wins of a meter among which one is looked for that was not rejected."""
 
 
 @contextmanager
@@ -138,8 +140,9 @@ class FloorHistory:
         begins_s = ends_s - int(_HOURS.total_seconds())
         amounts = self._days[store.link.id].amounts(meter)
         line = spark(span, meter, begins_s, ends_s, amounts)
-        page = await store.wins(meter, None, 1, meter_awards=True)
-        (last,) = await store.claims([page[0][1]]) if page else ({},)
+        page = await store.wins(meter, None, _LOOKED_AT, meter_awards=True)
+        wins = await store.claims([claim for _, claim in page]) if page else []
+        last = next((win for win in wins if win["state"] != "rejected"), {})
         minutes = self._days[store.link.id].minutes
         return MeterSpark(
             link=store.link.id,

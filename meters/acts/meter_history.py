@@ -67,8 +67,8 @@ class MeterPicture(FloorRow, frozen=True, kw_only=True):
     Attributes:
         times_s: the time of each point; `amounts` has the meter then.
         bars: for each hour, or for each gaming day, what was added to the meter.
-        hits: the wins of a percentage of the meter, latest first, at most 400; `hit_count` counts
-            all of them, and `won` is their sum.
+        hits: the wins of a percentage of the meter that were not rejected, latest first, at most
+            400; `hit_count` counts all of them, and `won` is their sum.
         added: the sum of all bars.
         unread: the number of gaming days that the service is still reading: ask again.
         missing: the gaming days that the service cannot read.
@@ -285,9 +285,13 @@ def picture(
     bars: Sequence[AddedBar],
     minutes: Sequence[tuple[int, int]] = (),
 ) -> MeterPicture:
-    hits = _hits(span, meter, begins_s, ends_s)
+    all_hits = _hits(span, meter, begins_s, ends_s)
     points = _points(span.days, meter, every_s, ends_s)
-    line = _line(_finer(points, minutes, hits), begins_s, ends_s)
+    line = _line(_finer(points, minutes, all_hits), begins_s, ends_s)
+    rejected: dict[str, bool] = {}
+    for _, summary in span.days:
+        rejected |= summary.rejected
+    hits = [hit for hit in all_hits if not rejected.get(hit.claim)]
     return MeterPicture(
         begins_s=begins_s,
         ends_s=ends_s,

@@ -33,11 +33,11 @@ _MINUTE_DIGITS: Final = len("2026-11-20T02:14")
 _METER: Final = meter_account("")
 _CLAIM: Final = claim_account("")
 _TABLE: Final = "table:"
-_DECIDES: Final = frozenset({b"validate", b"reject"})
+_DECIDES: Final = frozenset({b"validate", b"reject", b"reopen"})
 
 
 class Hit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A win of a percentage of a meter.
+    """A win of a percentage of a meter, also one that was rejected later.
 
     `at_s` is its time in seconds since 1970, `entry` the ledger entry of its result. `before_cents`
     is the meter immediately before the win, `after_cents` after the whole result.
@@ -80,9 +80,10 @@ class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `steps` are the steps with entries, in the order of the ledger, each by its begin in seconds
     since 1970. If a clock was set back, a step occurs twice. The other tuples have a value for each
     step: `entries` its last ledger entry, `wagers` the accepted wagers, `wins` and `won_cents` the
-    wins that wait for a floorperson, `paid_micros` the payments. `waits_s` has, for each win that
-    was validated or rejected on the day, the seconds for which it waited. `seqs` has the first and
-    the last `seq` of each table.
+    wins that wait for a floorperson, less those rejected on the day, `paid_micros` the payments.
+    `rejected` says of each win that was rejected or reopened on the day whether it ended rejected.
+    `waits_s` has, for each win that was validated or rejected on the day, the seconds for which it
+    waited. `seqs` has the first and the last `seq` of each table.
     """
 
     link: str
@@ -95,6 +96,7 @@ class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wins: tuple[int, ...]
     won_cents: tuple[int, ...]
     paid_micros: tuple[int, ...]
+    rejected: dict[str, bool]
     waits_s: tuple[int, ...]
     seqs: dict[str, tuple[int, int]]
     meters: dict[str, MeterDay]
@@ -146,6 +148,8 @@ class DayFold:
         self._sums: list[list[int]] = []
         self._waits: list[int] = []
         self._waiting = dict(waiting)
+        self._won: dict[str, tuple[int, int]] = {}
+        self._rejected: dict[str, bool] = {}
         self._seqs: dict[str, tuple[int, int]] = {}
         self._meters = {
             account.removeprefix(_METER): _MeterFold(micros)
@@ -194,9 +198,7 @@ class DayFold:
         elif kind == b"result" and b'"claim"' in fields["reply"]:
             self._win(number, fields, before)
         elif kind in _DECIDES:
-            since_s = self._waiting.pop(DECIDED.decode(fields["event"]).claim, None)
-            if since_s is not None:
-                self._waits.append(max(0, seconds_of(at) - since_s))
+            self._decide(DECIDED.decode(fields["event"]).claim, kind, seconds_of(at))
 
     def _begin_minute(self, at: bytes) -> None:
         self._minute_s = seconds_of(at) // 60 * 60
@@ -256,6 +258,7 @@ class DayFold:
             self._waiting[one.claim] = at_s
             self._sums[-1][1] += 1
             self._sums[-1][2] += one.amount
+            self._won[one.claim] = len(self._sums) - 1, one.amount
             line = lines[one.position, one.item]
             if one.claim not in before or line.percent is None:
                 continue
@@ -277,6 +280,19 @@ class DayFold:
                 )
             )
 
+    def _decide(self, claim: str, kind: bytes, at_s: int) -> None:
+        since_s = self._waiting.pop(claim, None)
+        if since_s is not None:
+            self._waits.append(max(0, at_s - since_s))
+        was_rejected, is_rejected = self._rejected.get(claim, False), kind == b"reject"
+        if is_rejected or kind == b"reopen":
+            self._rejected[claim] = is_rejected
+        if claim in self._won and kind != b"validate":
+            step, cents = self._won[claim]
+            change = was_rejected - is_rejected
+            self._sums[step][1] += change
+            self._sums[step][2] += change * cents
+
     def summary(self) -> DaySummary:
         """Return the summary of the entries so far."""
         wagers, wins, won, paid = ([each[at] for each in self._sums] for at in range(4))
@@ -291,6 +307,7 @@ class DayFold:
             wins=tuple(wins),
             won_cents=tuple(won),
             paid_micros=tuple(paid),
+            rejected=dict(self._rejected),
             waits_s=tuple(self._waits),
             seqs=dict(self._seqs),
             meters={

@@ -169,6 +169,33 @@ async def test_reads_that_nobody_waits_for_end_with_their_owner_and_failures_are
     ]
 
 
+async def test_a_rejected_win_is_no_win_of_the_day_or_month_until_it_is_reopened(
+    shop: Shop,
+) -> None:
+    await shop.round()
+    (claim,) = await shop.round(ROYAL)
+    days = days_of(shop)
+
+    async def told() -> tuple[int, int, int, int]:
+        assert await days.caught_up(60)
+        found = await days.span(FIRST - timedelta(days=29), FIRST, 60)
+        drawn = month_picture(
+            found, PROGRESSIVE, FIRST, shop.days, int(shop.clock.at.timestamp()) + 60
+        )
+        ((_, summary),) = found.days
+        return drawn.hit_count, drawn.won, sum(summary.wins), sum(summary.won_cents)
+
+    won = await told()
+    assert won == (1, 100_028, 1, 100_028)
+    await shop.after(minutes=30)
+    await shop.pit.claims.decide(claim, "reject", "Flo", reason="misread")
+    assert await told() == (0, 0, 0, 0)
+    row = await shop.pit.claims.request_reopening(claim, "Flo", reason="the camera shows the hand")
+    assert row.request is not None
+    await shop.pit.claims.confirm(claim, "Fred", row.request.entry)
+    assert await told() == won
+
+
 async def test_a_day_is_shown_once_all_of_it_was_read(shop: Shop) -> None:
     await two_days(shop)
     days = days_of(shop)
