@@ -135,7 +135,9 @@ async def test_a_win_is_validated_by_the_keyboard_alone_and_nothing_moves(room: 
     row = claim_row(page, SMALL).get_by_role("link")
     await tab_to(page, row)
     await page.keyboard.press("Enter")
-    await tab_to(page, opened(page, SMALL).get_by_role("button", name="Validate"))
+    validate = opened(page, SMALL).get_by_role("button", name="Validate")
+    await tab_to(page, validate)
+    await expect(validate).to_be_enabled()
     await page.keyboard.press("Enter")
     await expect(claim_row(page, SMALL)).to_have_count(0)
     assert ("c2", "validate", "Flo") in room.acts

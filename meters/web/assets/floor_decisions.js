@@ -68,7 +68,7 @@ const validate = (claim, done) => open({
 });
 
 /* The evidence is on the screen, so one press validates the win. It counts once the win has been
-   there for a moment. */
+   there for a moment, in which its button can already have the focus. */
 const Validate = ({ claim, isFirst, kind, done }) => {
   const { act, told } = validation(claim);
   const { phase, error, submit } = useAct({
@@ -79,8 +79,8 @@ const Validate = ({ claim, isFirst, kind, done }) => {
   return html`
     <form class="one-press" novalidate onSubmit=${submit}>
       <p class="notice bad" role="alert" hidden=${!error}>${error}</p>
-      <button type="submit" class=${kind} data-key=${isFirst ? "v" : null} data-phase=${phase} disabled=${phase !== "ready"}
-        aria-label=${`${say("Validate {amount}", { amount: money(claim.amount) })}: ${claims.place(claim)}`}>
+      <button type="submit" class=${kind} data-key=${isFirst ? "v" : null} disabled=${["sending", "over"].includes(phase)}
+        aria-disabled=${phase === "opening" ? "true" : null} aria-label=${`${say("Validate {amount}", { amount: money(claim.amount) })}: ${claims.place(claim)}`}>
         ${phase === "sending" ? say("Sending…") : say("Validate {amount}", { amount: html`<span class="sum">${money(claim.amount)}</span>` })}</button>
     </form>`;
 };

@@ -284,6 +284,7 @@ export class Celebration {
   }
 
   leave() {
+    document.documentElement.removeAttribute("data-celebrates");
     this.screen.classList.add("leaving");
     this.band.classList.add("leaving");
     this.timer = setTimeout(() => this.next(), LEAVING_MS);
