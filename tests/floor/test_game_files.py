@@ -42,15 +42,13 @@ def test_the_examples_of_the_document_are_a_game_and_a_floor_file(tmp_path: Path
     (link,) = parse_floor(floor, "floor.toml", tmp_path).link
     assert link.table[0].chapter == game
     round_text = (
-        b'{"game": "lucky_five", "positions": [{"position": 1, "cards": ["As", "Ks"],'
-        b' "wagers": {"lucky_bonus_bet": 100}}], "community": ["Qs", "Js", "Ts"],'
-        b' "meters": {"five_grand": {"wager": 100, "amount": 1000000},'
-        b' "five_mini": {"wager": 100, "amount": 10000}}}'
+        b'{"game": "lucky_five", "positions":'
+        b' [{"position": 1, "cards": ["As", "Ks", "Qs", "Js", "Ts"],'
+        b' "wagers": {"lucky_bonus_bet": 100}}],'
+        b' "meters": {"lucky_jackpot": {"wager": 100, "amount": 1000000}}}'
     )
     settled = settle_line(round_text, Games([(game, "0")]))
-    assert [(line.item, line.paid) for line in settled.lines] == [
-        ("lucky_bonus_bet", 50_000), ("five_grand_jackpot", 1_000_000),
-    ]  # fmt: skip
+    assert [(line.item, line.paid) for line in settled.lines] == [("lucky_bonus_bet", 1_000_000)]
 
 
 def test_the_page_names_all_hands_and_cards() -> None:
