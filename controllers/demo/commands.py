@@ -54,6 +54,9 @@ def demo(
     The command starts a broker, a Redis server, the service, and bot tables. The tables play the
     three games of the chapters and two games of the house. You can deal at one more table. The
     command prints the addresses and the names for signing in.
+
+    Example: **pitlink demo --stack-deck**, in which jackpots are frequent.
+
     The simulated floor runs until Ctrl-C, or for the time of the option `--for`. Then the command
     prints a summary. The exit status is 0 if the ledger balances and a second settlement of every
     round has the same result.
@@ -87,6 +90,8 @@ def bots(
     Each table has a real agent with an outbox and keys. The ledger keeps the bots' wagers, so the
     floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the end of the time stops the
     bots after the current rounds. The command then prints how many rounds were played.
+
+    Example: **pitlink bots --table TCP-01 --speed 10 --config floor.toml**
     """
     options = BotOptions(speed, for_s, STACK_OFTEN if stack_deck else STACK_EVERY)
     at = listening_address("--metrics", metrics) if metrics else None

@@ -80,6 +80,8 @@ def table(
     start. If another person can know the key, or if a tablet is lost, use --renew-panel-key and
     restart the agent.
 
+    Example: **pitlink table TCP-01 --panel --config floor.toml**
+
     Prometheus reads /metrics at the address of the panel or of --metrics.
 
     With --events, each device event is answered on standard output with one line of JSON. All other

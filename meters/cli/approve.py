@@ -58,6 +58,8 @@ def approve(
     PIN, and its second line is the yes. A running service opens the link within seconds. A service
     with a different floor file keeps the link inoperable until that service is restarted.
 
+    Example: **pitlink approve --by "Ada Lane" --config floor.toml**
+
     The exit status is 1 if there is nothing to approve, or if the approval was refused.
     """
     floor = read_own_floor(config)

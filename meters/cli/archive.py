@@ -69,8 +69,9 @@ def archive(
     The command also compresses the older ledger entries that remain in Redis. Compressed entries
     need about a twentieth of the memory, and all programs read them as before.
 
-    Run the command once a day, some time after the gaming day begins. It does not matter whether
-    the service runs. You can stop the command at any moment and run it again.
+    Run **pitlink archive --config floor.toml** once a day, some time after the gaming day begins.
+    It does not matter whether the service runs. You can stop the command at any moment and run it
+    again.
 
     At the end, the command checks that every file is there and unchanged. It opens each file that
     is new or was changed. Once a night, it also reads eight files of each link completely: the last

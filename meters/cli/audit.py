@@ -74,6 +74,9 @@ def audit(
     operators' log that a service has made. The command writes the result to the data directory, for
     `pitlink check` and the alerts.
 
+    Example: **pitlink audit --since-last --config floor.toml** each night, and without
+    --since-last once a month.
+
     The exit status is 1 if there is any problem. The output names the problem and the amount of
     each difference.
     """

@@ -27,6 +27,8 @@ def check(config: ConfigOption) -> None:
     wheel recorded. It compares the floor file with the last approved settings, and each ledger with
     the balances. `pitlink serve` also makes these comparisons before a link operates.
 
+    Example: **pitlink check --config floor.toml** after each change of the floor file.
+
     The exit status is 1 if something must be fixed before the floor can operate.
     """
     if not asyncio.run(_show(read_own_floor(config))):

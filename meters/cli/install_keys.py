@@ -43,6 +43,8 @@ def install_keys(
       pitlink
     - tables/LINK.TABLE/ goes to /etc/pitlink/keys/tables, for the user pitlink-table
 
+    Example: **pitlink install-keys pitlink-keys broker redis services**
+
     Give `pitlink keys` the options --broker-home /etc/mosquitto/pitlink and --redis-home
     /etc/redis/pitlink. Run the command as root after every `pitlink keys`, and then restart what
     got other keys. On the machine of a table, give only the id of this table, for example TCP-01.

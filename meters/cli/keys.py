@@ -94,6 +94,8 @@ def keys(
     their access lists have changed. Check that each server can read its access list. If mosquitto
     cannot read its list on SIGHUP, it gives everybody all rights.
 
+    Example: **pitlink keys --config floor.toml --out pitlink-keys --services 2**
+
     Nothing secret is printed. `pitlink check` warns before a certificate expires.
     """
     floor = read_floor(config)

@@ -124,6 +124,8 @@ def day(
     times when a link was inoperable. At the close of the day, the service reads the meters. If this
     reading differs from the ledger, the report lists each difference (variance). A day that is
     still open is reported up to now.
+
+    Example: **pitlink report day 2026-11-20 --pdf 2026-11-20.pdf --config floor.toml**
     """
     _Asked(config, link, meter, csv, pdf, paper, as_json).report(
         lambda: one_day(parse_day(day, "DAY") if day else None), day_document, day_figures
@@ -149,7 +151,10 @@ def month(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """Report the gaming days of a month: one row for each day, and the sums of the month."""
+    """Report the gaming days of a month: one row for each day, and the sums of the month.
+
+    Example: **pitlink report month 2026-11 --csv november.csv --config floor.toml**
+    """
     _Asked(config, link, meter, csv, pdf, paper, as_json).report(
         lambda: one_month(parse_month(month) if month else None), month_document, day_figures
     )
@@ -174,6 +179,8 @@ def jackpots(
     date, time, table, asset number, position, hand and amount, and a number that shows the order of
     the wins. It also names the users who validated, rejected or paid the win, and the number of the
     payout slip. A win belongs to the gaming day on which it was won, even if it was decided later.
+
+    Example: **pitlink report jackpots --from 2026-11-01 --to 2026-11-30 --config floor.toml**
     """
     _Asked(config, link, meter, csv, pdf, paper, as_json).report(
         lambda: _between(first, last), jackpots_document, win_figures, wins=True
@@ -199,7 +206,10 @@ def table(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """Report each table's contributions to each meter, its rounds, wins and void rounds."""
+    """Report each table's contributions to each meter, its rounds, wins and void rounds.
+
+    Example: **pitlink report table TCP-01 --from 2026-11-01 --config floor.toml**
+    """
     _Asked(config, link, meter, csv, pdf, paper, as_json).report(
         lambda: _between(first, last),
         lambda floor, found, meters: tables_document(floor, found, meters, table),

@@ -78,6 +78,8 @@ def restore(
     standard input is not a terminal, the command reads the PIN from the first line of standard
     input. If Redis has no users, nobody can confirm the name: the output and the ledger say so.
 
+    Example: **pitlink restore --by "Ada Lane" --outboxes /mnt/outboxes --config floor.toml**
+
     If the command is interrupted, run it again.
 
     The command compares every reply with the reply that the table received. For the floorperson and

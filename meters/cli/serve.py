@@ -51,6 +51,8 @@ def serve(
 
     The service runs until Ctrl-C or SIGTERM. Tables connect to it through the broker that the floor
     file names. The service logs to standard error.
+
+    Example: **pitlink serve --config floor.toml**
     """
     floor = read_own_floor(config)
     if http is not None:

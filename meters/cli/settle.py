@@ -41,6 +41,8 @@ def settle(
       `"positions": [{"position": 2, "cards": ["9s", "9h", "Kd"],`
       `"wagers": {"ante": 500, "play": 500}}], "dealer": ["Qc", "7d", "2h"]}`
 
+    Example: **pitlink settle < rounds.jsonl**
+
     `deploy/docs/reference/settlement.md` has the choices of every game. Each payout in a settlement
     names the subsection of the regulations that decides it.
 

@@ -130,6 +130,8 @@ def setup(
     At the end, it starts the units with systemctl, adds the administrator, has them approve the
     first floor file, and runs `pitlink check`. With --yes, nobody is asked to approve.
 
+    Example: **pitlink setup**, as root, on a Debian machine of its own.
+
     A file that a person changed is never replaced: the text that pitlink needs is then in a file
     next to it, whose name ends with `.pitlink`. If the command was interrupted, run it again: it
     does the rest. A run that finds everything done changes nothing.

@@ -58,6 +58,8 @@ def status(
     and the rest is shown. The state is read again every two seconds. Without a terminal, or with
     --once, it is printed once.
 
+    Example: **pitlink status --once --config floor.toml**
+
     The exit status is 0 after Ctrl-C. If the state was printed once, it is 1 if a line begins with
     `warn` or `FAIL`.
     """

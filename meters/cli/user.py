@@ -46,7 +46,10 @@ user: Final = typer.Typer(
 )
 
 
-@user.command(help=f"Add a user.\n\n{_PIN_HELP}")
+@user.command(
+    help=f"Add a user.\n\n{_PIN_HELP}\n\nExample:"
+    ' **pitlink user add "Flo Reyes" --role floorperson --generate --config floor.toml**'
+)
 def add(
     name: _Name,
     config: ConfigOption,
@@ -71,7 +74,7 @@ def list_users(
         bool, typer.Option("--json", help="Print a JSON list instead of a table.")
     ] = False,
 ) -> None:
-    """List the users."""
+    """List the users: **pitlink user list --config floor.toml**."""
     rows = _with_users(read_own_floor(config), Users.rows)
     if as_json:
         print_json(msgspec.json.encode(rows))
@@ -83,23 +86,35 @@ def list_users(
 
 @user.command()
 def disable(name: _Name, config: ConfigOption) -> None:
-    """Disable a user's sign-in. The user's sessions end immediately."""
+    """Disable a user's sign-in. The user's sessions end immediately.
+
+    Example: **pitlink user disable "Flo Reyes" --config floor.toml**
+    """
     _change(config, lambda users: users.disable(name, Actor.of_command()), "is disabled")
 
 
 @user.command()
 def enable(name: _Name, config: ConfigOption) -> None:
-    """Let a disabled user sign in again."""
+    """Let a disabled user sign in again.
+
+    Example: **pitlink user enable "Flo Reyes" --config floor.toml**
+    """
     _change(config, lambda users: users.enable(name, Actor.of_command()), "is enabled")
 
 
 @user.command()
 def unlock(name: _Name, config: ConfigOption) -> None:
-    """Let a user sign in again whose name was locked after too many wrong PINs."""
+    """Let a user sign in again whose name was locked after too many wrong PINs.
+
+    Example: **pitlink user unlock "Flo Reyes" --config floor.toml**
+    """
     _change(config, lambda users: users.unlock(name, Actor.of_command()), "is unlocked")
 
 
-@user.command(help=f"Set a user's new PIN; their sessions end immediately.\n\n{_PIN_HELP}")
+@user.command(
+    help=f"Set a user's new PIN; their sessions end immediately.\n\n{_PIN_HELP}\n\nExample:"
+    ' **pitlink user pin "Flo Reyes" --generate --config floor.toml**'
+)
 def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> None:
     floor, new = read_own_floor(config), generate_pin() if generate else ask_new_pin()
     row = _with_users(floor, lambda users: users.set_pin(name, new, Actor.of_command()))

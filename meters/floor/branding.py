@@ -25,12 +25,13 @@ class BrandingText(Config, frozen=True, kw_only=True):
     """Texts on displays, in the facility's own words.
 
     Attributes:
-        jackpot: above a win during its celebration.
+        jackpot: above a win while it is celebrated.
         pending: after a win that waits for a floorperson (duty D8).
         validated: after a win that a floorperson has just validated.
         closed: at a meter whose link accepts no wagers.
         unavailable: at a meter without a current amount (duty D14).
-        foot: the text at the bottom of every page, in one or two lines; empty for none.
+        foot: the line at the bottom of every page, such as one for responsible gaming. It is always
+            whole, on one line or two; `pitlink check` refuses one that does not fit.
     """
 
     jackpot: Phrase = "Jackpot"
@@ -42,7 +43,13 @@ class BrandingText(Config, frozen=True, kw_only=True):
 
 
 class Night(Config, frozen=True, kw_only=True):
-    """The part of the day in which displays are darker: local times, and by how many percent."""
+    """The part of the day in which displays are darker.
+
+    Attributes:
+        starts: the local time at which displays become darker, such as ``"02:00"``.
+        ends: the local time at which they are as before.
+        percent: by how many percent they are darker.
+    """
 
     starts: str
     ends: str
@@ -53,21 +60,23 @@ class Branding(Config, frozen=True, kw_only=True):
     """Appearance of displays. Each key is optional.
 
     Attributes:
-        title: the text above the meters if a page shows several links.
-        theme: ``gold``, ``neon`` or ``classic``, or the path of a folder (`meters.floor.themes`),
-            relative to the floor file.
-        logo: the path of an SVG, PNG or WebP file, relative to the floor file.
-        languages: ``en``, ``es`` (Spanish), ``zh-Hans`` (Simplified Chinese) and ``vi``
-            (Vietnamese); with several, displays show one after another. `wording` is in the first.
-        rotate: ``fit`` shows all meters at the same time, unless numerals or names would be too
-            small to read across the room: then the meters take turns. With ``links`` or ``meters``,
-            the links or the meters always take turns.
-        rotate_seconds: the duration of each turn, of views and of languages.
-        celebrate_from: an amount in cents. A smaller win has only a ribbon. A larger one has also
-            light on its meter, or the whole screen: if it wins a whole meter, or is of the top one.
-        night: when the displays are darker.
-        frame_origins: origins whose pages can show the signage in a frame, such as
-            ``https://player.example``.
+        title: the heading of a page that shows several links, and of the browser's tab. A page with
+            one link has the link's name.
+        theme: ``"gold"``, ``"neon"``, ``"classic"``, or the path of a folder with a theme of the
+            house, such as ``"./house"``.
+        logo: the path of an SVG, PNG or WebP file of at most 60,000 bytes.
+        languages: English, Spanish, Simplified Chinese and Vietnamese. With several, displays show
+            one after another; the address of a page can choose one. `wording` is in the first.
+        rotate: ``"fit"`` shows all meters at once if people can read them at 10 m (33 feet), or
+            else one after another. ``"links"`` and ``"meters"`` always show one after another.
+        rotate_seconds: how long each view, and each language, is shown.
+        celebrate_from: an amount in cents. A lower win has a ribbon for 8 seconds. From here on,
+            light falls on its meter too; the win of a whole meter, or of a part of the link's top
+            meter, fills the screen for 20 seconds.
+        night: when displays are darker.
+        frame_origins: whose pages can show the signage in a frame, such as
+            ``"https://player.example"``.
+        wording: the house's own words.
     """
 
     title: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] = "Progressive Jackpots"

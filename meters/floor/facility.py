@@ -51,24 +51,28 @@ class Facility(Config, frozen=True, kw_only=True):
     """The licensed facility.
 
     Attributes:
-        name: the name that displays show.
-        timezone: the time zone of all times that people read.
-        validate_from: an amount in cents. A smaller win at fixed odds needs no floorperson.
-        tax_documents_above: an amount in cents. For a larger win, the floor page says that tax
-            documents are needed. None: the page never says so.
-        two_people_reject_above: an amount in cents. Two people must reject a larger win: one
-            requests it, another confirms it. None: two people must reject each hand pay.
-        warn_adjustment_percent: the page warns if an adjustment moves a meter by more than this
-            percentage of its amount.
-        demonstration: whether every page says that it is a demonstration.
-        day_starts: the local time at which a gaming day begins.
-        confirm_corrections: whether a floorperson must confirm each correction, even if the table
-            does not request this. A correction is the void of a round after its cards were entered,
-            or a hand that was entered again with other cards.
-        games: the directory with the game files of the house, relative to the floor file's. None:
-            tables play only the games of the chapters.
-        require_all_hands: whether a table must send the cards of every hand. If false, the dealer
-            can declare that a hand wins nothing.
+        name: the facility's name, as displays show it.
+        timezone: the time zone of all times that people read, such as ``"America/New_York"``.
+        validate_from: an amount in cents. The service records a lower win at fixed odds, or a lower
+            Envy Bonus, without asking a floorperson, unless the same hand has another win that
+            waits. The law knows no such amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): above 0,
+            `pitlink check` warns and the submission says so.
+        tax_documents_above: an amount in cents. Above it, the floor page says that the win needs
+            tax documents. Without it, the page never says so.
+        two_people_reject_above: an amount in cents. Above it, one person requests the rejection of
+            a win and another confirms it. Without it, this is so for hand pays.
+        warn_adjustment_percent: the floor page warns of an adjustment that moves a meter by more
+            than this percentage of its amount.
+        demonstration: marks every page as a demonstration, in which the service approves by itself
+            what no person has approved.
+        day_starts: when a gaming day begins, by the facility's clock.
+        confirm_corrections: a floorperson confirms each correction of table hardware: the void of a
+            round after its cards were entered, or a hand that is entered again with other cards.
+            Corrections at pitlink's own panel always need one.
+        require_all_hands: the dealer enters the cards of every hand, except of folded hands whose
+            cards were collected. Otherwise the dealer can declare that a hand wins nothing.
+        games: the directory with the game files of the house. Without it, tables play only the
+            games of the chapters.
     """
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
@@ -88,8 +92,10 @@ class ArchiveSettings(Config, frozen=True, kw_only=True):
     """Directory of the archived gaming days, and the times for which they are kept.
 
     Attributes:
-        live_days: the number of closed gaming days that remain in Redis although they are archived.
-        keep_years: the number of years for which a file must be kept, counted from its gaming day.
+        directory: the directory for the files of closed gaming days.
+        live_days: how many closed gaming days stay in Redis although they are archived.
+        keep_years: for how many years a file is kept, counted from its gaming day.
+            `pitlink archive --delete-expired` deletes older ones.
     """
 
     directory: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] = "pitlink-archive"
@@ -98,20 +104,25 @@ class ArchiveSettings(Config, frozen=True, kw_only=True):
 
 
 class Service(Config, frozen=True, kw_only=True):
-    """Addresses and files of the service. It starts each server whose address is `embedded`.
-
-    All paths are relative to the floor file's directory.
+    """Addresses and files of the service.
 
     Attributes:
-        http: the address and the port on which the service serves pages.
+        broker: ``"embedded"`` for one that the service starts, or an address such as
+            ``"mqtts://host:8883"`` or ``"mqtt://user:password@host:1883"``.
+        redis: ``"embedded"``, ``"redis://host:6379/0"``, ``"rediss://…"``, ``"unix://…"``,
+            ``"redis+sentinel://host:26379,host:26379/NAME"`` with Sentinel's name of the primary,
+            or ``"redis+cluster://host:6379,host:6379"``; ``rediss+…`` for TLS.
+        http: the address and port of the pages.
         data: the data directory, for ledger marks, outboxes and notes.
-        idle_minutes: the minutes after which an idle user must enter their PIN before they act.
-        hosts: host names that people can use in the address of a page, besides the usual ones.
-        certificate: the PEM file of the certificate, for pages over HTTPS.
+        idle_minutes: after so many minutes without an act, a user of the floor page enters the PIN
+            before the next one. What the page shows goes on.
+        hosts: names by which browsers reach the pages and panels, besides addresses,
+            ``localhost`` and the machine's own name.
+        certificate: a PEM file. With it and `private_key`, pages and panels are served by HTTPS.
         private_key: the PEM file of the certificate's key.
-        metrics_token: the file with the token that Prometheus must send. None: only programs on the
-            service's machine can read `/metrics`.
-        keys: the directory of key bundles, made by `pitlink keys`.
+        metrics_token: a file with the token, on one line, that Prometheus sends. Without it, only
+            programs on the same machine can read `/metrics`.
+        keys: the directory of certificates and passwords that `pitlink keys` makes.
     """
 
     broker: str = "embedded"

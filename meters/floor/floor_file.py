@@ -36,8 +36,17 @@ from meters.floor.themes import BUILT_IN, theme_problem
 from meters.floor.toml_errors import read_file, read_toml, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
 
-Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
-MeterIdentifier = Annotated[str, msgspec.Meta(pattern=rf"\A{METER_IDENTIFIER}\Z")]
+Identifier = Annotated[
+    str,
+    msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z", description="1 to 32 letters, digits and hyphens"),
+]
+MeterIdentifier = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=rf"\A{METER_IDENTIFIER}\Z",
+        description="1 to 32 letters, digits, hyphens and underscores",
+    ),
+]
 
 # Otherwise two numbers could look the same to the people who approve them (duty D5).
 _ASSET: Final = re.compile("[!-~]+(?: [!-~]+)*")
@@ -80,21 +89,28 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     """One meter (duty D3), as the floor file has it.
 
     Attributes:
-        kind: the kind of meter, as the regulations define it in the chapter of the game.
-        wager: the progressive wager in cents.
-        paytable: its letter; None if the chapter has no choice of paytables.
-        id: the name that tables use for the meter; None if they use the kind.
-        name: the name that patrons read; None for the usual name of its kind.
-        magic_card_every: a Magic Card is drawn on average once in this number of rounds; 0 for
-            never.
-        lucky_every: a Lucky bonus is drawn on average once in this number of rounds; 0 for never.
-        limit: the payout limit in cents. What exceeds it is added to the meter's overflow.
-        contribution_max: the largest contribution of one round in cents. The service refuses a
-            larger one, because such an amount must be an error.
-        chance_ratio_max: the house accepts that a dollar wagered is this number of times as likely
-            to win the meter at one game or wager as at another (duty D21); 1 for equal chances.
-        tier: the rank of the meter on displays, 1 for the highest; None for its rank among the
-            meters that the same wager feeds, by their seeds.
+        kind: the kind of meter, as the game names it: ``"progressive"``,
+            ``"five_card_progressive"``, ``"five_of_six_progressive"``, ``"five_card_hand_bonus"``,
+            or a meter of a house game (duty D3).
+        wager: every wager on the meter, in cents: $1 or $5 for the chapters' progressives, any
+            amount for the Five Card Hand Bonus.
+        paytable: ``"A"`` or ``"B"`` for `progressive`, or the letter that a house game asks for.
+        id: the meter's name for tables and topics. Without it, the meter has the name of its kind.
+        name: the name that patrons read. Without it, the usual name of its kind.
+        magic_card_every: for `five_card_hand_bonus`: on average, a Magic Card is drawn once in this
+            number of rounds; 0 for never.
+        lucky_every: for `five_card_hand_bonus`: the same for a Lucky Bonus.
+        limit: the payout limit in cents, above which the meter does not rise. Further contributions
+            wait in the meter's overflow, and refill it as soon as there is room, even between two
+            wins of one round. `pitlink check` warns if wins at the limit pay less than the wagers
+            add.
+        contribution_max: the most, in cents, that the wagers of one round at one table can add to
+            the meter and its reserve. More must be an error, and the service refuses it.
+        chance_ratio_max: if games or wagers share the meter, a dollar wagered at one can be at most
+            this number of times as likely to win it as at another (duty D21). `pitlink check` fails
+            above it. A share of the meter counts as that share of a chance.
+        tier: the rank of the meter on displays: its place, size and metal. Without it, meters that
+            the same wager feeds are ranked by their seeds, and others are equal.
     """
 
     kind: str
@@ -149,7 +165,21 @@ class Meter(MeterSettings, frozen=True, kw_only=True):
 
 
 class TableSettings(Config, frozen=True, kw_only=True):
-    """One table, as the floor file has it. `asset` is the facility's number for it (duty D5)."""
+    """One table, as the floor file has it.
+
+    Attributes:
+        id: the table's name in topics and on pages.
+        asset: the facility's number for the table (duty D5): letters, digits and signs of ASCII
+            with single blanks between them, so that no two numbers look the same.
+        game: ``"three_card_poker"``, ``"three_card_prime"``, ``"four_card_prime"``, or a game of
+            the house.
+        positions: at most 7 for Three Card Poker, 6 for the Prime games.
+        meters: the ids of the meters that the table feeds, at most one of each kind. A wager that
+            feeds several meters needs all of them. Games can share a meter for which their seed,
+            reseed and rates are the same.
+        paytables: what the house chose for the table in its Rules Submission, such as
+            ``{ ante_bonus = "b-A", pair_plus = "A" }``.
+    """
 
     id: Identifier
     asset: Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
@@ -168,7 +198,13 @@ class Table(TableSettings, frozen=True, kw_only=True):
 
 
 class LinkSettings(Config, frozen=True, kw_only=True):
-    """One link, as the floor file has it; `theme` is that of its displays, if it is its own."""
+    """One link, as the floor file has it.
+
+    Attributes:
+        id: the name of the link in topics and addresses.
+        name: the name that people read.
+        theme: the theme of this link's pages, instead of that of `[signage]`.
+    """
 
     id: Identifier
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]

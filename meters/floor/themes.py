@@ -38,20 +38,37 @@ _FILE_BYTES_MAX: Final[Mapping[str, int]] = {
 _BLACK: Final = "#000000"
 _WHITE: Final = "#ffffff"
 
-Color = Annotated[str, msgspec.Meta(pattern=r"\A#[0-9A-Fa-f]{6}\Z")]
-FileName = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")]
-Metal = Annotated[str, msgspec.Meta(pattern=r"\A(gold|silver|copper|#[0-9A-Fa-f]{6})\Z")]
+Color = Annotated[str, msgspec.Meta(pattern=r"\A#[0-9A-Fa-f]{6}\Z", description='`"#rrggbb"`')]
+FileName = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z", description="a file of the folder"
+    ),
+]
+Metal = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"\A(gold|silver|copper|#[0-9A-Fa-f]{6})\Z",
+        description='`"gold"`, `"silver"`, `"copper"` or a color',
+    ),
+]
 
 
 class ThemeColors(Config, frozen=True, kw_only=True):
     """Colors as ``#rrggbb``; what is left out is as in the base theme.
 
     Attributes:
-        ink: names and hands. `quiet` is for lesser words, `accent` for titles and signs.
-        stage: behind everything; `glass` behind an amount; `bar` behind the bottom line.
-        bar_ink: the words of the bottom line.
-        pending: the plaque of a win that waits, and `pending_ink` its words.
-        verified: the plaque of a verified win, and `verified_ink` its words.
+        ink: names and hands.
+        quiet: lesser words.
+        accent: titles and signs.
+        stage: behind everything; also dims the background.
+        glass: behind an amount.
+        bar: the line at the bottom.
+        bar_ink: its words.
+        pending: the plaque of a win that waits.
+        pending_ink: its words.
+        verified: the plaque of a verified win.
+        verified_ink: its words.
         closed: an amount that nobody can win now, and the words about it.
     """
 
@@ -73,12 +90,13 @@ class ThemeFile(Config, frozen=True, kw_only=True):
     """The text of a `theme.toml`.
 
     Attributes:
-        base: the theme that it changes.
+        base: the theme whose parts stand for what is left out.
         background: a PNG, WebP, JPEG or SVG picture, or a WebM or MP4 video that runs without
-            sound. Both are dimmed with the color of the stage.
-        font: a WOFF2 font for titles.
-        sound: an MP3 or Ogg file for the celebration of a whole meter.
-        metals: of the ranks 1, 2 and 3: ``gold``, ``silver``, ``copper`` or a color.
+            sound, of at most 24 MiB; dimmed so far that every text over it can be read.
+        font: a WOFF2 font for titles and names of meters, of at most 512 KiB.
+        sound: an MP3 or Ogg file for the celebration of a whole meter, of at most 2 MiB.
+        metals: of the ranks 1, 2 and 3.
+        colors: the colors.
     """
 
     base: BuiltIn = "gold"

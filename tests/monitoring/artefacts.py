@@ -12,7 +12,7 @@ DASHBOARDS: Final = tuple(sorted((DEPLOY / "grafana" / "dashboards").glob("*.jso
 _RULE: Final = re.compile(r"^      - alert: (\w+)\n        expr: '(.*)'\n", re.MULTILINE)
 _TEXT: Final = re.compile(r'"[^"]*"')
 _METRIC: Final = re.compile(r"\b(?:pitlink|process)_[a-z_]+\b|\bup\b")
-_ROW: Final = re.compile(r"^\| `([a-z_]+)` \| (.*?) \| (.*?) \| (.+) \|$", re.MULTILINE)
+_ROW: Final = re.compile(r"^\| `([a-z_]+)` \| (.*?) \|", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,5 @@ def queries() -> list[Query]:
 
 def described() -> Mapping[str, frozenset[str]]:
     """Return the metrics of docs/reference/metrics.md, each with its labels."""
-    return {name: frozenset(re.findall(r"`(\w+)`", labels)) for name, labels, *_ in _rows()}
-
-
-def meanings() -> set[tuple[str, str]]:
-    """Return the metrics of docs/reference/metrics.md, each with its meaning."""
-    return {(name, meaning) for name, _, _, meaning in _rows()}
-
-
-def _rows() -> list[tuple[str, str, str, str]]:
-    return _ROW.findall((DEPLOY / "docs/reference/metrics.md").read_text())
+    rows = _ROW.findall((DEPLOY / "docs/reference/metrics.md").read_text())
+    return {name: frozenset(re.findall(r"`(\w+)`", labels)) for name, labels in rows}

@@ -10,16 +10,12 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from controllers.agent.agent_metrics import AgentMetrics
-from meters.floor.floor_file import read_floor
-from meters.service.service_metrics import Metrics
 from tests.monitoring.artefacts import (
     DASHBOARDS,
     DEPLOY,
     PROMETHEUS,
     dashboard,
     described,
-    meanings,
     metrics_in,
     panels,
     queries,
@@ -104,14 +100,6 @@ def test_rules_and_panels_name_only_metrics_that_are_described() -> None:
     } | {"up"}
     exprs = [*rules().values(), *(query.expr for query in queries())]
     assert not {name for expr in exprs for name in metrics_in(expr)} - known
-
-
-def test_metrics_are_described_in_the_words_of_their_help_texts() -> None:
-    helps: set[tuple[str, str]] = set()
-    for metrics in (Metrics(read_floor(DEPLOY / "floor.toml")), AgentMetrics()):
-        body, _ = metrics.exposition("text/plain")
-        helps |= set(re.findall(r"^# HELP (\w+) (.*)$", body.decode(), re.MULTILINE))
-    assert helps == meanings()
 
 
 def test_dashboards_are_whole() -> None:

@@ -1,0 +1,215 @@
+"""Parts of the documents that the program states: commands, settings and metrics.
+
+Such a part of a page lies between the comments ``<!-- from the program: NAME -->`` and
+``<!-- end -->``. The test of the page writes it anew.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import typer.main
+from msgspec.inspect import Type
+from prometheus_client import CollectorRegistry, Metric
+from typer.core import TyperCommand, TyperGroup
+
+from controllers.agent.agent_metrics import AgentMetrics
+from meters.cli.main import command_line
+from meters.floor.floor_file import FloorSettings, read_floor
+from meters.floor.themes import ThemeFile
+from meters.service.metric_declarations import DECLARED
+from meters.service.service_metrics import Metrics
+from tests.test_tree import ROOT
+
+DOCS: Final = ROOT / "deploy" / "docs"
+
+_PART: Final = re.compile(
+    r"(?P<head><!-- from the program: (?P<name>[a-z-]+) -->\n).*?(?P<tail><!-- end -->)", re.DOTALL
+)
+_ATTRIBUTE: Final = re.compile(r"^(?P<name>[a-z_]+): (?P<text>.*(?:\n +.*)*)", re.MULTILINE)
+
+
+def pages() -> list[Path]:
+    """Return the pages with a part from the program."""
+    return [page for page in sorted(DOCS.rglob("*.md")) if _PART.search(page.read_text())]
+
+
+def with_parts(page: str) -> str:
+    """Return a page with the parts that the program states now."""
+    return _PART.sub(
+        lambda found: f"{found['head']}\n{PARTS[found['name']]().strip()}\n\n{found['tail']}", page
+    )
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    heads = list(head)
+    cells = (
+        [one.replace("|", "\\|") for one in row] for row in (heads, ["---"] * len(heads), *rows)
+    )
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def all_commands() -> Iterator[tuple[str, TyperCommand | TyperGroup]]:
+    """Yield each command and group, with its full name."""
+    return _every_command("pitlink", typer.main.get_command(command_line([])))
+
+
+def _commands() -> str:
+    """Return a section for each command, from its help."""
+    return "\n\n".join(_command(name, one) for name, one in all_commands() if name != "pitlink")
+
+
+def _every_command(name: str, command: object) -> Iterator[tuple[str, TyperCommand | TyperGroup]]:
+    if isinstance(command, TyperCommand | TyperGroup):
+        yield name, command
+    if isinstance(command, TyperGroup):
+        for part, below in sorted(command.commands.items()):
+            yield from _every_command(f"{name} {part}", below)
+
+
+def _command(name: str, command: TyperCommand | TyperGroup) -> str:
+    context = typer.Context(command, info_name=name)
+    usage = " ".join(command.get_usage(context).split()).removeprefix("Usage: ")
+    records = filter(None, (one.get_help_record(context) for one in command.get_params(context)))
+    options = [
+        (f"`{term}`", " ".join(meaning.split()))
+        for term, meaning in records
+        if not term.endswith("--help")
+    ]
+    parts = [f"## {name}", inspect.cleandoc(command.help or ""), f"```\n{usage}\n```"]
+    return "\n\n".join([*parts, *([table(("option", "meaning"), options)] if options else [])])
+
+
+def _keys(struct: type[msgspec.Struct]) -> str:
+    """Return the keys of a TOML file: a table for each of its sections, from their types."""
+    return "\n\n".join(_sections(struct, "", ""))
+
+
+def _sections(struct: type[msgspec.Struct], name: str, heading: str) -> Iterator[str]:
+    if heading:
+        yield f"### `{heading}`"
+    described = msgspec.inspect.type_info(struct)
+    assert isinstance(described, msgspec.inspect.StructType)
+    texts = _attribute_texts(struct)
+    rows: list[tuple[str, ...]] = []
+    below: list[Iterator[str]] = []
+    for field in described.fields:
+        kind, in_list = _single(field.type)
+        if isinstance(kind, msgspec.inspect.StructType):
+            inner = f"{name}.{field.name}".lstrip(".")
+            below.append(_sections(kind.cls, inner, f"[[{inner}]]" if in_list else f"[{inner}]"))
+            continue
+        default = "required" if field.required else _value_text(field.default)
+        rows.append((f"`{field.name}`", _type_text(field.type), default, texts[field.name]))
+    if rows:
+        yield table(("key", "value", "default", "meaning"), rows)
+    for sections in below:
+        yield from sections
+
+
+def _attribute_texts(struct: type[msgspec.Struct]) -> dict[str, str]:
+    """Return what the docstring of a type says of each of its attributes."""
+    _, _, text = inspect.cleandoc(struct.__doc__ or "").partition("Attributes:\n")
+    found = _ATTRIBUTE.finditer(inspect.cleandoc(text))
+    texts = {one["name"]: " ".join(one["text"].split()).replace("``", "`") for one in found}
+    return {name: f"{text[:1].upper()}{text[1:]}" for name, text in texts.items()}
+
+
+def _single(kind: Type) -> tuple[Type, bool]:
+    """Return the type of a value or of the elements of a list, and whether it is a list."""
+    match kind:
+        case msgspec.inspect.Metadata(type=inner):
+            return _single(inner)
+        case msgspec.inspect.VarTupleType(item_type=inner):
+            return _single(inner)[0], True
+        case msgspec.inspect.UnionType(types=(inner, msgspec.inspect.NoneType())):
+            return _single(inner)
+        case _:
+            return kind, False
+
+
+def _type_text(kind: Type) -> str:  # noqa: PLR0911
+    """Return a type in words, such as ``1 to 60``."""
+    match kind:
+        case msgspec.inspect.Metadata(extra_json_schema={"description": text}):
+            return str(text)
+        case msgspec.inspect.UnionType(types=kinds):
+            others = (one for one in kinds if not isinstance(one, msgspec.inspect.NoneType))
+            return " or ".join(map(_type_text, others))
+        case msgspec.inspect.LiteralType(values=values):
+            return ", ".join(map(_value_text, values))
+        case msgspec.inspect.VarTupleType(item_type=inner):
+            return f"list of: {_type_text(inner)}"
+        case msgspec.inspect.DictType():
+            return "table"
+        case msgspec.inspect.BoolType():
+            return "true or false"
+        case msgspec.inspect.IntType(ge=least, le=most):
+            return "whole number" if most is None else f"{least:,} to {most:,}"
+        case msgspec.inspect.StrType(max_length=most):
+            return "text" if most is None else f"text, at most {most:,} characters"
+        case _:
+            raise TypeError(kind)
+
+
+def _value_text(value: object) -> str:
+    match value:
+        case None | () | "" | msgspec.NODEFAULT:
+            return "none"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case int():
+            return f"`{value:_}`"
+        case tuple():
+            return f"`[{', '.join(map(_value_text, value)).replace('`', '')}]`"
+        case _:
+            return f'`"{value}"`'
+
+
+def _service_metrics() -> str:
+    metrics = Metrics(read_floor(ROOT / "deploy" / "floor.toml"))
+    return _metrics(metrics.registry, "pitlink_")
+
+
+def _metrics(registry: CollectorRegistry, prefix: str) -> str:
+    found = (one for one in registry.collect() if one.name.startswith(prefix))
+    return table(("name", "labels", "unit", "meaning"), map(_metric_row, found))
+
+
+def _metric_row(metric: Metric) -> tuple[str, ...]:
+    name = f"{metric.name}{_ENDINGS.get(metric.type, '')}"
+    labels = _LABELS.get(metric.name, getattr(metric, "_labelnames", None))
+    if labels is None:
+        labels = metric.samples[0].labels
+    unit = _unit(metric) + " (histogram)" * (metric.type == "histogram")
+    return f"`{name}`", ", ".join(f"`{label}`" for label in labels), unit, metric.documentation
+
+
+def _unit(metric: Metric) -> str:
+    if metric.type == "info":
+        return "1"
+    if re.match(r"[01] (while|if) ", metric.documentation):
+        return "1 or 0"
+    return next((unit for end, unit in _UNITS.items() if metric.name.endswith(end)), "count")
+
+
+_LABELS: Final = {f"pitlink_{one.name}": one.labels for one in DECLARED}
+_ENDINGS: Final = {"counter": "_total", "info": "_info"}
+_UNITS: Final = {
+    "_timestamp_seconds": "epoch seconds",
+    "_start_time_seconds": "epoch seconds",
+    "_seconds": "seconds",
+    "_cents": "cents",
+    "_bytes": "bytes",
+}
+PARTS: Final[Mapping[str, Callable[[], str]]] = {
+    "commands": _commands,
+    "floor-file": lambda: _keys(FloorSettings),
+    "theme-file": lambda: _keys(ThemeFile),
+    "service-metrics": _service_metrics,
+    "agent-metrics": lambda: _metrics(AgentMetrics()._registry, "pitlink_"),
+    "process-metrics": lambda: _metrics(AgentMetrics()._registry, "process_"),
+}

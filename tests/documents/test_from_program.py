@@ -1,0 +1,36 @@
+"""Each part of a page that the program states is as the program states it."""
+
+from pathlib import Path
+
+import pytest
+from typer.core import TyperCommand
+
+from tests.documents.from_program import DOCS, PARTS, all_commands, pages, with_parts
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(DOCS)))
+def test_a_page_says_what_the_program_says(page: Path) -> None:
+    text = page.read_text()
+    anew = with_parts(text)
+    page.write_text(anew)
+    assert text == anew, f"{page.name} is written anew: read the change and commit it"
+
+
+def test_every_part_is_on_a_page() -> None:
+    text = "".join(page.read_text() for page in pages())
+    assert [name for name in PARTS if f"<!-- from the program: {name} -->" not in text] == []
+
+
+def test_the_help_of_each_command_has_an_example() -> None:
+    commands = [one for one in all_commands() if isinstance(one[1], TyperCommand)]
+    assert [name for name, one in commands if f"**{name}" not in (one.help or "")] == []
+
+
+def test_a_part_is_replaced_and_the_rest_stays() -> None:
+    page = "# A\n<!-- from the program: process-metrics -->\nold\n<!-- end -->\nrest\n"
+    anew = with_parts(page)
+    assert "old" not in anew
+    assert "`process_cpu_seconds_total`" in anew
+    assert anew.startswith("# A\n<!--")
+    assert anew.endswith("<!-- end -->\nrest\n")
+    assert with_parts(anew) == anew
