@@ -16,7 +16,9 @@ COMPOSE: Final = DEPLOY / "compose.yaml"
 MANIFESTS: Final = tuple(sorted((DEPLOY / "kubernetes").glob("*.yaml")))
 
 DOCS: Final = DEPLOY / "docs"
-PAGES: Final = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
+PAGES: Final = (
+    ROOT / "README.md", *sorted((ROOT / ".github").glob("*.md")), *sorted(DOCS.rglob("*.md")),
+)  # fmt: skip
 
 _CODE_BLOCK: Final = re.compile(r"^ *```\w*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 _CODE_SPAN: Final = re.compile(r"`([^`]+)`")

@@ -8,8 +8,10 @@ from typing import Any, Final, get_args
 import msgspec
 import pytest
 
+from bonus.display import money
 from bonus.law import chapter_file
 from bonus.law.games import Games, read_chapter
+from bonus.law.meter_terms import meter_terms
 from bonus.rounds import Line, MeterAfter, SettlementText
 from bonus.settling import round_text
 from bonus.settling.settle_round import settle_line
@@ -17,6 +19,7 @@ from bonus.settling.settle_round import settle_line
 PAGES: Final = Path(__file__).parents[2] / "deploy" / "docs" / "reference"
 SETTLEMENT: Final = (PAGES / "settlement.md").read_text()
 GAMES: Final = (PAGES / "game-files.md").read_text()
+MONEY: Final = (PAGES.parent / "explain" / "money.md").read_text()
 
 
 def part(page: str, heading: str) -> str:
@@ -53,6 +56,49 @@ def test_the_sample_of_a_round_is_settled_as_the_page_says() -> None:
     settled = msgspec.json.encode(settle_line(played.replace("\n", " ").encode()))
     # In the order of the page, and without what may be left out.
     assert json.dumps(json.loads(settled)) == json.dumps(json.loads(said))
+
+
+_ROYAL: Final = ["As", "Ks", "Qs"]
+_STRAIGHT: Final = ["9s", "8s", "7s"]
+
+
+@pytest.mark.parametrize(
+    ("higher", "lower", "limit", "won"),
+    [
+        (_STRAIGHT, _ROYAL, None, ("$1,234.63", "$11,111.70")),
+        (_ROYAL, _STRAIGHT, None, ("$12,346.33", "$89.38")),
+        (_STRAIGHT, _ROYAL, 1_200_000, ("$1,200.00", "$11,146.33")),
+    ],
+)
+def test_the_round_of_the_page_about_money_wins_what_the_page_says(
+    higher: list[str], lower: list[str], limit: int | None, won: tuple[str, str]
+) -> None:
+    terms, wagers = meter_terms("five_card_hand_bonus", 100), 11_173
+    added, reserve = (
+        wagers * terms.wager_cents * bps // 10_000 for bps in (terms.primary_bps, terms.reserve_bps)
+    )
+    amount = terms.seed_cents + added
+    meter = {"wager": terms.wager_cents, "amount": amount, "reserve": reserve}
+    if limit:
+        meter |= {"amount": limit, "limit": limit, "overflow": amount - limit}
+    dealt = {
+        "game": "three_card_poker",
+        "positions": [
+            {"position": at, "cards": cards, "wagers": {"pair_plus": 100, terms.kind: 100}}
+            for at, cards in ((5, higher), (2, lower))
+        ],
+        "paytables": {"pair_plus": "A"},
+        "dealer": ["2d", "3d", "4h"],
+        "community": ["Js", "Ts"],
+        "meters": {terms.kind: meter},
+    }
+    settled = settle_line(json.dumps(dealt).encode())
+    lines = [line for line in settled.lines if line.item == terms.kind]
+    assert tuple(money(line.paid) for line in lines) == won
+    left = money(settled.meters[terms.kind].amount)
+    assert left == "$893.84" or higher == _ROYAL
+    said = (*won, money(amount), money(added), money(reserve), money(added + reserve))
+    assert [each for each in said if each not in MONEY] == []
 
 
 @pytest.mark.parametrize(
