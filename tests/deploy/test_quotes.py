@@ -103,7 +103,7 @@ def test_quotes_are_found() -> None:
     found = {page.name: [*quotes(page)] for page in QUOTING}
     assert "entry 6 is not the one that was seen" in found["faults.md"]
     assert "  TCP-02: no outbox was found; the ledger has its events up to 377" in [
-        line.removeprefix("   ") for line in found["restore.md"]
+        line.removeprefix("    ") for line in found["restore.md"]
     ]
 
 

@@ -84,12 +84,11 @@ def test_every_rule_says_what_it_means_and_has_its_page_in_the_runbook() -> None
         name = alert.partition("\n")[0]
         severity = re.search(r"severity: (critical|warning)\n", alert)
         assert severity, name
-        assert f"| [{name}](#{name.lower()}) | {severity[1]} | " in text
+        assert f"\n\n**{severity[1].capitalize()}" in runbook[name], name
         assert re.search(r"summary: '.{20,}'\n", alert), name
         assert re.search(r"description: '.{20,}'\n", alert), name
         assert f"runbook: deploy/docs/recover/runbook.md#{name.lower()}\n" in alert
-        for part in ("**Means.** ", "**Do.** ", "**At night.** "):
-            assert part in runbook[name], (name, part)
+        assert "\n\n**Do.** " in runbook[name], name
 
 
 def test_rules_and_panels_name_only_metrics_that_are_described() -> None:
