@@ -26,6 +26,7 @@ What = Literal[
     "pin_chosen",
     "pin_refused",
     "slip_printed",
+    "signed_on_device",
     "service_started",
     "service_stopped",
     "unreadable",
@@ -36,7 +37,7 @@ _OF_USERS: Final = frozenset(
 )
 """Fields of a log entry that only the audit needs. No page shows them."""
 
-Noted = Literal["slip_printed", "service_started", "service_stopped"]
+Noted = Literal["slip_printed", "signed_on_device", "service_started", "service_stopped"]
 """Acts that add an entry to the operators' log, and change no other data in Redis."""
 
 
@@ -49,8 +50,9 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         what: the act. It can be a refused act, such as a failed sign-in. ``unreadable`` if
             somebody damaged the entry, which the audit reports: all other fields are then empty.
         by: the person or program that acted; empty if no user was signed in.
-        about: the user, the claim of a printed slip, or the version of the service; empty if the
-            act names an unknown user.
+        about: the user, the claim of a printed slip, the user on whose device a colleague signed
+            (``signed_on_device``), or the version of the service; empty if the act names an unknown
+            user.
         client: the network address of the actor; empty for a command.
     """
 
@@ -98,8 +100,7 @@ class OperatorsLog:
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
         """Add an entry for an act that changes no other data in Redis.
 
-        `by` is the user who acted, or ``service``. `about` is the claim of the printed slip, or the
-        version of the service.
+        `by` is the user who acted, or ``service``. `about` is as in `LogRow`.
         """
         keys = self._store.keys
         arguments: list[str | int] = [now_text(), what, by, about, client]

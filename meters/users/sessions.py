@@ -22,6 +22,7 @@ DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
+_WRONG: Final = "the name or the PIN is wrong"
 _EXPIRED: Final = "this PIN expired 24 hours after it was set: an administrator can set a new one"
 
 
@@ -84,13 +85,19 @@ class Sessions:
         self._attempts = SignInAttempts(store, count_refused)
 
     async def sign_in(
-        self, name: str, pin: str, caller: Caller, old_token: str | None
+        self,
+        name: str,
+        pin: str,
+        caller: Caller,
+        old_token: str | None,
+        *,
+        keeps_device: bool = True,
     ) -> OpenedSession:
         """Check a name and a PIN, begin a session, and end the browser's earlier session.
 
         The attempt is counted before the PIN is checked, and removed from the count if the PIN is
         right. An unknown name, a disabled user and a wrong PIN take the same time and get the same
-        answer.
+        answer. With `keeps_device`, the device is then known for the name.
 
         Raises:
             UsersError: ``wrong_name_or_pin``; ``pin_expired`` if the PIN is right, but another
@@ -120,7 +127,7 @@ class Sessions:
                         csrf,
                         now_text(),
                         caller.client,
-                        caller.device_digest,
+                        caller.device_digest if keeps_device else "",
                         _DEVICES_MOST,
                         DEVICE_KNOWN_MS,
                         keys.user_prefix,
@@ -138,7 +145,24 @@ class Sessions:
                     raise UsersError("pin_expired", _EXPIRED)
             # An unknown name is not logged: it can be a PIN that was typed into the wrong field.
             await self._attempts.refuse(begun, "sign_in_refused", user.get("name", ""))
-            raise UsersError("wrong_name_or_pin", "the name or the PIN is wrong")
+            raise UsersError("wrong_name_or_pin", _WRONG)
+
+    async def sign_once(self, name: str, pin: str, caller: Caller) -> SignedIn:
+        """Check the name and PIN of a colleague, for one act on the device of another user.
+
+        It is a sign-in whose session ends at once, and whose token leaves this function nowhere.
+
+        Raises:
+            UsersError: the codes of `sign_in`.
+        """
+        opened = await self.sign_in(name, pin, caller, None, keeps_device=False)
+        try:
+            person = await self.find(opened.token, keep_alive=False, acts=True)
+        finally:
+            await self.sign_out(opened.token, caller.client)
+        if person is None:  # disabled, or given another PIN, a moment ago
+            raise UsersError("wrong_name_or_pin", _WRONG)
+        return person
 
     async def choose_pin(
         self, token: str | None, person: SignedIn, old: str, new: str, caller: Caller

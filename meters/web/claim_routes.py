@@ -33,9 +33,11 @@ from meters.web.security import (
     NEEDS_PIN,
     SESSION,
     Nothing,
+    Signature,
     client_of,
     needs,
     person_of,
+    signer_of,
     staff_act,
     staff_read,
 )
@@ -50,7 +52,7 @@ class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     envy_not_due: bool = False
 
 
-class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Payment(Signature, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Record of a payment with its slip's number; `envy_paid` is for the hand's Envy Bonuses."""
 
     slip: Words
@@ -61,7 +63,7 @@ class Reopening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     reason: Words
 
 
-class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Confirmation(Signature, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Confirmation of another person's `request`, the page's `entry`, about a win."""
 
     request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
@@ -90,8 +92,8 @@ def claim_routes(
 ) -> list[HTTPRouteHandler]:
     return [
         *_reading_routes(floor, claims, user_directory),
-        *_deciding_routes(claims),
-        *_changing_routes(claims),
+        *_deciding_routes(claims, user_directory),
+        *_changing_routes(claims, user_directory),
         *_envy_routes(claims),
     ]
 
@@ -174,7 +176,7 @@ def _reading_routes(
     return [list_claims, show_claim, print_slip, search_wins]
 
 
-def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
+def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/claims/{claim:str}/validate", Right.DECIDE)
     async def validate_claim(
         claim: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
@@ -204,7 +206,7 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
             setters=request.user.setters,
         )
 
-    @staff_act("/api/v1/claims/{claim:str}/pay", Right.DECIDE)
+    @staff_act("/api/v1/claims/{claim:str}/pay", Right.DECIDE, 429)
     async def pay_claim(
         claim: FromPath[str], data: JSONBody[Payment], request: StaffRequest
     ) -> ClaimRow:
@@ -212,21 +214,22 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
 
         The user who records it must not be the person who validated the win (duty D4). Two users
         count as one person if, in the last 24 hours, one of them set the PIN of the other, or a
-        third person set the PINs of both.
+        third person set the PINs of both. With a `colleague`, the user is the colleague.
         """
+        person = await signer_of(request, data, user_directory)
         return await claims.decide(
             claim,
             "pay",
-            request.user.name,
+            person.name,
             slip=data.slip,
             envy_paid=data.envy_paid,
-            setters=request.user.setters,
+            setters=person.setters,
         )
 
     return [validate_claim, reject_claim, pay_claim]
 
 
-def _changing_routes(claims: Claims) -> list[HTTPRouteHandler]:
+def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/claims/{claim:str}/reopen", Right.DECIDE)
     async def reopen_claim(
         claim: FromPath[str], data: JSONBody[Reopening], request: StaffRequest
@@ -241,12 +244,15 @@ def _changing_routes(claims: Claims) -> list[HTTPRouteHandler]:
             claim, person.name, reason=data.reason, setters=person.setters
         )
 
-    @staff_act("/api/v1/claims/{claim:str}/confirm", Right.DECIDE)
+    @staff_act("/api/v1/claims/{claim:str}/confirm", Right.DECIDE, 429)
     async def confirm_claim(
         claim: FromPath[str], data: JSONBody[Confirmation], request: StaffRequest
     ) -> ClaimRow:
-        """Confirm another user's request to reject a win, or to reopen a rejected win (duty D4)."""
-        person = request.user
+        """Confirm another user's request to reject a win, or to reopen a rejected win (duty D4).
+
+        With a `colleague`, they confirm it, and not the signed-in user.
+        """
+        person = await signer_of(request, data, user_directory)
         return await claims.confirm(claim, person.name, data.request, person.setters)
 
     @staff_act("/api/v1/claims/{claim:str}/correct-slip", Right.DECIDE)

@@ -16,8 +16,9 @@ from meters.acts.link_view import LinkDone, LinkView
 from meters.acts.links import Links
 from meters.acts.meter_changes import Adjustment, ParameterChange, ProposalRow
 from meters.floor.roles import Right
+from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest
-from meters.web.security import Nothing, staff_act, staff_read
+from meters.web.security import Nothing, Signature, signer_of, staff_act, staff_read
 
 _READS: Final = (400, 401, 403, 404, 503)
 
@@ -32,8 +33,12 @@ class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
-def link_routes(links: Links) -> list[HTTPRouteHandler]:
-    return [*_reading_routes(links), *_switching_routes(links), *_changing_routes(links)]
+def link_routes(links: Links, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
+    return [
+        *_reading_routes(links),
+        *_switching_routes(links),
+        *_changing_routes(links, user_directory),
+    ]
 
 
 def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
@@ -89,7 +94,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     return [close_link, open_link, approve_link]
 
 
-def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
+def _changing_routes(links: Links, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/links/{link:str}/proposals", Right.LINKS, status_code=201)
     async def propose_change(
         link: FromPath[str], data: JSONBody[ParameterChange | Adjustment], request: StaffRequest
@@ -97,16 +102,20 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         """Propose a change of a parameter or balance (D12, D15), for another to confirm (D4)."""
         return await links.propose(link, request.user.name, data, request.user.setters)
 
-    @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/confirm", Right.LINKS)
+    @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/confirm", Right.LINKS, 429)
     async def confirm_change(
-        link: FromPath[str], proposal: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+        link: FromPath[str],
+        proposal: FromPath[str],
+        data: JSONBody[Signature],
+        request: StaffRequest,
     ) -> ProposalRow:
         """Make a change that somebody else proposed (duty D4).
 
         Two users count as one person if, in the last 24 hours, one of them set the PIN of the
-        other, or a third person set the PINs of both.
+        other, or a third person set the PINs of both. With a `colleague`, the user is the
+        colleague.
         """
-        person = request.user
+        person = await signer_of(request, data, user_directory)
         return await links.confirm(link, proposal, person.name, person.setters)
 
     @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/withdraw", Right.LINKS)

@@ -4,7 +4,7 @@ import hmac
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Annotated, Final, Protocol
 
 import msgspec
 from litestar import get, post
@@ -13,6 +13,7 @@ from litestar.datastructures import Address, Headers
 from litestar.handlers import BaseRouteHandler
 from litestar.types import Scope
 
+from bonus.printable import PRINTABLE
 from meters.acts.act_refusals import ActError
 from meters.floor.roles import Right, in_words, roles_in_words
 from meters.http.middleware import is_loopback
@@ -20,7 +21,7 @@ from meters.http.strict_requests import WebConnection
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import UserDirectory
-from meters.web.error_answers import refusals
+from meters.web.error_answers import StaffRequest, refusals
 
 Guard = Callable[[WebConnection, BaseRouteHandler], Awaitable[None]]
 
@@ -55,6 +56,20 @@ _PROXY_SAYS_SO: Final = (
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A body without fields: the signed-in user is the person who acts."""
+
+
+Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
+
+
+class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    name: Typed
+    pin: Typed
+
+
+class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Who acts: the signed-in user, or a `colleague` for this one act on the user's device."""
+
+    colleague: Credentials | None = None
 
 
 class RequestDetails(Protocol):
@@ -93,13 +108,13 @@ def staff_read(path: str, right: Right, *refused: int) -> get:
     return get(path, opt=needs(right), security=SESSION, responses=refusals(*refused))
 
 
-def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
+def staff_act(path: str, right: Right, *refused: int, status_code: int = 200) -> post:
     """Declare a POST route that changes something, for users who have the right."""
     return post(
         path,
         opt=needs(right),
         security=SESSION,
-        responses=refusals(400, 401, 403, 404, 409, 413, 415, 503),
+        responses=refusals(400, 401, 403, 404, 409, 413, 415, *refused, 503),
         status_code=status_code,
     )
 
@@ -143,6 +158,11 @@ async def _admit(
         _check_csrf(connection, person)
     if needs_pin and person.lapsed:
         raise ActError("pin_needed", "you did nothing for a while: enter your PIN")
+    _check_right(person, access)
+    return person
+
+
+def _check_right(person: SignedIn, access: object) -> None:
     if isinstance(access, Right) and person.must_choose:
         raise ActError("choose_pin", "somebody else set your PIN: choose your own first")
     if isinstance(access, Right) and not person.may(access):
@@ -150,6 +170,26 @@ async def _admit(
             "not_allowed",
             f"this needs {roles_in_words(access)}: {person.name} is {in_words(person.role)}",
         )
+
+
+async def signer_of(
+    request: StaffRequest, signature: Signature, user_directory: UserDirectory
+) -> SignedIn:
+    """Return who does an act: the signed-in user, or the colleague who signs it on their device.
+
+    The colleague needs the right for the route, as the signed-in user does. Nothing of them stays
+    on the device. The operators' log records whose device it was (duty D17).
+    """
+    colleague = signature.colleague
+    if colleague is None:
+        return request.user
+    check_secrecy(request)
+    caller = caller_of(request)
+    person = await user_directory.sessions.sign_once(colleague.name, colleague.pin, caller)
+    _check_right(person, request.route_handler.opt[ACCESS])
+    await user_directory.log.note(
+        "signed_on_device", by=person.name, about=request.user.name, client=caller.client
+    )
     return person
 
 

@@ -11,7 +11,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from bonus.printable import PRINTABLE
 from meters.acts.claim_types import ENTRIES_MAX, PAGE_MAX
 from meters.floor.floor_file import Floor
 from meters.floor.roles import Right, Role
@@ -29,7 +28,9 @@ from meters.web.security import (
     FOR_SIGNED_IN,
     NEEDS_PIN,
     SESSION,
+    Credentials,
     Nothing,
+    Typed,
     caller_of,
     check_secrecy,
     client_of,
@@ -39,13 +40,7 @@ from meters.web.security import (
 )
 
 _READS: Final = (400, 401, 403, 503)
-Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 _NO_BODY: Final = ResponseSpec(None, description="Done; there is nothing more to say.")
-
-
-class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    name: Typed
-    pin: Typed
 
 
 class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

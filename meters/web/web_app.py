@@ -96,7 +96,7 @@ def create_app(
             *meter_routes(floor, displays, assets.version),
             *claim_routes(floor, claims, user_directory),
             *ask_routes(asks),
-            *link_routes(links),
+            *link_routes(links, user_directory),
             *history_routes(floor, history, tables, displays),
             *user_routes(user_directory, log_seal),
             *sign_in_routes(floor, user_directory),

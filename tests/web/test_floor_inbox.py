@@ -35,7 +35,7 @@ from tests.web.floor_hand import (
     resize,
     type_sign_in,
 )
-from tests.web.stand import CLAIM, SMALL
+from tests.web.stand import CLAIM, PIN, SMALL
 from tests.web.test_floor_access import check_view
 
 # Counts the tones of the chime, which nobody hears here.
@@ -550,8 +550,10 @@ async def test_a_proposal_of_somebody_else_waits_in_the_inbox_of_those_who_may_d
     await sue.locator(f'.list [data-proposal="{made.proposal}"] a').click()
     own = sue.locator(".detail.change")
     await sees(own, "You proposed it: another person confirms.")
-    await expect(own.get_by_role("button", name="Confirm")).to_have_count(0)
-    await press(pane, "Confirm")
-    await answer(sam, "Confirm")
+    await expect(own.get_by_role("button")).to_have_text(["Colleague confirms", "Withdraw"])
+    await press(own, "Colleague confirms")
+    await dialog(sue).get_by_label("Name of the colleague").fill("Sam")
+    await dialog(sue).get_by_label("PIN of the colleague").fill(PIN)
+    await answer(sue, "Confirm")
     await expect(page_count).to_have_text("2")
     assert room.stand.links.done[-1] == ("adjust", "tcp-main", "Sam", made.proposal)

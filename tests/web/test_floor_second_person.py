@@ -6,8 +6,9 @@ import msgspec
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browsers import sees
+from tests.browsers import check_accessible, sees
 from tests.web.floor_hand import (
+    ROYAL,
     SIZES,
     FloorRoom,
     answer,
@@ -22,7 +23,7 @@ from tests.web.floor_hand import (
     resize,
     warned,
 )
-from tests.web.stand import AT, CLAIM, SMALL
+from tests.web.stand import AT, CLAIM, PIN, SMALL
 
 OVERFLOWS: Final = """(selector) => [...document.querySelectorAll(selector)].flatMap((row) =>
   [...row.querySelectorAll("*")].filter((part) =>
@@ -67,6 +68,10 @@ async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
         await expect(flo.locator(".wins .chip", has_text="Rejection to confirm")).to_be_visible()
         assert await flo.evaluate(OVERFLOWS, ".wins .row") == [], size
     assert _acts(room) == [("request_reject", "Flo")]
+    await go(flo, "Inbox")
+    await press_on(flo, "Colleague confirms")
+    await sees(dialog(flo), "Hand misread", "Name of the colleague", "Flo stays signed in")
+    await answer(flo, "Cancel")
 
     finn = await room.signed_in("Finn", size="phone")
     await sees(claim_row(finn), "Rejection to confirm", "Rejection by Flo: Hand misread")
@@ -78,6 +83,43 @@ async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
     await back(finn)
     await expect(claim_row(finn)).to_have_count(0)
     assert _acts(room) == [("request_reject", "Flo"), ("reject", "Finn")]
+
+
+@pytest.mark.duty("D4")
+async def test_a_colleague_pays_on_the_phone_of_who_validated(room: FloorRoom) -> None:
+    """With name and PIN for this one act; nothing of the colleague remains on the phone."""
+    room.stand.claims.put(ROYAL)
+    phone = await room.signed_in("Finn", size="phone", bypass_csp=True)
+    cookies = await phone.context.cookies()
+    pane = await claim_card(phone, ROYAL)
+    await press(pane, "Validate $23,456.78")
+    await sees(pane, "You validated it: another person must pay it.")
+    await press(pane, "Colleague pays")
+    pin = dialog(phone).get_by_label("PIN of the colleague")
+    await sees(dialog(phone), "$23,456.78", "Finn stays signed in")
+    await check_accessible(phone)
+    await dialog(phone).get_by_label("Number of the payout slip").fill("A-1001")
+    await dialog(phone).get_by_text("The table has paid them").click()
+    await warned(phone, "The name of the colleague is needed.", "Paid $23,456.78")
+    await dialog(phone).get_by_label("Name of the colleague").fill("flo")
+    await pin.fill("264907")
+    await warned(phone, "The name or the PIN is wrong.", "Paid $23,456.78")
+    await expect(pin).to_have_value("")
+    await expect(pin).to_be_focused()
+    assert _acts(room) == [("validate", "Finn")]
+    await pin.fill(PIN)
+    await answer(phone, "Paid $23,456.78")
+    await expect(dialog(phone)).to_have_count(0)
+    await sees(phone.locator(".receipt"), "Paid $23,456.78, slip A-1001")
+    await sees(pane.locator(".steps"), "Flo")
+    assert _acts(room) == [("validate", "Finn"), ("pay", "Flo")]
+    assert await phone.context.cookies() == cookies
+    kept = "() => JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])"
+    assert PIN not in await phone.evaluate(kept) + await phone.content()
+    await phone.reload()
+    await sees(phone.locator(".who"), "Finn")
+    await press_on(phone, "Reject", SMALL)
+    await expect(dialog(phone).get_by_label("PIN of the colleague")).to_have_count(0)
 
 
 @pytest.mark.slow

@@ -233,7 +233,7 @@ async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom)
     await sees(
         proposed, "Progressive, paytable: A → B", "You proposed it: another person confirms."
     )
-    await expect(proposed.get_by_role("button")).to_have_text(["Withdraw"])
+    await expect(proposed.get_by_role("button")).to_have_text(["Colleague confirms", "Withdraw"])
     await sees(link(sue, "tcp-main"), "1 proposal")
     await press(meter(sam), "Confirm")
     await sees(dialog(sam), "Proposed by Sue", "Reason: The new Rules Submission")

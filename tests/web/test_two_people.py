@@ -21,6 +21,7 @@ from meters.ledger.two_people import COMMAND
 from meters.store.floor_file_approval import Configuration
 from meters.users.operators_log import LogSeal
 from meters.users.users import Actor
+from meters.web.security import DEVICE_COOKIE
 from meters.web.streams import ChangeSignal
 from meters.web.web_app import create_app
 from tests.approving import approve
@@ -217,6 +218,108 @@ async def test_nobody_approves_the_floor_file_that_they_may_have_changed(stand: 
             assert approved.status_code == 200, approved.text
             assert (refused.status_code, error_of(refused)) == (409, "same_person")
             assert "(amy) set your PIN" in refused.text
+
+
+def by(name: str, pin: str = PIN, **body: object) -> dict[str, object]:
+    """Return the body of an act that a colleague signs on the device of another user."""
+    return body | {"colleague": {"name": name, "pin": pin}}
+
+
+@pytest.mark.duty("D4")
+@pytest.mark.duty("D17")
+async def test_a_colleague_pays_on_the_device_of_who_validated(stand: RealStand) -> None:
+    """Once, however often it is pressed or sent again, and nothing of the colleague remains."""
+    async with stand.signed_in("Flo") as flo:
+        path = f"/api/v1/claims/{await stand.win()}"
+        assert (await flo.post(f"{path}/validate")).status_code == 200
+        session = await stand.redis.keys("*session*")
+        flo.client.headers["Cookie"] += f"; {DEVICE_COOKIE}={'d' * 43}"
+        for body, refused in (
+            (by("Flo"), (409, "same_person")),
+            (by("Finn", SET), (401, "wrong_name_or_pin")),
+            (by("Nobody"), (401, "wrong_name_or_pin")),
+            (by("Dana"), (403, "not_allowed")),
+            (by("Ada"), (403, "not_allowed")),
+            ({"colleague": {"name": "Finn"}}, (400, "bad_request")),
+        ):
+            answer = await flo.post(f"{path}/pay", {"slip": "S-1"} | body)
+            assert (answer.status_code, error_of(answer)) == refused, body
+            assert not {PIN, SET} & {*answer.text.split('"')}
+        assert (await stand.pit.claims.find(path.rpartition("/")[2])).state == "validated"
+        presses = [flo.post(f"{path}/pay", by("finn", slip="S-1")) for _ in range(3)]
+        answers = sorted(await asyncio.gather(*presses), key=lambda each: each.status_code)
+        assert [each.status_code for each in answers] == [200, 409, 409]
+        assert (answers[0].json()["paid_by"], answers[0].json()["slip"]) == ("Finn", "S-1")
+        again = await flo.post(f"{path}/pay", by("Finn", slip="S-1"))
+        assert (again.status_code, error_of(again)) == (409, "wrong_state")
+        assert not any("set-cookie" in each.headers for each in (*answers, again))
+        assert (await flo.get("/api/v1/me")).json()["name"] == "Flo"
+    assert (await stand.pit.entries())[-1]["by"] == "Finn"
+    assert await stand.redis.keys("*session*") == session
+    assert await stand.redis.zcard(stand.user_keys.devices("finn")) == 0
+    log = await stand.user_directory.log.page(None, 3)
+    assert [(row.what, row.by, row.about) for row in reversed(log)] == [
+        ("sign_in", "Finn", "Finn"), ("sign_out", "Finn", "Finn"),
+        ("signed_on_device", "Finn", "Flo"),
+    ]  # fmt: skip
+
+
+@pytest.mark.duty("D4")
+async def test_wrong_pins_of_a_colleague_count_as_those_of_a_sign_in(stand: RealStand) -> None:
+    """A session that has lapsed, or a connection that others can read, tries no PIN at all."""
+    async with stand.signed_in("Flo") as flo:
+        pay = f"/api/v1/claims/{await stand.win()}/pay"
+        far = {"X-Forwarded-For": "198.51.100.7"}
+        answer = await flo.client.post(pay, json=by("Finn", SET, slip="S-1"), headers=far)
+        assert (answer.status_code, error_of(answer)) == (403, "https_needed")
+        touched = await stand.idle(flo)
+        answer = await flo.post(pay, by("Finn", SET, slip="S-1"))
+        assert (answer.status_code, error_of(answer)) == (401, "pin_needed")
+        await stand.redis.hset(stand.session_key(flo), "touched", touched + 300_000)
+        assert (await stand.try_to_sign_in("Finn", SET)).status_code == 401
+        answers = [await flo.post(pay, by("Finn", SET, slip="S-1")) for _ in range(4)]
+        assert [each.status_code for each in answers] == [401, 401, 401, 429]
+        answer = await flo.post(pay, by("Finn", slip="S-1"))
+        assert (answer.status_code, answer.json()["error"]["code"]) == (429, "locked_out")
+        assert int(answer.headers["retry-after"]) > 0
+        assert (await stand.try_to_sign_in("Finn")).status_code == 429
+        assert (await flo.get("/api/v1/me")).status_code == 200
+
+
+@pytest.mark.duty("D4")
+async def test_a_colleague_whose_pin_somebody_knows_is_no_second_person(stand: RealStand) -> None:
+    async with AsyncExitStack() as people:
+        (flo,) = await known_to(stand, "Ada", people, "Flo")
+        path = f"/api/v1/claims/{await stand.win()}"
+        assert (await flo.post(f"{path}/validate")).status_code == 200
+        async with stand.signed_in("Ada") as ada:
+            assert (await ada.post("/api/v1/users/Finn/pin", {"pin": SET})).status_code == 200
+        answer = await flo.post(f"{path}/pay", by("Finn", SET, slip="S-1"))
+        assert (answer.status_code, error_of(answer)) == (403, "choose_pin")
+        async with stand.signed_in("Finn", SET) as finn:
+            await finn.post("/api/v1/me/pin", {"pin": SET, "new_pin": CHOSEN})
+        answer = await flo.post(f"{path}/pay", by("Finn", CHOSEN, slip="S-1"))
+        assert (answer.status_code, error_of(answer)) == (409, "same_person")
+        assert (await flo.post(f"{path}/pay", by("Sue", slip="S-1"))).status_code == 200
+
+
+@pytest.mark.duty("D4")
+async def test_a_colleague_confirms_on_the_device_of_who_asked(stand: RealStand) -> None:
+    async with stand.signed_in("Sue") as sue:
+        path = f"/api/v1/claims/{await stand.win()}"
+        assert (await sue.post(f"{path}/reject", {"reason": "misread"})).status_code == 200
+        asked = await sue.post(f"{path}/reopen", {"reason": "read right"})
+        request = {"request": asked.json()["request"]["entry"]}
+        own = await sue.post(f"{path}/confirm", request | by("Sue"))
+        assert (own.status_code, error_of(own)) == (409, "same_person")
+        row = (await sue.post(f"{path}/confirm", request | by("Flo"))).json()
+        assert (row["state"], row["requested_by"], row["decided_by"]) == ("pending", "Sue", "Flo")
+        path = f"{PROPOSALS}/{(await sue.post(PROPOSALS, CHANGE)).json()['proposal']}/confirm"
+        for name, refused in (("Sue", (409, "same_person")), ("Flo", (403, "not_allowed"))):
+            answer = await sue.post(path, by(name))
+            assert (answer.status_code, error_of(answer)) == refused
+        done = (await sue.post(path, by("Sam"))).json()
+        assert (done["state"], done["by"], done["decided_by"]) == ("confirmed", "Sue", "Sam")
 
 
 async def the_ask(client: Staff) -> dict[str, object]:

@@ -6,6 +6,8 @@ import { fetchText } from "./requests.js";
 import { say } from "./say.js";
 
 const LIMIT_MS = 8000;
+/* The codes with which a PIN is refused or missing, while the session goes on. */
+const OF_A_PIN = ["pin_needed", "wrong_name_or_pin", "pin_expired"];
 const UNKNOWN = say("No answer. It may or may not have been done: check the list.");
 const AWAY = say("The service does not answer. Try again in a moment.");
 
@@ -58,7 +60,7 @@ const ask = async (method, path, body, attended = true) => {
   const reply = parsed(text);
   if (answer.ok) return reply;
   const { code = "", message = "" } = reply?.error ?? {};
-  const isOver = answer.status === 401 && code !== "pin_needed" && !path.endsWith("/sign-in");
+  const isOver = answer.status === 401 && !OF_A_PIN.includes(code);
   if (isOver && asked && asked === csrf) ended();
   const plain = answer.status >= 500 && !message ? AWAY : refusalText(code, message) || say("The service refused.");
   throw new Refused(format.sentence(plain), {

@@ -1,7 +1,7 @@
 /* Acts on a link and its meters. One person opens or closes a link. A change needs two people. */
 
 import * as api from "./floor_api.js";
-import { Choice, Field, needed, open, Select, wrong } from "./floor_dialog.js";
+import { Action, Choice, Colleague, Field, needed, open, Select, signature, wrong } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import * as session from "./floor_session.js";
 import { money } from "./money.js";
@@ -45,13 +45,6 @@ export const openLink = (link, done) => open({
 
 /* Check if people have closed a link. */
 export const isClosed = (link) => link.changeable && link.closed_at !== null;
-
-/* Why a person cannot confirm a proposal now. */
-export const whyNotConfirm = (link, proposal, me) => {
-  if (proposal.by === me.name) return say("You proposed it: another person confirms.");
-  return proposal.kind === "parameter" && !isClosed(link)
-    ? say("The link is open: a parameter is confirmed while it is closed.") : "";
-};
 
 /* Who has approved a floor file, and who is still needed. */
 export const Approvals = ({ unapproved }) => {
@@ -273,6 +266,8 @@ export const Adjusts = ({ link, proposal }) => {
     && html`<${AdjustmentFigures} meter=${meter} cents=${proposal.amount} />`;
 };
 
+const isOwn = (proposal) => proposal.by === session.userName();
+
 const decide = (act, title, confirm, kind) => (link, proposal, done) => open({
   title,
   content: html`
@@ -281,11 +276,28 @@ const decide = (act, title, confirm, kind) => (link, proposal, done) => open({
     <p>${say("Reason: {reason}", { reason: format.sentence(proposal.reason) })}</p>
     ${OF_TABLES.includes(proposal.parameter) && html`
       <p>${say("Then set it in the floor file of the tables too, and restart their agents: until then their wagers are refused at lock-out.")}</p>`}
-    <p>${say("Proposed by {by}, {time}.", { by: proposal.by, time: format.moment(proposal.at) })}</p>`,
+    <p>${say("Proposed by {by}, {time}.", { by: proposal.by, time: format.moment(proposal.at) })}</p>
+    ${act === "confirm" && isOwn(proposal) && html`<${Colleague} />`}`,
   confirm,
   kind,
-  act: () => api.post(path(link, `proposals/${encodeURIComponent(proposal.proposal)}/${act}`)),
+  act: (form) => api.post(path(link, `proposals/${encodeURIComponent(proposal.proposal)}/${act}`), signature(form)),
   done,
 });
-export const confirm = decide("confirm", say("Confirm this change?"), say("Confirm"), "go");
-export const withdraw = decide("withdraw", say("Withdraw this proposal?"), say("Withdraw"), "stop");
+const confirm = decide("confirm", say("Confirm this change?"), say("Confirm"), "go");
+const withdraw = decide("withdraw", say("Withdraw this proposal?"), say("Withdraw"), "stop");
+
+/* The buttons of a proposal. In place of a button that nobody may press now, it says why. */
+export const ProposalActs = ({ link, proposal, done }) => {
+  const isEarly = proposal.kind === "parameter" && !isClosed(link);
+  const why = isOwn(proposal) ? say("You proposed it: another person confirms.")
+    : isEarly ? say("The link is open: a parameter is confirmed while it is closed.") : "";
+  const about = proposal.proposal;
+  return html`
+    <div class="acts">
+      ${!isEarly && (isOwn(proposal)
+        ? html`<${Action} label=${say("Colleague confirms")} about=${about} onClick=${() => confirm(link, proposal, done)} />`
+        : html`<${Action} kind="go" label=${say("Confirm")} first about=${about} onClick=${() => confirm(link, proposal, done)} />`)}
+      <${Action} label=${say("Withdraw")} about=${about} onClick=${() => withdraw(link, proposal, done)} />
+      ${why && html`<p class="why">${why}</p>`}
+    </div>`;
+};

@@ -3,7 +3,7 @@
 
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
-import { Action, Choice, Field, needed, open as openDialog, OwnPin, useAct } from "./floor_dialog.js";
+import { Action, Choice, Colleague, Field, needed, open as openDialog, OwnPin, signature, useAct } from "./floor_dialog.js";
 import { chipsText, Hands } from "./floor_evidence.js";
 import * as format from "./floor_format.js";
 import { give } from "./floor_receipts.js";
@@ -137,7 +137,8 @@ const reject = (claim, done) => open({
   done,
 });
 
-/* The second person sees the same facts and the request of the first person. */
+/* The second person sees the same facts and the request of the first person, on whose device they
+   sign it. */
 const confirmRequest = (claim, done) => {
   const isReject = claim.request.act === "reject";
   const rest = isReject
@@ -152,11 +153,12 @@ const confirmRequest = (claim, done) => {
       <${Again} claim=${claim} />
       <${claims.RequestNotice} claim=${claim} />
       ${isReject && claim.envy.length > 0 && html`<${claims.Envy} claim=${claim} />`}
-      <p>${rest}</p>`,
+      <p>${rest}</p>
+      ${claim.request.by === session.userName() && html`<${Colleague} />`}`,
     confirm: isReject ? say("Reject {amount}", { amount: money(claim.amount) })
       : say("Reopen {amount}", { amount: money(claim.amount) }),
     kind: isReject ? "stop" : "go",
-    act: () => api.post(path(claim, "confirm"), { request: claim.request.entry }),
+    act: (form) => api.post(path(claim, "confirm"), { request: claim.request.entry, ...signature(form) }),
     done,
   });
 };
@@ -193,6 +195,36 @@ const correctSlip = (claim, done) => open({
   done,
 });
 
+const pay = (claim) => (form) => {
+  const slip = needed(form, "slip", say("The number of the slip is needed."));
+  const envyPaid = claims.owesEnvy(claim)
+    ? { envy_paid: needed(form, "envy", say("Say whether the Envy Bonuses are paid.")) === "paid" }
+    : {};
+  return api.post(path(claim, "pay"), { slip, ...envyPaid, ...signature(form) });
+};
+const paidText = ({ amount, slip }) => say("Paid {amount}, slip {slip}", { amount: money(amount), slip });
+
+const PaymentFields = ({ claim }) => html`
+  <${Field} label=${say("Number of the payout slip")} name="slip" maxlength="100" autocapitalize="characters" enterkeyhint="done" />
+  ${claims.owesEnvy(claim) && html`
+    <${Choice} legend=${say("And the Envy Bonuses of {amount}?", { amount: money(claim.envy_amount) })} name="envy" short
+      options=${[["paid", say("The table has paid them")], ["later", say("Not yet")]]} />`}`;
+
+/* Colleague pays on the device of the person who validated the win. */
+const payAsColleague = (claim, done) => open({
+  claim,
+  told: paidText,
+  title: say("Pay by hand"),
+  content: html`
+    <${Again} claim=${claim} />
+    <${claims.TaxNotice} claim=${claim} />
+    <${PaymentFields} claim=${claim} />
+    <${Colleague} />`,
+  confirm: say("Paid {amount}", { amount: money(claim.amount) }),
+  act: pay(claim),
+  done,
+});
+
 /* Check if the signed-in user may pay a win now. */
 const mayPay = (claim, me) => claims.waitsForPay(claim) && !claim.request && me.rights.includes("decide")
   && claim.validated_by !== me.name;
@@ -201,15 +233,9 @@ const mayPay = (claim, me) => claims.waitsForPay(claim) && !claim.request && me.
 export const usePayment = (claim, me, done) => {
   const isOpen = mayPay(claim, me);
   const form = useAct({
-    act: isOpen && ((entered) => {
-      const slip = needed(entered, "slip", say("The number of the slip is needed."));
-      const envyPaid = claims.owesEnvy(claim)
-        ? { envy_paid: needed(entered, "envy", say("Say whether the Envy Bonuses are paid.")) === "paid" }
-        : {};
-      return api.post(path(claim, "pay"), { slip, ...envyPaid });
-    }),
+    act: isOpen && pay(claim),
     done,
-    receipt: (after) => receipt(say("Paid {amount}, slip {slip}", { amount: money(after.amount), slip: after.slip }), after),
+    receipt: (after) => receipt(paidText(after), after),
     late: () => tooLate(claim),
   });
   return isOpen ? form : null;
@@ -220,10 +246,7 @@ export const Payment = ({ claim, payment }) => payment && html`
     <h3>${say("Pay by hand")} <span>${say("validated by {by}, {time}", { by: claim.validated_by, time: format.time(claim.validated_at) })}</span></h3>
     <${claims.TaxNotice} claim=${claim} />
     <div class="two-fields">
-      <${Field} label=${say("Number of the payout slip")} name="slip" maxlength="100" autocapitalize="characters" enterkeyhint="done" />
-      ${claims.owesEnvy(claim) && html`
-        <${Choice} legend=${say("And the Envy Bonuses of {amount}?", { amount: money(claim.envy_amount) })} name="envy" short
-          options=${[["paid", say("The table has paid them")], ["later", say("Not yet")]]} />`}
+      <${PaymentFields} claim=${claim} />
       ${payment.needsPin && html`<${OwnPin} />`}
     </div>
   </form>`;
@@ -274,16 +297,17 @@ const later = (claim) => {
   return claim.slip ? [[null, say("Correct the slip number"), correctSlip, claim.amount]] : [];
 };
 
-/* The buttons of a claim: kind, label, act, amount, and the reason why it cannot be pressed. */
+/* The buttons of a claim: kind, label, act and amount. */
 const buttons = (claim, me) => {
   if (!me.rights.includes("decide")) return [];
   if (claim.request) {
     const isReject = claim.request.act === "reject";
-    const own = claim.request.by === me.name ? say("You requested it: another person must confirm it.") : "";
+    const isOwn = claim.request.by === me.name;
     const label = isReject ? say("Confirm rejection") : say("Confirm reopening");
     return [
-      ...(isReject ? [[own ? null : "go", say("Validate"), validate, claim.amount]] : []),
-      [isReject ? "stop" : "go", label, confirmRequest, claim.amount, own],
+      ...(isReject ? [[isOwn ? null : "go", say("Validate"), validate, claim.amount]] : []),
+      isOwn ? [null, say("Colleague confirms"), confirmRequest, claim.amount]
+        : [isReject ? "stop" : "go", label, confirmRequest, claim.amount],
     ];
   }
   if (claim.state === "pending") {
@@ -306,10 +330,10 @@ const watches = (claim) => {
 };
 
 /* Who must act in place of this person, and what comes after their act. */
-const who = (claim, found, me) => {
+const who = (claim, me) => {
   if (!me.rights.includes("decide")) return watches(claim);
   if (claims.waitsForPay(claim) && claim.validated_by === me.name) return say("You validated it: another person must pay it.");
-  return found.map(([, , , , reason]) => reason).find(Boolean);
+  return claim.request?.by === me.name ? say("You requested it: another person must confirm it.") : "";
 };
 const then = (claim) => claim.state === "pending" && !claim.request && [
   claims.isHandPay(claim) && say("Another person pays: the cards stay until then."),
@@ -321,7 +345,7 @@ const then = (claim) => claim.state === "pending" && !claim.request && [
 export const ClaimActs = ({ claim, me, done, payment }) => {
   const hasLapsed = session.useLapsed();
   const found = buttons(claim, me);
-  const words = who(claim, found, me);
+  const words = who(claim, me);
   /* The slip is what comes next after a hand pay is validated. Envy Bonuses have a key of their own until
      the win is paid, so a hand that has just validated with V does not reach them. */
   const waits = claims.waitsForPay(claim);
@@ -331,8 +355,10 @@ export const ClaimActs = ({ claim, me, done, payment }) => {
       ${payment && html`
         <p class="notice bad" role="alert" hidden=${!payment.error}>${payment.error}</p>
         <${PayButton} claim=${claim} payment=${payment} />`}
-      ${slipLeads && html`<${SlipLink} claim=${claim} label=${say("Slip")} kind="go" />`}
-      ${found.filter(([, , , , off]) => !off).map(([kind, label, act, cents], at) => act === validate && !hasLapsed
+      ${slipLeads && html`
+        <${SlipLink} claim=${claim} label=${say("Slip")} kind="go" />
+        <${Action} label=${say("Colleague pays")} about=${claims.place(claim)} onClick=${() => payAsColleague(claim, done)} />`}
+      ${found.map(([kind, label, act, cents], at) => act === validate && !hasLapsed
         ? html`<${Validate} key=${label} claim=${claim} isFirst=${at === 0} kind=${kind} done=${done} />`
         : html`<${Action} key=${label} kind=${payment ? null : kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""}
           keyName=${at === 0 && !payment ? waits ? "e" : "v" : null}

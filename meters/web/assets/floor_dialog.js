@@ -75,10 +75,11 @@ export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, sett
       }
       const over = unknown || status === 409 || status === 404;
       if (code === "pin_needed") session.lapse();
-      setError(session.describe(refused));
+      setError(session.describe(refused, Boolean(event.target.elements.colleague)));
       enter(over ? "over" : "ready");
-      const pin = event.target.elements[OWN_PIN];
-      if (pin) pin.value = "";
+      const { [OWN_PIN]: own, colleague_pin: theirs } = event.target.elements;
+      if (own) own.value = "";
+      if (code === "wrong_name_or_pin") lead(own ?? theirs);
       if (!over) return;
       stuck?.();
       await done?.();
@@ -91,6 +92,27 @@ export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, sett
 export const OwnPin = () => html`
   <${Field} label=${say("PIN of {name}", { name: session.userName() })} name=${OWN_PIN} type="password" inputmode="numeric"
     autocomplete="off" maxlength="12" hint=${say("You did nothing for a while, so this needs your PIN.")} />`;
+
+/* For the second person of an act, on the device of the first. Only this act is theirs. */
+export const Colleague = () => html`
+  <div class="panel pay-form" role="group" aria-label=${say("Signed by a colleague")}>
+    <h3>${say("Signed by a colleague")} <span>${say("for this act alone: {name} stays signed in", { name: session.userName() })}</span></h3>
+    <div class="two-fields">
+      <${Field} label=${say("Name of the colleague")} name="colleague" maxlength="40" autocomplete="off" autocapitalize="words" spellcheck=${false} />
+      <${Field} label=${say("PIN of the colleague")} name="colleague_pin" type="password" inputmode="numeric" autocomplete="off" maxlength="12" />
+    </div>
+  </div>`;
+
+/* The part of an act's request that names the colleague, if the form asks for one. It is read last:
+   the PIN leaves the form as it is read. */
+export const signature = (form) => {
+  const { colleague, colleague_pin: typed } = form.elements;
+  if (!colleague) return {};
+  const name = needed(form, "colleague", say("The name of the colleague is needed."));
+  const pin = needed(form, "colleague_pin", say("The PIN of the colleague is needed."));
+  typed.value = "";
+  return { colleague: { name, pin } };
+};
 
 const Dialog = ({ number, title, content, confirm, kind = "go", ...given }) => {
   const dialog = useRef();
@@ -144,12 +166,16 @@ export const openPin = (done) => open({
   done,
 });
 
+/* Move the focus to an input. The notice above the question needs space and moves the question down.
+   After the notice is shown, the whole question must be visible. */
+const lead = (field) => {
+  field?.focus();
+  requestAnimationFrame(() => (field?.closest("fieldset") ?? field)?.scrollIntoView({ block: "nearest" }));
+};
+
 /* Make an error about an input, and move the focus to it. */
 export const wrong = (message, field) => {
-  field?.focus();
-  /* The notice above the question needs space and moves the question down. After the notice is
-     shown, the whole question must be visible. */
-  requestAnimationFrame(() => (field?.closest("fieldset") ?? field)?.scrollIntoView({ block: "nearest" }));
+  lead(field);
   return new api.Refused(message, { status: 422 });
 };
 

@@ -100,22 +100,13 @@ const LinkAct = ({ link, done }) => {
     : html`<${Action} key="close" kind="stop" label=${say("Close the link")} about=${link.name} onClick=${() => changes.close(link, done)} />`;
 };
 
-const Proposal = ({ link, proposal, me, canAct, done }) => {
-  const off = changes.whyNotConfirm(link, proposal, me);
-  return html`
-    <section class="proposed" data-proposal=${proposal.proposal}>
-      <h3><${Icon} name="proposal" />${changes.describe(link, proposal)}</h3>
-      <${changes.Adjusts} link=${link} proposal=${proposal} />
-      <p>${`${proposal.by}, ${format.moment(proposal.at)}: ${format.sentence(proposal.reason)}`}</p>
-      ${canAct && html`
-        <div class="acts">
-          ${!off && html`<${Action} kind="go" label=${say("Confirm")} about=${proposal.proposal}
-            onClick=${() => changes.confirm(link, proposal, done)} />`}
-          <${Action} label=${say("Withdraw")} about=${proposal.proposal} onClick=${() => changes.withdraw(link, proposal, done)} />
-          ${off && html`<p class="why">${off}</p>`}
-        </div>`}
-    </section>`;
-};
+const Proposal = ({ link, proposal, canAct, done }) => html`
+  <section class="proposed" data-proposal=${proposal.proposal}>
+    <h3><${Icon} name="proposal" />${changes.describe(link, proposal)}</h3>
+    <${changes.Adjusts} link=${link} proposal=${proposal} />
+    <p>${`${proposal.by}, ${format.moment(proposal.at)}: ${format.sentence(proposal.reason)}`}</p>
+    ${canAct && html`<${changes.ProposalActs} link=${link} proposal=${proposal} done=${done} />`}
+  </section>`;
 
 /* The accounting meters, which only rise (duty D2). */
 const accounting = (sums) => [

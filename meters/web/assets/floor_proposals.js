@@ -1,27 +1,15 @@
 /* A proposed change of a meter, or a floor file that waits for approval, in its pane. */
 
 import * as changes from "./floor_changes.js";
-import { Action } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { Pane, Waited } from "./floor_panes.js";
 import { hrefOf } from "./floor_route.js";
 import { html } from "./preact.js";
 import { say } from "./say.js";
 
-const ProposalActs = ({ link, proposal, me, done }) => {
-  const off = changes.whyNotConfirm(link, proposal, me);
-  return html`
-    <div class="acts">
-      ${!off && html`<${Action} kind="go" label=${say("Confirm")} first about=${proposal.proposal}
-        onClick=${() => changes.confirm(link, proposal, done)} />`}
-      <${Action} label=${say("Withdraw")} about=${proposal.proposal} onClick=${() => changes.withdraw(link, proposal, done)} />
-      ${off && html`<p class="why">${off}</p>`}
-    </div>`;
-};
-
-const Proposal = ({ link, proposal, me, done, back }) => html`
+const Proposal = ({ link, proposal, done, back }) => html`
   <${Pane} kind="change" of=${{ "data-proposal": proposal.proposal }} back=${back}
-    acts=${html`<${ProposalActs} link=${link} proposal=${proposal} me=${me} done=${done} />`}>
+    acts=${html`<${changes.ProposalActs} link=${link} proposal=${proposal} done=${done} />`}>
     <div class="win-title">
       <div>
         <h2 tabindex="-1">${link.name} <span>${say("· proposal {proposal}", proposal)}</span></h2>

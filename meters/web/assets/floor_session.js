@@ -92,9 +92,9 @@ export const resume = async () => {
   begin(await api.me());
 };
 
-/* The reason why a sign-in failed, as text. */
-export const describe = (error) => {
-  if (error.code === "wrong_name_or_pin") return me ? say("The PIN is wrong.") : say("The name or the PIN is wrong.");
+/* The reason why a sign-in failed, as text. With `isNamed`, a name was typed with the PIN. */
+export const describe = (error, isNamed = !me) => {
+  if (error.code === "wrong_name_or_pin") return isNamed ? say("The name or the PIN is wrong.") : say("The PIN is wrong.");
   if (error.code === "locked_out" && error.retryAfterS) {
     const at = format.clock(api.now() + error.retryAfterS * 1000);
     return say("Too many wrong PINs. Signing in is locked until {time}.", { time: at });

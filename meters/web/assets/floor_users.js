@@ -17,7 +17,7 @@ const DONE = {
   sign_in: say("Signed in"), sign_in_refused: say("Sign-in refused"), locked_out: say("Locked out#user"),
   sign_out: say("Signed out"), user_added: say("User added"), user_disabled: say("User disabled"),
   user_enabled: say("User enabled"), user_unlocked: say("User unlocked"), pin_set: say("New PIN"),
-  slip_printed: say("Slip printed"), service_started: say("Service started"),
+  slip_printed: say("Slip printed"), signed_on_device: say("Signed on another's device"), service_started: say("Service started"),
   service_stopped: say("Service stopped"),
   pin_chosen: say("Chose a PIN"), pin_refused: say("Wrong PIN when choosing one"),
 };
