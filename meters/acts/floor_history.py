@@ -10,11 +10,13 @@ from bonus.display import item_words
 from meters.acts.act_refusals import ActError, store_failure_as_inoperable
 from meters.acts.ledger_days import DaySpan, LedgerDays
 from meters.acts.meter_history import (
+    HITS_MAX,
     BreakEven,
     BreakEvenRow,
     FloorDay,
     MeterHistory,
     MeterSpark,
+    closing_of,
     floor_day,
     hourly_picture,
     last_hour,
@@ -22,7 +24,7 @@ from meters.acts.meter_history import (
     month_picture,
     spark,
 )
-from meters.acts.round_search import RoundQuery, RoundSearch, SearchedLink
+from meters.acts.round_search import READ_WITHIN_S, RoundQuery, RoundSearch, SearchedLink
 from meters.acts.round_view import RoundPage, RoundView
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError
@@ -52,6 +54,10 @@ def _failures_as_refusals() -> Iterator[None]:
             raise ActError("archive_failed", str(error)) from None
 
 
+def _not_begun(day: date) -> ActError:
+    return ActError("unknown_day", f"the gaming day {day} has not begun")
+
+
 class FloorHistory:
     """The past of all links. Every method raises an `ActError` if it cannot answer.
 
@@ -77,18 +83,26 @@ class FloorHistory:
         self._rounds = RoundSearch(floor, searched, self._in_force)
         self._break_evens = break_evens
 
-    async def meter(self, link_id: str, meter_id: str, day: date | None) -> MeterHistory:
+    async def meter(
+        self, link_id: str, meter_id: str, day: date | None, *, whole: bool = False
+    ) -> MeterHistory:
         """Return the history of a meter: 24 hours, or a gaming day, and the 30 days up to it.
 
+        If it must be `whole`, it has all wins, and no day is still being read.
+
         Raises:
-            ActError: ``unknown_link``, ``unknown_meter``, ``unknown_day``, ``link_inoperable``.
+            ActError: ``unknown_link``, ``unknown_meter``, ``unknown_day``, ``link_inoperable``,
+                ``busy`` if it must be whole and is not.
         """
         link, meter = self._meter(link_id, meter_id)
         with _failures_as_refusals():
-            last = await self._day(link_id, day)
-            span = await self._span(link_id, month_before(last), last)
+            last, open_day = await self._day(link_id, day), await self._day(link_id, None)
+            within_s = READ_WITHIN_S if whole else _WITHIN_S
+            span = await self._span(link_id, month_before(last), last, within_s)
             evens = await self._break_evens(link, _WITHIN_S)
-        at = now()
+        if whole and span.unread:
+            raise ActError("busy", "the service still reads these days: try again in a moment")
+        at, hits_max = now(), None if whole else HITS_MAX
         begins, ends = self._gaming_days.bounds(last) if day else (at - _HOURS, at)
         ends_s, now_s = int(min(ends, at).timestamp()), int(at.timestamp())
         minutes = self._days[link_id].minutes
@@ -103,9 +117,14 @@ class FloorHistory:
             seed=meter.terms.seed_cents,
             reseed=meter.terms.reseed_cents,
             day=day,
+            closing=closing_of(span, meter_id, last) if day and last < open_day else None,
             hour=None if day else last_hour(minutes, meter_id, now_s) // 10_000,
-            last_day=hourly_picture(span, meter_id, int(begins.timestamp()), ends_s, amounts),
-            month=month_picture(span, meter_id, last, self._gaming_days, now_s, minutes=amounts),
+            last_day=hourly_picture(
+                span, meter_id, int(begins.timestamp()), ends_s, amounts, hits_max=hits_max
+            ),
+            month=month_picture(
+                span, meter_id, last, self._gaming_days, now_s, minutes=amounts, hits_max=hits_max
+            ),
             break_even=tuple(
                 BreakEvenRow(
                     game=one.game,
@@ -164,9 +183,13 @@ class FloorHistory:
             ActError: ``unknown_day``, ``link_inoperable``.
         """
         with _failures_as_refusals():
-            days = [await self._day(link, day) for link in self._days]
-            last = max(days)
-            spans = [await self._span(link, last, last) for link in self._days]
+            opened = {link: await self._day(link, None) for link in self._days}
+            last = day or max(opened.values())
+            if last > max(opened.values()):
+                raise _not_begun(last)
+            # A link that could not close an earlier gaming day has its figures in that one.
+            owns = {link: min(last, open_day) for link, open_day in opened.items()}
+            spans = [await self._span(link, own, own) for link, own in owns.items()]
         return floor_day(spans, last, self._gaming_days, None if day else self._last_minutes())
 
     def _last_minutes(self) -> tuple[int, int, Sequence[int]]:
@@ -191,16 +214,18 @@ class FloorHistory:
         """Return the first entry and the name of a table's last round; 0 if it is not known."""
         return self._rounds.last_of(link, table)
 
-    async def _span(self, link: str, first: date, last: date) -> DaySpan:
+    async def _span(
+        self, link: str, first: date, last: date, within_s: float = _WITHIN_S
+    ) -> DaySpan:
         days = self._days[link]
-        await days.caught_up(_WITHIN_S)
-        return await days.span(first, last, _WITHIN_S)
+        await days.caught_up(within_s)
+        return await days.span(first, last, within_s)
 
     async def _day(self, link: str, day: date | None) -> date:
         """Return a gaming day, by default the open one, or that of now before the first."""
         open_day = await self._stores[link].open_day() or self._gaming_days.of(now())
         if day is not None and day > open_day:
-            raise ActError("unknown_day", f"the gaming day {day} has not begun")
+            raise _not_begun(day)
         return day or open_day
 
     def _in_force(self, link: Link) -> Link:

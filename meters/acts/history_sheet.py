@@ -7,6 +7,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from meters.acts.meter_history import AddedBar, HitRow, MeterHistory, MeterPicture
+from meters.floor.facility import GamingDays
 from meters.process.clock import text_of
 from meters.process.csv_text import SheetCell, csv_text, time_cells, time_columns
 
@@ -17,11 +18,11 @@ _COLUMNS: Final = (
 )  # fmt: skip
 
 
-def history_csv(history: MeterHistory, zone: ZoneInfo) -> str:
+def history_csv(history: MeterHistory, days: GamingDays) -> str:
     """Return a row for each point of the lines, each bar and each win of both pictures.
 
-    `figure` is ``meter``, the amount at a time; ``contributions`` of an hour or a gaming day; or
-    ``won``.
+    `figure` is ``meter``, the amount at a time; ``contributions`` of an hour or a gaming day;
+    ``won``; or ``missing``, a time of which this machine has no figures.
     """
     pictures = ("day", history.last_day), ("month", history.month)
     return csv_text(
@@ -29,16 +30,26 @@ def history_csv(history: MeterHistory, zone: ZoneInfo) -> str:
         (
             {"link": history.link, "meter": history.meter, "picture": name, **row}
             for name, picture in pictures
-            for row in _rows(picture, zone)
+            for row in _rows(picture, days)
         ),
     )
 
 
-def _rows(picture: MeterPicture, zone: ZoneInfo) -> Iterator[dict[str, SheetCell]]:
+def _rows(picture: MeterPicture, days: GamingDays) -> Iterator[dict[str, SheetCell]]:
+    zone = days.zone
+    missing = [
+        (int(days.bounds(gap.first)[0].timestamp()), int(days.bounds(gap.last)[1].timestamp()))
+        for gap in picture.missing
+    ]
+    for begins_s, ends_s in missing:
+        if begins_s < picture.ends_s and ends_s > picture.begins_s:
+            times = _time("from", begins_s, zone) | _time("to", ends_s, zone)
+            yield {"figure": "missing", **times}
     for at_s, cents in zip(picture.times_s, picture.amounts, strict=True):
         yield {"figure": "meter", "amount_dollars": _dollars(cents), **_time("from", at_s, zone)}
     for bar in picture.bars:
-        yield _bar(bar, zone)
+        if not any(begins_s <= bar.begins_s < ends_s for begins_s, ends_s in missing):
+            yield _bar(bar, zone)
     for hit in reversed(picture.hits):
         yield _won(hit, zone)
 

@@ -36,6 +36,8 @@ _DAY: Final = timedelta(days=1)
 _PAGE: Final = 500
 """Entries that are read at once. To add them takes some milliseconds."""
 _SUMMARIES_MAX: Final = 64
+_DECIDED_WITHIN: Final = timedelta(days=30)
+"""For so long after a gaming day, its wins are looked for among those rejected later."""
 _OF_ROUNDS: Final = CLAIM_ACTS | ASK_ACTS
 
 
@@ -131,6 +133,8 @@ class RoundIndex:
 
     def acts_on(self, table: str, round_id: str, after: int) -> Sequence[int]:
         """Return the acts on a round after an entry, until the table's next round of this name."""
+        if (table, round_id) not in self._acts:
+            return ()
         begins = (found.entries[0] for found in self.named(table, round_id))
         ends = min((entry for entry in begins if entry > after), default=ENTRIES_MAX)
         return [act for act in self._acts.get((table, round_id), ()) if after < act < ends]
@@ -147,12 +151,14 @@ class DaySpan:
 
     `unread` is the number of days that are still being read: a later answer has them. `missing` are
     the gaps, each by its first and last day: neither Redis nor the archive of this machine has
-    these days.
+    these days. `rejected` has the wins that were rejected on these days or later, by their claims:
+    the ledger entry of the result, and the cents.
     """
 
     days: Sequence[tuple[date, DaySummary]]
     unread: int = 0
     missing: Sequence[tuple[date, date]] = ()
+    rejected: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 class LedgerDays:
@@ -276,7 +282,8 @@ class LedgerDays:
 
         A summary that is missing is made in the background, one after the other.
         """
-        files, before = await asyncio.to_thread(self._files, first, last)
+        until = last + _DECIDED_WITHIN
+        files, before = await asyncio.to_thread(self._files, first, until)
         found, lacking = await asyncio.to_thread(self._written, files)
         if lacking and (self._making is None or self._making.done()):
             self._making = self._tasks.start(self._make(lacking), f"summaries of {self._link}")
@@ -284,15 +291,16 @@ class LedgerDays:
             more, lacking = await asyncio.to_thread(self._written, files)
             found |= more
         for day, summary in self._closed.items():
-            if first <= day <= last:
+            if first <= day <= until:
                 found.setdefault(day, summary)
         open_day = await self._store.open_day()
         is_read = open_day == self._open_day and self._fold.last >= self.entries
-        if open_day and is_read and first <= open_day <= last:
+        if open_day and is_read and first <= open_day <= until:
             found[open_day] = self.today
-        days = sorted(found.items())
+        days = [(day, summary) for day, summary in sorted(found.items()) if day <= last]
+        rejected = {claim: of for one in found.values() for claim, of in one.rejected.items()}
         unread = len(lacking) + (not is_read)
-        return DaySpan(days, unread, () if lacking else _gaps(days, first, before))
+        return DaySpan(days, unread, () if lacking else _gaps(days, first, before), rejected)
 
     def _files(self, first: date, last: date) -> tuple[list[DayFile], int]:
         """Return the archive files of days, and the last entry of the day before them, or 0."""

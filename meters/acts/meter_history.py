@@ -1,10 +1,11 @@
 """The history of meters and of the floor in pictures: what the floor page draws, in cents."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 from statistics import median
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from bonus.display import hand_words
 from bonus.rounds import WrittenPercent
@@ -16,7 +17,7 @@ from meters.ledger.day_summary import STEP_S, DaySummary, Hit
 from meters.process.clock import text_of
 
 HITS_MAX: Final = 400
-"""The most wins that a picture shows, the latest ones."""
+"""The most wins that a picture on a page shows, the latest ones."""
 
 SPARK_S: Final = 1_800
 SPARK_MINUTES: Final = 5
@@ -67,8 +68,8 @@ class MeterPicture(FloorRow, frozen=True, kw_only=True):
     Attributes:
         times_s: the time of each point; `amounts` has the meter then.
         bars: for each hour, or for each gaming day, what was added to the meter.
-        hits: the wins of a percentage of the meter that were not rejected, latest first, at most
-            400; `hit_count` counts all of them, and `won` is their sum.
+        hits: the wins of a percentage of the meter that wait or were validated, latest first, at
+            most 400; `hit_count` counts all of them, and `won` is their sum.
         added: the sum of all bars.
         unread: the number of gaming days that the service is still reading: ask again.
         missing: the gaming days that the service cannot read.
@@ -117,6 +118,8 @@ class MeterHistory(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         day: the gaming day that was asked for; null for the last 24 hours.
+        closing: the meter as it was read at the close of `day`; null if this day is not closed, or
+            not read.
         hour: what wagers added in the last 60 minutes; null for a past day.
         break_even: the lowest amounts without a house edge, the lowest first; empty while the
             service counts them.
@@ -131,6 +134,7 @@ class MeterHistory(FloorRow, frozen=True, kw_only=True):
     seed: int
     reseed: int
     day: date | None
+    closing: int | None
     hour: int | None
     last_day: MeterPicture
     month: MeterPicture
@@ -153,7 +157,7 @@ class MeterSpark(FloorRow, frozen=True, kw_only=True):
 
 
 class ShiftRow(FloorRow, frozen=True, kw_only=True):
-    """The wins of a third of a gaming day, those that wait for a floorperson or have waited."""
+    """The wins of a third of a gaming day that wait for a floorperson, or were validated."""
 
     begins: str
     ends: str
@@ -170,7 +174,8 @@ class FloorDay(FloorRow, frozen=True, kw_only=True):
             ten minutes of a past day; the first begins at `begins_s`.
         validated: the wins that somebody validated or rejected on the day; `late` of them had
             waited for more than three minutes. `wait_s` is the median of their waits.
-        paid: the payments of the day.
+        paid: the payments of the day. A link that could not close its gaming day has those since
+            the beginning of this one.
     """
 
     day: date | None
@@ -284,21 +289,19 @@ def picture(
     every_s: int,
     bars: Sequence[AddedBar],
     minutes: Sequence[tuple[int, int]] = (),
+    hits_max: int | None = HITS_MAX,
 ) -> MeterPicture:
     all_hits = _hits(span, meter, begins_s, ends_s)
     points = _points(span.days, meter, every_s, ends_s)
     line = _line(_finer(points, minutes, all_hits), begins_s, ends_s)
-    rejected: dict[str, bool] = {}
-    for _, summary in span.days:
-        rejected |= summary.rejected
-    hits = [hit for hit in all_hits if not rejected.get(hit.claim)]
+    hits = [hit for hit in all_hits if hit.claim not in span.rejected]
     return MeterPicture(
         begins_s=begins_s,
         ends_s=ends_s,
         times_s=tuple(at_s for at_s, _ in line),
         amounts=tuple(cents for _, cents in line),
         bars=tuple(bars),
-        hits=tuple(hit_row(hit) for hit in hits[: -HITS_MAX - 1 : -1]),
+        hits=tuple(hit_row(hit) for hit in hits[::-1][:hits_max]),
         hit_count=len(hits),
         won=sum(hit.amount_cents for hit in hits),
         added=sum(bar.added for bar in bars),
@@ -325,7 +328,13 @@ def _added(days: Sequence[tuple[date, DaySummary]], meter: str) -> Iterator[tupl
 
 
 def hourly_picture(
-    span: DaySpan, meter: str, begins_s: int, ends_s: int, minutes: Sequence[tuple[int, int]] = ()
+    span: DaySpan,
+    meter: str,
+    begins_s: int,
+    ends_s: int,
+    minutes: Sequence[tuple[int, int]] = (),
+    *,
+    hits_max: int | None = HITS_MAX,
 ) -> MeterPicture:
     """Return the picture of a meter for some hours, with a bar for each hour.
 
@@ -342,7 +351,9 @@ def hourly_picture(
         )
         for hour, all_ in hours.items()
     ]
-    return picture(span, meter, begins_s, ends_s, every_s=STEP_S, bars=bars, minutes=minutes)
+    return picture(
+        span, meter, begins_s, ends_s, every_s=STEP_S, bars=bars, minutes=minutes, hits_max=hits_max
+    )
 
 
 def month_picture(
@@ -353,6 +364,7 @@ def month_picture(
     now_s: int,
     *,
     minutes: Sequence[tuple[int, int]] = (),
+    hits_max: int | None = HITS_MAX,
 ) -> MeterPicture:
     """Return the picture of a meter for 30 gaming days, with a bar for each.
 
@@ -371,7 +383,16 @@ def month_picture(
         bars.append(AddedBar(begins_s=begins, ends_s=ends, added=_cents(sums.get(day, 0))))
     ends_s = min(bars[-1].ends_s, now_s)
     every_s, fine = (MONTH_S, ()) if len(sums) > FEW_DAYS else (STEP_S, minutes)
-    return picture(span, meter, bars[0].begins_s, ends_s, every_s=every_s, bars=bars, minutes=fine)
+    return picture(
+        span,
+        meter,
+        bars[0].begins_s,
+        ends_s,
+        every_s=every_s,
+        bars=bars,
+        minutes=fine,
+        hits_max=hits_max,
+    )
 
 
 def spark(
@@ -388,17 +409,52 @@ def last_hour(minutes: Mapping[int, Mapping[str, int]], name: str, now_s: int) -
     return sum(one.get(name, 0) for minute, one in minutes.items() if minute > now_s - _HOUR_S)
 
 
-def shifts(spans: Sequence[DaySpan], day: date, days: GamingDays) -> tuple[ShiftRow, ...]:
+def closing_of(span: DaySpan, meter: str, day: date) -> int | None:
+    """Return the meter at the close of a gaming day that is closed; None without its summary."""
+    of = dict(span.days).get(day)
+    return _cents(of.meters[meter].closing) if of and meter in of.meters else None
+
+
+class _Step(NamedTuple):
+    """What happened in a step of a gaming day, without the wins that were rejected later."""
+
+    at_s: int
+    wagers: int
+    wins: int
+    won: int
+    paid_micros: int
+
+
+def _steps(spans: Sequence[DaySpan], day: date, days: GamingDays) -> Iterator[_Step]:
+    """Yield the steps of each link's gaming day.
+
+    If a link could not close an earlier one, its steps between the times of `day` are of this one.
+    """
+    begins_s, ends_s = (moment.timestamp() for moment in days.bounds(day))
+    for span in spans:
+        for own, summary in span.days:
+            wins, won = [*summary.wins], [*summary.won_cents]
+            for entry, cents in span.rejected.values():
+                if summary.after < entry <= summary.last:
+                    at = bisect_left(summary.entries, entry)
+                    wins[at] -= 1
+                    won[at] -= cents
+            columns = summary.steps, summary.wagers, wins, won, summary.paid_micros
+            for step in map(_Step._make, zip(*columns, strict=True)):
+                if own == day or begins_s <= step.at_s < ends_s:
+                    yield step
+
+
+def _shifts(steps: Sequence[_Step], day: date, days: GamingDays) -> tuple[ShiftRow, ...]:
     """Return the wins by thirds of a gaming day, all links together."""
     begins, ends = days.bounds(day)
     length = (ends - begins) / _SHIFTS
     counts = [[0, 0] for _ in range(_SHIFTS)]
-    for summary in _of_day(spans, day):
-        for step_s, wins, cents in zip(summary.steps, summary.wins, summary.won_cents, strict=True):
-            at = int((datetime.fromtimestamp(step_s, UTC) - begins) / length)
-            shift = counts[min(max(at, 0), _SHIFTS - 1)]
-            shift[0] += wins
-            shift[1] += cents
+    for step in steps:
+        at = int((datetime.fromtimestamp(step.at_s, UTC) - begins) / length)
+        shift = counts[min(max(at, 0), _SHIFTS - 1)]
+        shift[0] += step.wins
+        shift[1] += step.won
     return tuple(
         ShiftRow(
             begins=text_of(begins + at * length),
@@ -410,10 +466,6 @@ def shifts(spans: Sequence[DaySpan], day: date, days: GamingDays) -> tuple[Shift
     )
 
 
-def _of_day(spans: Sequence[DaySpan], day: date) -> list[DaySummary]:
-    return [summary for span in spans for each, summary in span.days if each == day]
-
-
 def floor_day(
     spans: Sequence[DaySpan],
     day: date,
@@ -422,37 +474,39 @@ def floor_day(
 ) -> FloorDay:
     """Return the activity of all links on a gaming day.
 
-    `wagers` are those of the last minutes: when they begin, the length of each interval in seconds,
-    and their numbers. None for a past day.
+    Each span has one gaming day of a link: `day`, or an earlier one that is still open. `wagers`
+    are those of the last minutes: when they begin, the length of each interval in seconds, and
+    their numbers. None for a past day.
     """
-    summaries = _of_day(spans, day)
-    waits = sorted(chain.from_iterable(summary.waits_s for summary in summaries))
-    begins_s, every_s, counts = wagers or _wagers_of_day(summaries, day, days)
+    steps = [*_steps(spans, day, days)]
+    waits = sorted(
+        chain.from_iterable(summary.waits_s for span in spans for _, summary in span.days)
+    )
+    begins_s, every_s, counts = wagers or _wagers_of_day(steps, day, days)
     return FloorDay(
         day=day,
         begins_s=begins_s,
         wagers_s=every_s,
         wagers=tuple(counts),
-        wagers_in_all=sum(sum(summary.wagers) for summary in summaries),
+        wagers_in_all=sum(step.wagers for step in steps),
         validated=len(waits),
         late=sum(wait > LATE_S for wait in waits),
         wait_s=int(median(waits)) if waits else None,
-        shifts=shifts(spans, day, days),
-        paid=_cents(sum(sum(summary.paid_micros) for summary in summaries)),
+        shifts=_shifts(steps, day, days),
+        paid=_cents(sum(step.paid_micros for step in steps)),
         unread=sum(span.unread for span in spans),
         missing=tuple(chain.from_iterable(map(_missing, spans))),
     )
 
 
 def _wagers_of_day(
-    summaries: Sequence[DaySummary], day: date, days: GamingDays
+    steps: Sequence[_Step], day: date, days: GamingDays
 ) -> tuple[int, int, Sequence[int]]:
     begins, ends = (int(moment.timestamp()) for moment in days.bounds(day))
     counts = [0] * ((ends - begins) // STEP_S)
-    for summary in summaries:
-        for step_s, wagers in zip(summary.steps, summary.wagers, strict=True):
-            if 0 <= (at := (step_s - begins) // STEP_S) < len(counts):
-                counts[at] += wagers
+    for step in steps:
+        if 0 <= (at := (step.at_s - begins) // STEP_S) < len(counts):
+            counts[at] += step.wagers
     return begins, STEP_S, counts
 
 

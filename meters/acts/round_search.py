@@ -21,6 +21,8 @@ from meters.acts.act_refusals import ActError
 from meters.acts.claim_types import ENTRIES_MAX, FloorRow
 from meters.acts.ledger_days import FoundRound, LedgerDays
 from meters.acts.round_view import (
+    ENDS,
+    LATER_PARTS,
     READS,
     Entry,
     RoundPage,
@@ -36,10 +38,11 @@ from meters.archive.day_file import ArchiveError, DayFile, LineBlock, entry_of
 from meters.archive.day_summaries import read_summary, written_summary
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
-from meters.ledger.accounts import transfers_in
+from meters.ledger.accounts import ENVY, claim_account, transfers_in
 from meters.ledger.claim_evidence import CLAIM_ACTS, table_of
 from meters.ledger.claim_records import record_of
 from meters.ledger.day_summary import DaySummary
+from meters.ledger.entry_messages import DECIDED
 from meters.store.link_reader import LinkReader
 
 READ_WITHIN_S: Final = 6.0
@@ -140,6 +143,9 @@ class RoundSearch:
         if found is None:  # an act: the latest round with the name before it
             rounds = days.index.named(table, name)
             found = next((one for one in rounds if one.entries[0] < entry), None)
+        if found is None and fields["kind"] in CLAIM_ACTS:  # on a win of an archived day
+            (held,) = await self._store(link).claims([DECIDED.decode(fields["event"]).claim])
+            return await self.view(link_id, int(held.get("entry", 0)))
         if found is None:
             raise _unknown(f"entry {entry}")
         if found.entries[0] <= days.begins_after:
@@ -184,7 +190,7 @@ class RoundSearch:
         except (IndexError, ValueError):
             raise ActError("bad_value", "a claim is a name such as main.TCP-01-42-1") from None
 
-        def search() -> list[Entry]:
+        def search() -> list[list[Entry]]:
             for file in files:
                 summary = written_summary(file)
                 first, last = summary.seqs.get(table, (0, 0)) if summary else (0, seq)
@@ -198,10 +204,11 @@ class RoundSearch:
                         None,
                     )
                     if result:
-                        return [*_lines(file, _text_of(table, result.round))]
+                        named = _named_in(files.days, file, _text_of(table, result.round))
+                        return [group for group in named if result.number in dict(group)]
             return []
 
-        return await self._with_acts(link, grouped(await self._aside(search)))
+        return await self._with_acts(link, await self._aside(search))
 
     async def _named(self, link: Link, table: str, name: str, day: date | None) -> RoundPage:
         days = self._links[link.id].days
@@ -213,7 +220,7 @@ class RoundSearch:
             if day is not None:
                 begins, ends = (int(one.timestamp()) for one in self._days.bounds(day))
                 at_s = {one.entries[0]: one.at_s for one in found}
-                rows = [row for row in rows if begins <= at_s[row.entry] < ends]
+                rows = [row for row in rows if begins <= at_s.get(row.entry, 0) < ends]
         searched = f"on the gaming day {day}"
         if not rows and file:
             rows = await self._archived_rows(link, table, name, [file])
@@ -230,17 +237,18 @@ class RoundSearch:
     async def _archived_rows(
         self, link: Link, table: str, name: str, files: Iterable[DayFile]
     ) -> list[RoundRow]:
-        text = _text_of(table, name)
+        days, text = self._links[link.id].days, _text_of(table, name)
 
-        def search() -> list[Entry]:
-            return next((found for file in files if (found := [*_lines(file, text)])), [])
+        def search() -> list[list[Entry]]:
+            return next((found for file in files if (found := _named_in(days, file, text))), [])
 
-        return (await self._with_acts(link, grouped(await self._aside(search))))[::-1]
+        return (await self._with_acts(link, await self._aside(search)))[::-1]
 
     async def _archived_page(
         self, link: Link, table: str, file: DayFile, since: datetime, query: RoundQuery
     ) -> RoundPage:
         begins = since.astimezone(UTC).isoformat(timespec="milliseconds").encode()[:23]
+        days = self._links[link.id].days
 
         def search() -> list[list[Entry]]:
             found: list[Entry] = []
@@ -256,48 +264,42 @@ class RoundSearch:
                 elif begun:
                     found.append((number, fields))
                     won = won or b'"claim"' in fields["reply"]
-            return [group for group in grouped(found) if group[0][1]["kind"] == b"wagers"]
+            groups = [group for group in grouped(found) if group[0][1]["kind"] == b"wagers"]
+            _complete(days, file, groups)
+            return groups
 
-        groups = [group for group in await self._aside(search) if group[0][0] > query.after]
-        rows = await self._with_acts(link, groups)
+        rows = await self._with_acts(link, await self._aside(search))
         more = rows[-1].entry if len(rows) == query.limit else None
         return RoundPage(rounds=tuple(rows), latest_first=False, next=more, day=file.head.day)
 
     async def _archived_view(self, link: Link, entry: int) -> RoundView:
         days = self._links[link.id].days
-
-        def search() -> tuple[list[Entry], dict[int, dict[str, int]]]:
-            file = days.archived(entry)
-            return _archived_round(file, entry) if file else ([], {})
-
-        entries, befores = await self._aside(search)
+        entries, befores = await self._aside(partial(_archived_round, days, entry))
         if not entries:
             raise _unknown(f"entry {entry}")
-        table, name = (entries[0][1][key].decode() for key in ("table", "round"))
-        later = [*days.index.acts_on(table, name, entries[-1][0])]
-        begun = days.index.around(table, entries[0][0])
-        if begun is not None:  # a round that was open at the close of its day
-            later += (at for at in begun.entries if at > days.begins_after)
-            if begun.entries[-1] > days.begins_after:
-                end = begun.entries[-1]
-                befores |= {end: await self._meters_before(link, end)}
-        entries = [*entries, *await self._store(link).entries_at(sorted(later))]
+        later = await self._store(link).entries_at(_later(days, entries))
+        for number, fields in later:
+            if fields["kind"] in ENDS:  # the round was open at the close of its day
+                befores[number] = await self._meters_before(link, number)
+        entries = [*entries, *later]
         return _read(partial(round_view, link, entries, befores))
 
     async def _rows(self, link: Link, found: Sequence[FoundRound]) -> list[RoundRow]:
         numbers = sorted({number for one in found for number in one.entries})
         read = dict(await self._store(link).entries_at(numbers))
-        groups = [[(at, read[at]) for at in one.entries if at in read] for one in found]
+        groups: list[list[Entry]] = [
+            [(at, read[at]) for at in one.entries if at in read] for one in found
+        ]
+        days = self._links[link.id].days
+        for at, one in enumerate(found):
+            if one.entries[0] <= days.begins_after:  # its wagers are of an archived day
+                begun, _ = await self._aside(partial(_archived_round, days, one.entries[0]))
+                groups[at] = begun or groups[at]
         return await self._with_acts(link, [group for group in groups if group])
 
     async def _with_acts(self, link: Link, groups: Sequence[Sequence[Entry]]) -> list[RoundRow]:
-        """Return the rows of rounds, with the acts that Redis has after their entries."""
-        index = self._links[link.id].days.index
-        acts = [
-            index.acts_on(first["table"].decode(), first["round"].decode(), group[-1][0])
-            for group in groups
-            for _, first in group[:1]
-        ]
+        """Return the rows of rounds, with what Redis has after their entries."""
+        acts = [_later(self._links[link.id].days, group) for group in groups]
         numbers = sorted({number for each in acts for number in each})
         read = dict(await self._store(link).entries_at(numbers)) if numbers else {}
         return [
@@ -396,13 +398,13 @@ class _NewestFirst:
     """The archive files of a link, the last day first, for some seconds."""
 
     def __init__(self, days: LedgerDays) -> None:
-        self._days = days
+        self.days = days
         self._until_s = time.monotonic() + READ_WITHIN_S
         self._read: list[str] = []
         self._left_out = False
 
     def __iter__(self) -> Iterator[DayFile]:
-        for file in self._days.newest_first(_DAYS_MAX):
+        for file in self.days.newest_first(_DAYS_MAX):
             if time.monotonic() > self._until_s:
                 self._left_out = True
                 return
@@ -437,8 +439,90 @@ _Round = tuple[list[Entry], dict[int, dict[str, int]]]
 """The entries of a round, and the micros of the meters before its first entry and its end."""
 
 
-def _archived_round(file: DayFile, entry: int) -> _Round:
-    """Return the round of an archived day with an entry.
+def _later(days: LedgerDays, group: Sequence[Entry]) -> Sequence[int]:
+    """Return the entries in Redis that a round has after those of `group`."""
+    (_, first), last = group[0], group[-1][0]
+    table, name = first["table"].decode(), first["round"].decode()
+    found = (days.index.around(table, number) for number, _ in group)
+    own = next((one.entries for one in found if one), ())
+    return sorted({*days.index.acts_on(table, name, last), *(at for at in own if at > last)})
+
+
+def _begun_before(file: DayFile, group: Sequence[Entry]) -> int:
+    """Return an entry of an earlier day of the round whose later part `group` is; 0 if none is."""
+    _, first = group[0]
+    if first["kind"] == b"wagers":
+        return 0
+    opening = file.day.opening
+    opened = opening.tables.rounds.get(first["table"].decode())
+    if opened and opened.round == first["round"].decode():
+        return opened.entry
+    claim = DECIDED.decode(first["event"]).claim if first["kind"] in CLAIM_ACTS else ""
+    return int(opening.claims.get(claim, {}).get("entry", 0))
+
+
+def _goes_on(file: DayFile, groups: Sequence[list[Entry]]) -> list[list[Entry]]:
+    """Return the rounds that are open at the close of a day, or have a win that waits."""
+    ended = [next((one for _, one in group if one["kind"] in ENDS), None) for group in groups]
+    claims = [_claims_of(end["transfers"]) if end else set[str]() for end in ended]
+    if all(ended) and not any(claims):
+        return []
+    closing = file.day.closing
+    opened = {one.entry for one in closing.tables.rounds.values()}
+    return [
+        group
+        for group, end, owed in zip(groups, ended, claims, strict=True)
+        if (owed & closing.books.waiting if end else opened & dict(group).keys())
+    ]
+
+
+def _claims_of(transfers: bytes) -> set[str]:
+    accounts, targets = (claim_account(""), ENVY), [one.target for one in transfers_in(transfers)]
+    return {one.partition(":")[2] for one in targets if one.startswith(accounts)}
+
+
+def _complete(days: LedgerDays, file: DayFile | None, groups: Sequence[list[Entry]]) -> None:
+    """Add to the rounds of a table in an archive file what the files of later days have of them."""
+    while file and (later := _goes_on(file, groups)):
+        file = days.archived(file.head.last + 1)
+        by_name = {group[0][1]["round"]: group for group in later}
+        text = _text("table", later[0][0][1]["table"].decode())
+        for number, fields in _lines(file, text) if file else ():
+            if fields["kind"] == b"wagers":
+                by_name.pop(fields["round"], None)  # the next round with this name
+            elif fields["kind"] in LATER_PARTS and fields["round"] in by_name:
+                by_name[fields["round"]].append((number, fields))
+
+
+def _named_in(days: LedgerDays, file: DayFile, text: bytes) -> list[list[Entry]]:
+    """Return the rounds of a name, in `text`, of which an archive file has a part."""
+    groups = grouped(_lines(file, text))
+    begun = _begun_before(file, groups[0]) if groups else 0
+    if begun and (before := days.archived(begun)):
+        whole = [group for group in _named_in(days, before, text) if begun in dict(group)]
+        groups[:1] = whole or groups[:1]
+    _complete(days, file, [group for group in groups if group[0][0] >= file.head.first])
+    return groups
+
+
+def _archived_round(days: LedgerDays, entry: int) -> _Round:
+    """Return the round with an entry of an archived day, from the files that have parts of it."""
+    file = days.archived(entry)
+    if file is None:
+        return [], {}
+    entries, befores = _round_in(file, entry)
+    if entries and (begun := _begun_before(file, entries)):
+        whole = _archived_round(days, begun)
+        return whole if whole[0] else (entries, befores)
+    _complete(days, file, [entries] if entries else [])
+    for number, fields in entries:
+        if number > file.head.last and fields["kind"] in ENDS and (end := days.archived(number)):
+            befores |= _round_in(end, number)[1]
+    return entries, befores
+
+
+def _round_in(file: DayFile, entry: int) -> _Round:
+    """Return what the file of an archived day has of the round with an entry.
 
     The file of a large floor takes a second to read. It is read once, except for a round that began
     more than ten minutes before `entry`.

@@ -135,7 +135,7 @@ class RoundMeter(FloorRow, frozen=True, kw_only=True):
         before: the meter before the round's wagers were added.
         added: what the wagers added to it, after corrections and a void.
         at_result: the meter immediately before the settlement; `after` immediately after it. Null
-            if the round is open, or if it ended on another gaming day.
+            if the round is open.
     """
 
     meter: str
@@ -205,9 +205,10 @@ class _At(msgspec.Struct, frozen=True):
 _ENDED: Final = msgspec.json.Decoder(_Ended)
 _AT: Final = msgspec.json.Decoder(_At)
 _ACCEPTED: Final = msgspec.json.Decoder(WagersAccepted)
-_ENDS: Final = frozenset({b"result", b"void"})
+ENDS: Final = frozenset({b"result", b"void"})
 _STATES: Final[Mapping[str, WinState]] = {state: state for state in get_args(WinState)}
-_OF_ROUNDS: Final = CLAIM_ACTS | ASK_ACTS
+LATER_PARTS: Final = CLAIM_ACTS | ASK_ACTS | ENDS | {b"correct_wager"}
+"""The kinds of a round's entries after the first."""
 
 
 def grouped(entries: Iterable[Entry]) -> list[list[Entry]]:
@@ -219,7 +220,7 @@ def grouped(entries: Iterable[Entry]) -> list[list[Entry]]:
     by_name: dict[bytes, list[Entry]] = {}
     for number, fields in entries:
         kind, name = fields["kind"], fields["round"]
-        if kind in _OF_ROUNDS or kind in _ENDS or kind == b"correct_wager":
+        if kind in LATER_PARTS:
             group = by_name.get(name)
             if group is not None:
                 group.append((number, fields))
@@ -239,7 +240,7 @@ def round_row(link: Link, entries: Sequence[Entry]) -> RoundRow:
     """
     number, first = entries[0]
     table = first["table"].decode()
-    ended = next((fields for _, fields in entries if fields["kind"] in _ENDS), None)
+    ended = next((fields for _, fields in entries if fields["kind"] in ENDS), None)
     reply = reply_in(ended["reply"]) if ended else None
     wagers = _wagers(entries)
     lines = _lines(entries, {})
@@ -261,7 +262,7 @@ def round_row(link: Link, entries: Sequence[Entry]) -> RoundRow:
         wins=len((reply.claims if reply else None) or ()),
         corrected=any(
             fields["kind"] == b"correct_wager"
-            or (fields["kind"] in _ENDS and is_act(fields["kind"], fields["event"], b""))
+            or (fields["kind"] in ENDS and is_act(fields["kind"], fields["event"], b""))
             for _, fields in entries
         ),
     )
@@ -291,7 +292,7 @@ def round_view(
     """
     titles = link.games.titles
     first = entries[0][1]
-    ended = next(((at, fields) for at, fields in entries if fields["kind"] in _ENDS), None)
+    ended = next(((at, fields) for at, fields in entries if fields["kind"] in ENDS), None)
     event = _ENDED.decode(ended[1]["event"]) if ended else None
     draw = _ACCEPTED.decode(first["reply"]).draw if first["kind"] == b"wagers" else None
     return RoundView(

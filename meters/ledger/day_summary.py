@@ -80,10 +80,10 @@ class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `steps` are the steps with entries, in the order of the ledger, each by its begin in seconds
     since 1970. If a clock was set back, a step occurs twice. The other tuples have a value for each
     step: `entries` its last ledger entry, `wagers` the accepted wagers, `wins` and `won_cents` the
-    wins that wait for a floorperson, less those rejected on the day, `paid_micros` the payments.
-    `rejected` says of each win that was rejected or reopened on the day whether it ended rejected.
-    `waits_s` has, for each win that was validated or rejected on the day, the seconds for which it
-    waited. `seqs` has the first and the last `seq` of each table.
+    wins that wait for a floorperson, `paid_micros` the payments. `rejected` has each win, of any
+    day, that was rejected on the day and not reopened: the ledger entry of its result, and its
+    cents. `waits_s` has, for each win that was validated or rejected on the day, the seconds for
+    which it waited. `seqs` has the first and the last `seq` of each table.
     """
 
     link: str
@@ -96,7 +96,7 @@ class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wins: tuple[int, ...]
     won_cents: tuple[int, ...]
     paid_micros: tuple[int, ...]
-    rejected: dict[str, bool]
+    rejected: dict[str, tuple[int, int]]
     waits_s: tuple[int, ...]
     seqs: dict[str, tuple[int, int]]
     meters: dict[str, MeterDay]
@@ -123,9 +123,10 @@ class DayFold:
     """The summary of a gaming day while its entries are added one by one.
 
     It begins after an entry, with the balances of the link's accounts in micros. `waiting` has the
-    time of each win that waits for a floorperson then. `minutes` has the accepted wagers of each of
-    the last minutes under an empty name, and what was added to each meter; `amounts` the meters
-    that changed in the minute, at its end. The keys of both are in seconds since 1970.
+    entry and the time of each win that waits for a floorperson then. `minutes` has the accepted
+    wagers of each of the last minutes under an empty name, and what was added to each meter;
+    `amounts` the meters that changed in the minute, at its end. The keys of both are in seconds
+    since 1970.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class DayFold:
         after: int,
         chain: str,
         balances: Mapping[str, int],
-        waiting: Mapping[str, int] = MappingProxyType({}),
+        waiting: Mapping[str, tuple[int, int]] = MappingProxyType({}),
     ) -> None:
         self._link = link
         self._after = after
@@ -148,8 +149,7 @@ class DayFold:
         self._sums: list[list[int]] = []
         self._waits: list[int] = []
         self._waiting = dict(waiting)
-        self._won: dict[str, tuple[int, int]] = {}
-        self._rejected: dict[str, bool] = {}
+        self._rejected: dict[str, tuple[int, int]] = {}
         self._seqs: dict[str, tuple[int, int]] = {}
         self._meters = {
             account.removeprefix(_METER): _MeterFold(micros)
@@ -163,7 +163,10 @@ class DayFold:
     def after(cls, link: str, state: Checkpoint) -> Self:
         """Begin after a checkpoint."""
         waiting = {
-            claim: seconds_of(fields["at"].encode())
+            claim: (
+                int(fields["entry"]),
+                seconds_of(fields.get("reopen_at", fields["at"]).encode()),
+            )
             for claim, fields in state.claims.items()
             if fields["state"] == "pending"
         }
@@ -198,7 +201,7 @@ class DayFold:
         elif kind == b"result" and b'"claim"' in fields["reply"]:
             self._win(number, fields, before)
         elif kind in _DECIDES:
-            self._decide(DECIDED.decode(fields["event"]).claim, kind, seconds_of(at))
+            self._decide(fields, moved)
 
     def _begin_minute(self, at: bytes) -> None:
         self._minute_s = seconds_of(at) // 60 * 60
@@ -255,10 +258,9 @@ class DayFold:
         at_s, reply = seconds_of(fields["at"]), settled_in(fields["reply"]).reply
         lines = {(line.position, line.item): line for line in reply.lines or ()}
         for one in reply.claims or ():
-            self._waiting[one.claim] = at_s
+            self._waiting[one.claim] = number, at_s
             self._sums[-1][1] += 1
             self._sums[-1][2] += one.amount
-            self._won[one.claim] = len(self._sums) - 1, one.amount
             line = lines[one.position, one.item]
             if one.claim not in before or line.percent is None:
                 continue
@@ -280,18 +282,17 @@ class DayFold:
                 )
             )
 
-    def _decide(self, claim: str, kind: bytes, at_s: int) -> None:
-        since_s = self._waiting.pop(claim, None)
-        if since_s is not None:
-            self._waits.append(max(0, at_s - since_s))
-        was_rejected, is_rejected = self._rejected.get(claim, False), kind == b"reject"
-        if is_rejected or kind == b"reopen":
-            self._rejected[claim] = is_rejected
-        if claim in self._won and kind != b"validate":
-            step, cents = self._won[claim]
-            change = was_rejected - is_rejected
-            self._sums[step][1] += change
-            self._sums[step][2] += change * cents
+    def _decide(self, fields: Mapping[str, bytes], moved: Sequence[Transfer]) -> None:
+        claim, at_s = DECIDED.decode(fields["event"]).claim, seconds_of(fields["at"])
+        if fields["kind"] == b"reopen":  # of a win that was rejected on the same day
+            entry, _ = self._rejected.pop(claim)
+            self._waiting[claim] = entry, at_s
+            return
+        entry, since_s = self._waiting.pop(claim)
+        self._waits.append(max(0, at_s - since_s))
+        if fields["kind"] == b"reject":
+            micros = sum(one.micros for one in moved if one.source == claim_account(claim))
+            self._rejected[claim] = entry, micros // MICROS_PER_CENT
 
     def summary(self) -> DaySummary:
         """Return the summary of the entries so far."""

@@ -67,30 +67,17 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
     return _document(floor, found, meters, "Gaming day", sections, summary=_summary_sections)
 
 
-_METERS_HEADER: Final = columns(
-    "Link 1.6 | Meter 2.2 | >Opening 1.7 | >Contributed 1.5 | >Hits 0.6 | >Won 1.6 | >Closing 1.7"
-)
-
-
 def _summary_sections(views: Sequence[_LinkView]) -> list[ReportSection]:
     """Make the first page: each meter in a row, what was played, and what the house owes."""
-    rows = []
-    for of in views:
-        for meter in of.meters:
-            pot, _, _ = of.span.meter_pots(meter.meter_id)
-            hits, won_cents = of.span.counts(meter.meter_id)["hits"]
-            rows.append(
-                (
-                    of.scan.link.id,
-                    f"{meter.title} ({meter.meter_id})",
-                    exact_money(pot.opening_micros),
-                    lists.moved_money(pot.flows.get(Flow.CONTRIBUTIONS, 0)),
-                    lists.count(hits or 0),
-                    money(won_cents),
-                    exact_money(pot.closing_micros),
-                )
-            )
-    return [ReportSection("Meters", _METERS_HEADER, rows), _played(views), _liability(views)]
+    rows = [
+        (of.scan.link.id, meter.title, *_money_cells(meter.meter_id, of.span))
+        for of in views
+        for meter in of.meters
+    ]
+    pots = [of.span.pot(meter_account(meter)) for of in views for meter in of.ids]
+    header = columns(f"Link 1.1 | Meter 1.8 | {_MONEY_COLUMNS}")
+    meters = ReportSection("Meters", header, rows, note=lists.held(pots))
+    return [meters, _played(views), _liability(views)]
 
 
 def _played(views: Sequence[_LinkView]) -> ReportSection:
@@ -106,6 +93,11 @@ def _played(views: Sequence[_LinkView]) -> ReportSection:
         ("Rounds voided", lists.count(voided), ""),
         ("Wagers accepted", lists.count(risen("wagers")), money(risen("wagered_cents"))),
         ("Wins", lists.count(risen("wins")), money(risen("won_cents"))),
+        (
+            "Rejected less reopened, of these and of earlier wins",
+            lists.count(risen("rejected") - risen("reopened")),
+            money(risen("rejected_cents") - risen("reopened_cents")),
+        ),
         ("Paid at the table", "", money(risen("table_paid_cents"))),
         ("Paid by hand", "", money(risen("hand_paid_cents"))),
     ]
@@ -141,7 +133,9 @@ def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None
         for meter in of.meters:
             title = f"{meter.title} ({meter.meter_id}): the meter, day by day"
             listed += [
-                _by_day(title, _MONEY_HEADER, of, partial(_money_cells, meter.meter_id)),
+                _by_day(
+                    title, f"Day 1.1 | {_MONEY_COLUMNS}", of, partial(_money_cells, meter.meter_id)
+                ),
                 _by_day(
                     "Its accounting meters, day by day",
                     _COUNTS_HEADER,
@@ -217,8 +211,8 @@ def _day_cell(day: LinkDay) -> str:
     return f"{day.first_day}, so far" if day.open else str(day.first_day)
 
 
-_MONEY_HEADER: Final = (
-    "Day 1.1 | >Opening 1.7 | >Contributed 1.5 | >Off for voids 1.5 | >Seeded 1.5 | >Won 1.5"
+_MONEY_COLUMNS: Final = (
+    ">Opening 1.7 | >Contributed 1.5 | >Off for voids 1.5 | >Seeded 1.5 | >Won 1.5"
     " | >Rejected less reopened 1.5 | >Adjusted 1.5 | >Closing 1.7"
 )
 _DAILY_FLOWS: Final = (

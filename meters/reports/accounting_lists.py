@@ -136,11 +136,12 @@ def _pots_section(
         ("Closing", *(exact_money(pot.closing_micros) for pot in pots)),
     ]
     header = columns(" | ".join(["3", *(f">{name} 2" for name in names)]))
-    holds = all(pot.balanced for pot in pots)
     none = _none_of([flow.words for flow in usual if flow not in moved])
-    return ReportSection(
-        title, header, rows, 1, f"{_HOLDS if holds else _HOLDS_NOT} {none}".strip()
-    )
+    return ReportSection(title, header, rows, 1, f"{held(pots)} {none}".strip())
+
+
+def held(pots: Sequence[AccountFlows]) -> str:
+    return _HOLDS if all(pot.balanced for pot in pots) else _HOLDS_NOT
 
 
 def _none_of(words: Sequence[str]) -> str:

@@ -4,11 +4,12 @@ import asyncio
 import multiprocessing
 import os
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -20,6 +21,8 @@ from meters.selfcheck.floor_offers import floor_offers
 from meters.selfcheck.odds_counting import count_entries
 
 _ENVY: Final = "Envy Bonuses are left out."
+_AGAIN_AFTER_S: Final = 60.0
+"""A count that failed, perhaps for want of memory, begins again after this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,27 @@ class CountedBreakEven:
     notes: str
 
 
+class _Counting(NamedTuple):
+    link: Link
+    task: asyncio.Task[Sequence[CountedBreakEven]]
+    begun_s: float
+
+    @property
+    def failed(self) -> bool:
+        task = self.task
+        return task.done() and (task.cancelled() or task.exception() is not None)
+
+
 class BreakEvens:
     """The break-even amounts of each link, counted again if its parameters change."""
 
-    def __init__(self, floor: Floor, tasks: OwnedTasks) -> None:
+    def __init__(
+        self, floor: Floor, tasks: OwnedTasks, again_after_s: float = _AGAIN_AFTER_S
+    ) -> None:
         self._floor = floor
         self._tasks = tasks
-        self._counted: dict[str, tuple[Link, asyncio.Task[Sequence[CountedBreakEven]]]] = {}
+        self._again_after_s = again_after_s
+        self._counted: dict[str, _Counting] = {}
 
     async def of(self, link: Link, within_s: float) -> Sequence[CountedBreakEven]:
         """Return the break-even amounts of a link's meters.
@@ -51,13 +68,12 @@ class BreakEvens:
         There are none while they are being counted, or if they could not be counted.
         """
         known = self._counted.get(link.id)
-        if known is None or known[0] != link:
-            counting = self._tasks.start(self._count(link), f"break-even of {link.id}")
-            known = self._counted[link.id] = link, counting
-        counting = known[1]
-        await asyncio.wait({counting}, timeout=within_s)
-        well = counting.done() and not counting.cancelled() and counting.exception() is None
-        return counting.result() if well else ()
+        is_due = known and known.failed and time.monotonic() - known.begun_s >= self._again_after_s
+        if known is None or known.link != link or is_due:
+            task = self._tasks.start(self._count(link), f"break-even of {link.id}")
+            known = self._counted[link.id] = _Counting(link, task, time.monotonic())
+        await asyncio.wait({known.task}, timeout=within_s)
+        return known.task.result() if known.task.done() and not known.failed else ()
 
     async def _count(self, link: Link) -> Sequence[CountedBreakEven]:
         offers = [

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated, Final
-from zoneinfo import ZoneInfo
 
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
@@ -16,6 +15,7 @@ from meters.acts.history_sheet import history_csv
 from meters.acts.meter_history import FloorDay, MeterHistory, MeterSpark
 from meters.acts.round_search import RoundQuery
 from meters.acts.round_view import RoundPage, RoundView
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
 from meters.floor.roles import Right
 from meters.web.display_state import DisplayState
@@ -32,13 +32,13 @@ def history_routes(
     floor: Floor, history: FloorHistory, tables: TableStates, displays: DisplayState
 ) -> list[HTTPRouteHandler]:
     return [
-        *_picture_routes(history, ZoneInfo(floor.facility.timezone)),
+        *_picture_routes(history, GamingDays.of_facility(floor.facility)),
         *_round_routes(history),
         _table_route(floor, history, tables, displays),
     ]
 
 
-def _picture_routes(history: FloorHistory, zone: ZoneInfo) -> list[HTTPRouteHandler]:
+def _picture_routes(history: FloorHistory, days: GamingDays) -> list[HTTPRouteHandler]:
     @staff_read("/api/v1/links/{link:str}/meters/{meter:str}/history", Right.WINS, *_READS)
     async def show_meter_history(
         link: FromPath[str], meter: FromPath[str], day: FromQuery[str | None] = None
@@ -60,12 +60,15 @@ def _picture_routes(history: FloorHistory, zone: ZoneInfo) -> list[HTTPRouteHand
     async def show_meter_history_csv(
         link: FromPath[str], meter: FromPath[str], day: FromQuery[str | None] = None
     ) -> Response[bytes]:
-        """Return the history of a meter as a spreadsheet: its amounts, contributions and wins."""
-        found = await history.meter(link, meter, _day(day))
+        """Return the history of a meter as a spreadsheet: its amounts, contributions and wins.
+
+        While the service still reads past days, it is refused with `busy`.
+        """
+        found = await history.meter(link, meter, _day(day), whole=True)
         name = "-".join(filter(None, (link, meter, day)))
         named = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
         # A byte order mark makes Excel read UTF-8.
-        text = history_csv(found, zone).encode("utf-8-sig")
+        text = history_csv(found, days).encode("utf-8-sig")
         return Response(text, media_type="text/csv", headers=named)
 
     @staff_read("/api/v1/meters/sparks", Right.WINS, *_READS)

@@ -1,24 +1,31 @@
 """Summaries of gaming days: they say what the entries say, archived or live."""
 
 import asyncio
+import csv
 import threading
 import time
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 import structlog.testing
 
-from meters.acts import ledger_days
+from meters.acts import floor_history, ledger_days
+from meters.acts.act_refusals import ActError
+from meters.acts.floor_history import FloorHistory
+from meters.acts.history_sheet import history_csv
 from meters.acts.ledger_days import LedgerDays
-from meters.acts.meter_history import hourly_picture, month_picture, spark
+from meters.acts.meter_history import floor_day, hourly_picture, month_picture, spark
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.day_summaries import read_summary, summary_path, written_summary
 from meters.ledger.accounts import meter_account, transfers_in
 from meters.ledger.day_summary import DaySummary
 from meters.process.owned_tasks import OwnedTasks
+from meters.selfcheck.break_even import BreakEvens
+from meters.store.link_store import LinkStore
 from tests.reports.shop import FIVE_CARD, PROGRESSIVE, ROYAL, STRAIGHT, Shop
 
 FIRST, SECOND, THIRD = (date(2026, 11, day) for day in (20, 21, 22))
@@ -55,6 +62,19 @@ def by_hand(shop: Shop, entries: list[tuple[int, dict[str, bytes]]], meter: str)
 def days_of(shop: Shop, tasks: OwnedTasks | None = None) -> LedgerDays:
     archive = ArchiveFiles(Path(shop.floor.archive.directory), shop.pit.link.id)
     return LedgerDays(shop.pit.store, shop.pit.link.id, archive, tasks or OwnedTasks())
+
+
+def history_of(shop: Shop, *others: LinkStore) -> FloorHistory:
+    tasks = OwnedTasks()
+    stores = {store.link.id: store for store in (shop.pit.store, *others)}
+    return FloorHistory(shop.floor, stores, BreakEvens(shop.floor, tasks).of, tasks)
+
+
+async def pay(shop: Shop, slip: str) -> int:
+    """Win the progressive, and pay it; return its cents."""
+    (claim,) = await shop.round(ROYAL)
+    await shop.pit.claims.decide(claim, "validate", "Flo")
+    return (await shop.pit.claims.decide(claim, "pay", "Fred", slip=slip)).amount
 
 
 async def span(days: LedgerDays) -> dict[date, DaySummary]:
@@ -172,6 +192,7 @@ async def test_reads_that_nobody_waits_for_end_with_their_owner_and_failures_are
 async def test_a_rejected_win_is_no_win_of_the_day_or_month_until_it_is_reopened(
     shop: Shop,
 ) -> None:
+    """Whenever it was rejected: the day before knows it too, and so does the archive."""
     await shop.round()
     (claim,) = await shop.round(ROYAL)
     days = days_of(shop)
@@ -182,8 +203,9 @@ async def test_a_rejected_win_is_no_win_of_the_day_or_month_until_it_is_reopened
         drawn = month_picture(
             found, PROGRESSIVE, FIRST, shop.days, int(shop.clock.at.timestamp()) + 60
         )
-        ((_, summary),) = found.days
-        return drawn.hit_count, drawn.won, sum(summary.wins), sum(summary.won_cents)
+        shown = floor_day([await days.span(FIRST, FIRST, 60)], FIRST, shop.days, None).shifts
+        won = sum(each.won for each in shown)
+        return drawn.hit_count, drawn.won, sum(each.wins for each in shown), won
 
     won = await told()
     assert won == (1, 100_028, 1, 100_028)
@@ -194,6 +216,14 @@ async def test_a_rejected_win_is_no_win_of_the_day_or_month_until_it_is_reopened
     assert row.request is not None
     await shop.pit.claims.confirm(claim, "Fred", row.request.entry)
     assert await told() == won
+    await shop.at("2026-11-21 06:01")
+    assert await told() == won
+    await shop.pit.claims.decide(claim, "reject", "Flo", reason="misread after all")
+    assert await told() == (0, 0, 0, 0)
+    await shop.at("2026-11-22 06:01")
+    await shop.archive()
+    days = days_of(shop)
+    assert await told() == (0, 0, 0, 0)
 
 
 async def test_a_day_is_shown_once_all_of_it_was_read(shop: Shop) -> None:
@@ -277,3 +307,74 @@ async def test_the_last_minutes_are_drawn_one_by_one(shop: Shop) -> None:
     ):
         assert line[-1] == (ends, held[-1] // 10_000)
         assert line == sorted(line, key=lambda point: point[0])
+
+
+async def test_a_sheet_is_whole_or_says_what_it_lacks(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page shows the last wins; while days are read, there is no sheet."""
+    await two_days(shop)
+    await shop.at("2026-11-23 06:03")
+    await shop.round()
+    archive = await shop.archive()
+    monkeypatch.setattr(floor_history, "HITS_MAX", 1)
+    history, link = history_of(shop), shop.pit.link.id
+
+    async def rows(figure: str) -> list[dict[str, str]]:
+        found = await history.meter(link, PROGRESSIVE, None, whole=True)
+        sheet = [*csv.DictReader(history_csv(found, shop.days).splitlines())]
+        return [one for one in sheet if (one["figure"], one["picture"]) == (figure, "month")]
+
+    page = await history.meter(link, PROGRESSIVE, None)
+    assert (len(page.month.hits), page.month.hit_count) == (1, 2)
+    assert [row["table"] for row in await rows("won")] == ["T-1", "T-2"]
+    assert not await rows("missing")
+    bars = len(await rows("contributions"))
+    archive.path(SECOND.isoformat()).unlink()
+    (lacks,) = await rows("missing")
+    assert (lacks["from_local"], lacks["to_local"]) == (
+        "2026-11-21 06:00:00",
+        "2026-11-22 06:00:00",
+    )
+    assert len(await rows("contributions")) == bars - 1
+
+    def fails(*_: object) -> DaySummary:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(ledger_days, "read_summary", fails)
+    summary_path(DayFile(archive.path(FIRST.isoformat()))).unlink()
+    history = history_of(shop)
+    with pytest.raises(ActError) as refused:
+        await rows("won")
+    assert refused.value.code == "busy"
+
+
+async def test_what_a_link_paid_today_counts_although_it_could_not_close_its_day(
+    shop: Shop,
+) -> None:
+    """What it paid before the newest gaming day is not of today."""
+    other = shop.pit.store.of_link(msgspec.structs.replace(shop.pit.link, id="other"))
+    history = history_of(shop, other)
+    before = await pay(shop, "S-1")
+    assert (await history.floor_day(None)).paid == before
+    shop.clock.at += timedelta(days=1)
+    await shop.round()
+    today = await pay(shop, "S-2")
+    assert today != before
+    shown = await history.floor_day(None)
+    assert (shown.day, shown.paid, sum(each.wins for each in shown.shifts)) == (SECOND, today, 1)
+    assert (await history.floor_day(FIRST)).paid == before + today, "it has no other day yet"
+
+
+async def test_the_meter_at_the_close_of_a_day_is_the_one_that_was_read(shop: Shop) -> None:
+    """A service that did not run at the hour closes the day later."""
+    await shop.round()
+    shop.clock.at += timedelta(hours=18, minutes=20)
+    await shop.round()
+    history = history_of(shop)
+    assert (await history.meter(shop.pit.link.id, PROGRESSIVE, FIRST)).closing is None
+    await shop.look()
+    await shop.round()
+    first = await history.meter(shop.pit.link.id, PROGRESSIVE, FIRST)
+    assert (first.closing, first.last_day.amounts[-1]) == (100_028, 100_014)
+    assert (await history.meter(shop.pit.link.id, PROGRESSIVE, None)).closing is None

@@ -1,6 +1,7 @@
 """Gaming days compared with figures that were calculated manually."""
 
 from datetime import date, time, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -31,6 +32,17 @@ def _meter(day: LinkDay, meter: str = PROGRESSIVE) -> dict[str, int]:
     pot, _, _ = day.meter_pots(meter)
     moved = {flow.value: micros for flow, micros in pot.flows.items()}
     return {"opening": pot.opening_micros} | moved | {"closing": pot.closing_micros}
+
+
+async def _check_first_page(shop: Shop, day: date) -> None:
+    """Check that an accountant who adds a row of the first table gets its closing."""
+    meters, *_ = day_document(shop.floor, await shop.survey(one_day(day)), None).summary
+    assert meters.note == "The opening and the movements give the closing."
+    for _, _, *cells in meters.rows:
+        *added, closing = (
+            Decimal(one.replace("$", "").replace(",", "")) for one in cells if one != "—"
+        )
+        assert sum(added) == closing
 
 
 @pytest.mark.duty("D19", "D2")
@@ -83,6 +95,7 @@ async def test_a_day_by_hand(shop: Shop) -> None:
     ]  # fmt: skip
     assert (day.waiting, day.variances, day.open) == ({}, (), False)
     assert sum(pot.closing_micros for pot in day.pots.values()) == 0
+    await _check_first_page(shop, date(2026, 11, 20))
 
 
 @pytest.mark.duty("D16")
@@ -118,6 +131,8 @@ async def test_a_win_before_the_hour_that_is_decided_after_it(make_shop: MakeSho
     assert second.waiting == {}
     meter = _meter(second)
     assert meter["rejected_wins"] == won[1].amount_cents * CENT
+    for day in (20, 21):
+        await _check_first_page(shop, date(2026, 11, day))
     assert meter["closing"] == meter["opening"] + meter["rejected_wins"]
     assert second.tables["T-2", PROGRESSIVE].rejected_cents == won[1].amount_cents
     assert lost.envy_taken_back_cents == ENVY_CENTS

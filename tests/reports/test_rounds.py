@@ -8,6 +8,7 @@ import pytest
 
 from meters.acts.act_refusals import ActError
 from meters.acts.floor_history import FloorHistory
+from meters.acts.ledger_days import RoundIndex
 from meters.acts.round_search import RoundQuery
 from meters.acts.round_view import RoundRow, RoundView
 from meters.archive.day_file import DayFile, LineBlock
@@ -126,35 +127,70 @@ async def test_a_loser_is_found_too_and_the_last_rounds_come_first(shop: Shop) -
     assert history.last_round(shop.pit.link.id, "T-2") == (page.rounds[0].entry, view.row.round)
 
 
-async def test_a_round_that_is_open_at_the_close_is_found_whole(shop: Shop) -> None:
+@pytest.mark.parametrize("last", [21, 22])
+async def test_a_round_that_is_open_at_the_close_is_found_whole(shop: Shop, last: int) -> None:
+    """Also if Redis has its wagers no longer."""
     round_id = "R77"
     await shop.pit.wagers({1: PROGRESSIVE}, table="T-1", round_id=round_id)
-    await shop.at("2026-11-21 06:01")
+    for day in range(21, last + 1):
+        await shop.at(f"2026-11-{day} 06:01")
+        await shop.round(table="T-2")
     await shop.archive()
     history = history_of(shop)
-    assert (await rounds(history, table="T-1"))[0].state == "open"
+    (row,) = await rounds(history, table="T-1")
+    assert (row.state, row.wagers) == ("open", 1)
     await shop.pit.void(table="T-1", round_id=round_id)
     (row,) = await rounds(history, table="T-1", round=round_id)
     assert (row.state, row.wagers) == ("void", 1)
+    assert await rounds(history, table="T-1") == (row,)
 
 
-async def test_a_win_of_a_round_that_is_open_at_the_close_has_its_wagers(shop: Shop) -> None:
-    """Whoever opens the round, by its wagers or by its settlement, sees all of it."""
+@pytest.mark.parametrize("archived", [20, 21, 22])
+async def test_a_round_of_several_gaming_days_is_shown_once_and_whole(
+    shop: Shop, archived: int
+) -> None:
+    """Whoever opens it, by its wagers, its settlement or a decision, sees all of it."""
+
+    async def after(day: int) -> int:
+        """Begin the next day, perhaps with an archived one; return the last entry before it."""
+        entry = int((await shop.pit.entries())[-1]["id"])
+        await shop.at(f"2026-11-{day + 1} 06:01")
+        if day == archived:
+            await shop.archive()
+        await shop.round(table="T-2")
+        return entry
+
     await shop.round(table="T-2")
     await shop.pit.wagers({1: PROGRESSIVE}, table="T-1", round_id="R77")
-    begun = len(await shop.pit.entries())
-    await shop.at("2026-11-21 06:01")
-    await shop.archive()
-    history = history_of(shop)
-    await shop.round(table="T-2")
+    begun = await after(20)
     reply = await shop.pit.result({1: ROYAL}, round_id="R77", dealer="2c 7d 9h")
-    ended = len(await shop.pit.entries())
-    for entry in (begun, ended):
-        view = await history.round(shop.pit.link.id, entry)
-        assert (view.row.state, view.row.wagers, view.row.wins) == ("settled", 1, 1)
+    (claim,) = [one.claim for one in reply.claims or ()]
+    ended = await after(21)
+    await shop.pit.claims.decide(claim, "validate", "Flo")
+    await shop.pit.claims.decide(claim, "pay", "Fred", slip="S-1")
+    paid = await after(22)
+    history, link = history_of(shop), shop.pit.link.id
+    (row,) = await rounds(history, table="T-1", day=DAY)
+    assert (row.entry, row.state, row.wagers, row.wins) == (begun, "settled", 1, 1)
+    assert row.paid == row.won > 0
+    for day in (21, 22):
+        assert not await rounds(history, table="T-1", day=date(2026, 11, day))
+    for asked in ({"round": "R77", "day": DAY}, {"round": "R77"}, {"claim": claim}):
+        assert await rounds(history, table="T-1", **asked) == (row,)
+    for entry in (begun, ended, paid):
+        view = await history.round(link, entry)
+        assert (view.row, view.entries) == (row, (begun, ended, paid - 1, paid))
         (meter,) = [one for one in view.meters if one.meter == PROGRESSIVE]
-        assert (meter.before, meter.added) == (100_014, 14)
-        assert [line.paid for line in reply.lines or ()][:1] == [meter.at_result] == [100_042]
+        assert (meter.before, meter.added, meter.after) == (100_014, 14, 100_000)
+        assert [line.paid for line in reply.lines or ()][:1] == [meter.at_result]
+
+
+def test_a_round_without_an_act_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table has thousands of rounds, and a page asks for each of its rows."""
+    index = RoundIndex()
+    index.begin("T-1", "R1", 1, 0)
+    monkeypatch.setattr(index, "named", lambda *_: pytest.fail("all rounds were looked at"))
+    assert not index.acts_on("T-1", "R1", 1)
 
 
 async def test_what_was_rejected_or_waits_is_not_paid(shop: Shop) -> None:

@@ -442,8 +442,11 @@ class HistoryInMemory(FloorHistory):
         self.rows = [ROUND]
         self.asked: list[RoundQuery] = []
         self.unread = 0
+        self.failing = False
 
-    async def meter(self, link_id: str, meter_id: str, day: date | None) -> MeterHistory:
+    async def meter(
+        self, link_id: str, meter_id: str, day: date | None, *, whole: bool = False
+    ) -> MeterHistory:
         link = next((one for one in self._floor.link if one.id == link_id), None)
         meter = (
             next((one for one in link.meter if one.meter_id == meter_id), None) if link else None
@@ -458,12 +461,13 @@ class HistoryInMemory(FloorHistory):
         return MeterHistory(
             link=link.id, link_name=link.name, meter=meter_id, name=meter.title, wager=meter.wager,
             primary_bps=1_400, seed=100_000, reseed=100_000, day=day,
-            hour=None if day else 15_960,
+            closing=112_350 if day else None, hour=None if day else 15_960,
             last_day=msgspec.structs.replace(last_day, unread=self.unread), month=month,
             break_even=(even,),
         )  # fmt: skip
 
     async def sparks(self) -> Sequence[MeterSpark]:
+        self._check()
         return [
             MeterSpark(
                 link=link.id, meter=meter.meter_id, begins_s=_AT_S, ends_s=_AT_S + 86_400,
@@ -474,7 +478,12 @@ class HistoryInMemory(FloorHistory):
             for meter in link.meter
         ]  # fmt: skip
 
+    def _check(self) -> None:
+        if self.failing:
+            raise ActError("archive_failed", "the archive cannot be read")
+
     async def floor_day(self, day: date | None) -> FloorDay:
+        self._check()
         shift = ShiftRow(begins=AT, ends=AT, wins=3, won=151_000)
         return FloorDay(
             day=day or date(2026, 11, 19), begins_s=_AT_S, wagers_s=600 if day else 60,

@@ -84,6 +84,17 @@ async def test_the_map_has_the_state_of_each_table_and_leads_to_its_round(
         "$71,419.20",
     )
     await fits_everywhere(page)
+    await sees(page.locator("main"), "+$159.60/h", "Wins that wait are counted")
+    await resize(page, "desk")
+    paid = page.locator(".floor-counts")
+    await sees(paid, "$71,419.20 paid today")
+    stand.history.failing = True
+    stand.bell.ring()
+    await expect(paid).not_to_contain_text("$71,419.20")
+    await expect(page.locator("main")).not_to_contain_text("+$159.60/h")
+    stand.history.failing = False
+    stand.bell.ring()
+    await sees(paid, "$71,419.20 paid today")
     await expect(tile(page, "TCP-03")).to_have_attribute("href", "#inbox/c1")
     stand.tables.note("tcp-main", "TCP-03", TableStatus(online=False, state="settling", at=AT))
     held = re.compile("TCP-03, offline, held ")
@@ -167,8 +178,8 @@ async def test_a_meter_has_its_wins_and_leads_to_their_rounds(full_room: FloorRo
     await expect(main).not_to_contain_text("Reading 2")
     await page.get_by_role("textbox", name="Gaming day").fill("2026-11-18")
     await sees(
-        main, "Gaming day 2026-11-18", "At its close", "Added on the day", "Wagers in ten minutes",
-        "1,770 wagers", "Time to validate, median",
+        main, "Gaming day 2026-11-18", "At its close", "$1,123.50", "Added on the day",
+        "Wagers in ten minutes", "1,770 wagers", "Time to validate, median",
     )  # fmt: skip
     sheet = page.get_by_role("link", name="CSV")
     status, kind, text = await page.evaluate(READ, await sheet.get_attribute("href"))

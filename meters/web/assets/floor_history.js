@@ -56,10 +56,10 @@ const Tools = ({ links, link, meter, day }) => {
 };
 
 const Stats = ({ history, amounts }) => {
-  const { last_day: today, month, hour, day } = history;
+  const { last_day: today, month, hour, day, closing } = history;
   const even = evenOf(history);
   const [last] = month.hits;
-  const amount = today.amounts.at(-1) ?? null;
+  const amount = day ? closing : today.amounts.at(-1) ?? null;
   const mean = month.hit_count ? Math.round(month.won / month.hit_count) : null;
   return html`
     <dl class="stats">
@@ -131,7 +131,7 @@ const Wins = ({ history }) => {
           <td>${over(hit) && html`<span class="sr">${say("above break-even")} </span>`}${money(hit.amount)}${hit.percent < 100 && html`<small>${` ${hit.percent}%`}</small>`}</td>
         </tr>`)}</tbody>
     </table>
-    ${!month.hits.length && html`<p class="of">${say("No win of the meter in these 30 days.")}</p>`}
+    <p class="of">${month.hits.length ? say("Wins that wait are counted; rejected wins are not.") : say("No win of the meter in these 30 days.")}</p>
     ${month.hits.some(over) && html`<p class="of">${say("▲ The meter was above break-even when it was won.")}</p>`}
     ${even && html`
       <details class="of"><summary>${say("What break-even leaves out")}</summary>

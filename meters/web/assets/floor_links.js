@@ -292,7 +292,7 @@ export const Links = ({ me, changes: changed, size, of }) => {
   const turn = useTurn(READ_EVERY_MS);
   const slow = useTurn(SPARKS_EVERY_MS);
   const links = useAnswer(() => api.get("/api/v1/links"), [changed, acts, turn]);
-  const { found: sparks } = useAnswer(() => api.get("/api/v1/meters/sparks"), [changed, slow]);
+  const { current: sparks } = useAnswer(() => api.get("/api/v1/meters/sparks"), [changed, slow]);
   const list = useRef();
   useLayoutEffect(() => { if (!links.error) keep(list.current); }, [links.answers]);
   const { found: last } = useAnswer(() => api.get("/api/v1/links/last-done", { limit: LAST_ACTS }), [acts, slow]);

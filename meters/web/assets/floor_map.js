@@ -42,8 +42,8 @@ export const useFloor = (me, changes, moved) => {
   const sees = me.rights.includes("wins");
   const turn = useTurn(DAY_EVERY_MS);
   const tables = useTables(sees, changes, moved, turn);
-  const { found: day } = useAnswer(async () => (sees ? api.get("/api/v1/floor/day") : null), [changes, turn]);
-  return { tables, day };
+  const day = useAnswer(async () => (sees ? api.get("/api/v1/floor/day") : null), [changes, turn]);
+  return { tables, day: day.found && { ...day.found, isRead: !day.error && !day.found.unread } };
 };
 
 /* A table of a link that does not operate is shown as such, but a held one stays held. */
@@ -112,7 +112,7 @@ const Meters = ({ changes, links }) => {
   const turn = useTurn(AMOUNTS_EVERY_MS);
   const slow = useTurn(DAY_EVERY_MS);
   const { found: meters, error, answers } = useAnswer(() => api.get("/api/v1/meters"), [changes, turn]);
-  const { found: sparks } = useAnswer(() => api.get("/api/v1/meters/sparks"), [changes, slow]);
+  const { current: sparks } = useAnswer(() => api.get("/api/v1/meters/sparks"), [changes, slow]);
   const list = useRef();
   useLayoutEffect(() => { if (!error) keep(list.current); }, [answers]);
   const names = JSON.parse(document.documentElement.dataset.links);
@@ -162,6 +162,7 @@ export const DayPanels = ({ day }) => {
             <dd>${shift.wins ? `${shift.wins}, ${money(shift.won)}` : "0"}</dd></div>`)}
         <div><dt>${say("Paid")}</dt><dd>${money(day.paid)}</dd></div>
       </dl>
+      <p class="of">${say("Wins that wait are counted; rejected wins are not.")}</p>
     </section>`;
 };
 
@@ -173,7 +174,7 @@ export const FloorCounts = ({ floor: { tables, day }, rows }) => {
       ${counts && html`
         <li data-alarm=${counts.held ? "" : null}><${Icon} name="octagon" />${say("{count} held", { count: html`<b>${counts.held}</b>` })}</li>
         <li data-alarm=${counts.offline ? "" : null}>${say("{count} of {tables} online", { count: html`<b>${counts.online}</b>`, tables: counts.tables })}</li>`}
-      ${day && html`<li>${say("{amount} paid today", { amount: html`<b>${day.unread ? "–" : money(day.paid)}</b>` })}</li>`}
+      ${day && html`<li>${say("{amount} paid today", { amount: html`<b>${day.isRead ? money(day.paid) : "–"}</b>` })}</li>`}
     </ul>`;
 };
 
@@ -181,7 +182,7 @@ export const FloorPicture = ({ changes, floor, inbox }) => html`
   <div class="floor-picture">
     <section><${FloorMap} tables=${floor.tables} rows=${inbox?.rows} /></section>
     <${Meters} changes=${changes} links=${floor.tables.found?.links} />
-    ${floor.day?.unread === 0 && html`<${DayPanels} day=${floor.day} />`}
+    ${floor.day?.isRead && html`<${DayPanels} day=${floor.day} />`}
   </div>`;
 
 export const FloorView = (props) => html`

@@ -7,9 +7,9 @@ import { useLayoutEffect, useRef, useState } from "./preact.js";
 const RETRY_MS = 2000;
 
 /* Read an answer at first, and again whenever a value in `changes` changes. `found` is the last
-   answer, `at` the service's time of it, and `error` the reason why a later request failed. `readAt`
-   is the time of the answer on the page's clock, which is never set. A new answer waits for the end
-   of a press, so no button moves under a finger. */
+   answer, `at` the service's time of it, and `error` the reason why a later request failed; `current`
+   is null then, else `found`. `readAt` is the time of the answer on the page's clock, which is never
+   set. A new answer waits for the end of a press, so no button moves under a finger. */
 export const useAnswer = (load, changes = []) => {
   const [answer, setAnswer] = useState({ found: null, error: "", at: null, readAt: 0, answers: 0 });
   const order = useRef({ asked: 0, answered: 0 }).current;
@@ -27,7 +27,7 @@ export const useAnswer = (load, changes = []) => {
     afterPress(() => setAnswer((before) => ({ ...before, ...now, answers: before.answers + 1 })));
   };
   useLayoutEffect(() => { read(); }, changes);
-  return { ...answer, read };
+  return { ...answer, current: answer.error ? null : answer.found, read };
 };
 
 /* The same, but a read that failed is repeated until one succeeds. */
