@@ -37,13 +37,13 @@ class ActRow(FloorRow, frozen=True, kw_only=True):
     """An entry of a link's ledger about what a person or the service did (duty D17).
 
     `what` is the kind of the act. For a link, a meter or a claim it is ``seed``, ``validate``,
-    ``request_reject``, ``request_reopen``, ``reject``, ``reopen``, ``pay``, ``correct_slip``,
-    ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``, ``inoperable``,
-    ``approve_first``, ``approve`` or ``restore``. For a table it is ``void`` after cards were
-    entered, or ``result`` if a hand was entered again with other cards. For a decided correction
-    request it is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable`` if somebody
-    damaged the entry, which the audit reports. `of` is the id of the claim, the meter, the
-    proposal, the round or the link.
+    ``request_reject``, ``request_reopen``, ``withdraw_request``, ``reject``, ``reopen``, ``pay``,
+    ``correct_slip``, ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
+    ``inoperable``, ``approve_first``, ``approve`` or ``restore``. For a table it is ``void`` after
+    cards were entered, or ``result`` if a hand was entered again with other cards. For a decided
+    correction request it is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable``
+    if somebody damaged the entry, which the audit reports. `of` is the id of the claim, the meter,
+    the proposal, the round or the link.
 
     `hand_record` is, for a decision on a claim, a name that all claims of the hand have in common;
     empty for claims that are only in the archive.
@@ -244,7 +244,7 @@ _DECLARED: Final = "declared to win nothing"
 _WHOSE: Final = {"dealer": "dealer", "community": "community cards"}
 _DECISIONS: Final = frozenset({
     "validate", "reject", "pay", "pay_envy", "reject_envy", "request_reject", "request_reopen",
-    "reopen", "correct_slip",
+    "withdraw_request", "reopen", "correct_slip",
 })  # fmt: skip
 _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "seed": _seeded,

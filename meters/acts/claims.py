@@ -223,6 +223,16 @@ class Claims:
         """
         return await self._request(claim, "request_reopen", actor, reason, setters)
 
+    async def withdraw_request(
+        self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
+    ) -> ClaimRow:
+        """Withdraw the request about a win that is the ledger entry `entry`.
+
+        Raises:
+            ActError: ``unknown_claim``, ``no_request``, ``link_inoperable``.
+        """
+        return await self._request(claim, "withdraw_request", actor, None, setters, entry=entry)
+
     async def confirm(
         self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
@@ -278,19 +288,26 @@ class Claims:
         claim: str,
         act: ClaimRequest,
         actor: str,
-        reason: str,
+        reason: str | None,
         setters: PinSetters,
         envy_back: int = 0,
+        entry: int = 0,
     ) -> ClaimRow:
         with store_failure_as_inoperable():
             link, fields = await self._operable(claim)
             record = _win_of(fields)
             request = DecisionRecord(
-                claim, act, actor, reason, envy_back=envy_back, pin_set_by=setters.own
+                claim,
+                act,
+                actor,
+                reason,
+                envy_back=envy_back,
+                pin_set_by=setters.own,
+                request=entry,
             )
             with refusals(record, request):
-                entry = await link_acts.request_claim(link.store, record, request)
-            after = await self._after(link, record, request, entry)
+                noted = await link_acts.request_claim(link.store, record, request)
+            after = await self._after(link, record, request, noted)
         return self._rows.row(after)
 
     async def _reopen(

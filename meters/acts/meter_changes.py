@@ -216,10 +216,10 @@ def _with_value(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
     said = _SAID[parameter]
     if parameter == "wager":
         fits = 1 <= value <= WAGER_CENTS_MAX
-        rule = f"a wager is 1 to {WAGER_CENTS_MAX} cents"
+        rule = f"a wager is {money(1)} to {money(WAGER_CENTS_MAX)}"
     elif parameter in _BOUNDS:
         fits = 0 <= value <= LIMIT_CENTS_MAX
-        rule = f"{said} is 1 to {LIMIT_CENTS_MAX} cents, or 0 for none"
+        rule = f"{said} is {money(1)} to {money(LIMIT_CENTS_MAX)}, or 0 for none"
     elif meter.has_draws:
         fits = 0 <= value <= _EVERY_MAX
         rule = f"{said} is in one round of 1 to {_EVERY_MAX}, or 0 for never"

@@ -123,7 +123,10 @@ class GameForm(_Form, frozen=True, kw_only=True):
 
 
 class TableForm(_Form, frozen=True, kw_only=True):
-    """A table, with the index of its form in `FloorForms.games` and its meters' balances."""
+    """A table, with the index of its form in `FloorForms.games`.
+
+    `meters` are the balances of its meters by their kinds, `kinds` these kinds by the meters' ids.
+    """
 
     table: str
     asset: str
@@ -131,6 +134,7 @@ class TableForm(_Form, frozen=True, kw_only=True):
     positions: int
     form: int
     meters: Mapping[str, int | None]
+    kinds: Mapping[str, str]
 
 
 class FloorForms(_Form, frozen=True, kw_only=True):
@@ -164,6 +168,7 @@ def floor_forms(
                 meters={
                     kind: balances.get((link.id, meter.meter_id)) for kind, meter in meters.items()
                 },
+                kinds={meter.meter_id: kind for kind, meter in meters.items()},
             )
         )
     return FloorForms(games=tuple(forms), tables=tuple(found))

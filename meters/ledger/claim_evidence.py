@@ -8,7 +8,7 @@ somebody made directly in Redis.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self, get_args
 
 import msgspec
 
@@ -18,6 +18,7 @@ from meters.ledger.entry_messages import DECIDED, RESTORING, DecisionRecord, pla
 from meters.ledger.expected_claims import envy_of_result
 from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
 from meters.ledger.floor_approvals import approved_floor
+from meters.ledger.link_state import ClaimRequest
 from meters.ledger.redis_layout import ANY_WIN, METER_AWARD
 from meters.ledger.slip_numbers import fold_slip, kept_for
 from meters.ledger.table_corrections import is_act
@@ -37,7 +38,7 @@ _STATES: Final = {
     "validate": "validated", "reject": "rejected", "pay": "paid",
     "pay_envy": "paid", "reject_envy": "rejected", "reopen": "pending",
 }  # fmt: skip
-_REQUESTS: Final = frozenset({"request_reject", "request_reopen"})
+_REQUESTS: Final = frozenset(get_args(ClaimRequest))
 _REQUEST_FIELDS: Final = ("request", "request_by", "request_at", "request_entry")
 CORRECTION_FIELDS: Final = ("slip_correction", "correct_slip_by", "correct_slip_at")
 """The fields of a claim about the last correction of its slip number, which can be long after its
@@ -53,9 +54,7 @@ _COMPARED: Final = (
 _SHOWN_MAX: Final = 80
 
 
-CLAIM_ACTS: Final = frozenset(
-    {act.encode() for act in _STATES} | {act.encode() for act in _REQUESTS} | {b"correct_slip"}
-)
+CLAIM_ACTS: Final = frozenset(act.encode() for act in (*_STATES, *_REQUESTS, "correct_slip"))
 """The kinds of the ledger entries that change a claim."""
 
 
@@ -277,14 +276,16 @@ def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
 def decided_claim(
     due: Fields, decided: DecisionRecord, by: str, number: int, entry: Mapping[str, bytes]
 ) -> dict[str, str]:
-    """Return the fields of a claim's Redis hash after a decision, a request or a correction.
+    """Return the fields of a claim's Redis hash after an act on it.
 
     `due` are the fields before the change, and `entry` the ledger entry `number` of the change.
     """
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
     found = dict(due)
     if act in _REQUESTS:
-        found |= dict(zip(_REQUEST_FIELDS, (event, by, at, str(number)), strict=True))
+        request = () if act == "withdraw_request" else (event, by, at, str(number))
+        found = {name: text for name, text in due.items() if name not in _REQUEST_FIELDS}
+        found |= zip(_REQUEST_FIELDS, request, strict=False)
     elif act == "correct_slip":
         found |= dict(zip(CORRECTION_FIELDS, (event, by, at), strict=True))
     else:

@@ -178,11 +178,12 @@ class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """A floorperson's act on a claim, as the ledger stores it.
 
-    The act is a decision, a request that a second person must confirm, or a change of a decided
-    claim. `envy_back` are the cents of the Envy Bonuses that are not due because of a rejection,
-    and `envy_paid` those that were paid together with the win. `pin_set_by` are the people who set
-    the PIN of `by` in the 24 hours before the decision. `request` is the ledger entry of the
-    request that this act confirms, or 0. `old_slip` is the slip number that a correction replaces.
+    The act is a decision, a request that a second person must confirm, the withdrawal of one, or a
+    change of a decided claim. `envy_back` are the cents of the Envy Bonuses that are not due
+    because of a rejection, and `envy_paid` those that were paid together with the win. `pin_set_by`
+    are the people who set the PIN of `by` in the 24 hours before the decision. `request` is the
+    ledger entry of the request that this act confirms or withdraws, or 0. `old_slip` is the slip
+    number that a correction replaces.
     """
 
     claim: str

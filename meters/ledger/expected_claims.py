@@ -150,6 +150,8 @@ def claim_moved(
             return _envy_moved(books, kind, claim)
         case "request_reject" | "request_reopen":
             return _request_moved(books, kind, claim, by, entry)
+        case "withdraw_request":
+            return _withdrawn_moved(books, claim, decided.request)
         case "reopen":
             return _reopened_moved(books, claim, by, decided.request)
         case "correct_slip":
@@ -283,6 +285,14 @@ def _request_moved(books: ExpectedBooks, act: str, claim_id: str, by: str, entry
     else:
         _ = books.rejected[claim_id]
     books.requests[claim_id] = Requested(entry, act, by)
+    return draft
+
+
+def _withdrawn_moved(books: ExpectedBooks, claim_id: str, request: int) -> Draft:
+    """Forget a request about a claim. A request that has lapsed can be withdrawn too."""
+    draft, requested = Draft(books), books.requests.pop(claim_id, None)
+    if requested and requested.entry != request:
+        draft.faults.append(f"the request about claim {claim_id} is entry {requested.entry}")
     return draft
 
 

@@ -4,8 +4,8 @@ from typing import Final, Literal, NamedTuple
 Act = Literal["validate", "reject", "pay"]
 """A floorperson's decision on a claim."""
 
-ClaimRequest = Literal["request_reject", "request_reopen"]
-"""A floorperson's request about a claim, which a second person must confirm."""
+ClaimRequest = Literal["request_reject", "request_reopen", "withdraw_request"]
+"""A floorperson's request about a claim, which a second person must confirm; or its withdrawal."""
 
 ClaimChange = Literal["reopen", "correct_slip"]
 """A change of a claim that was finally decided."""

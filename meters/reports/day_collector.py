@@ -40,7 +40,7 @@ _DECIDING: Final = frozenset(
 _ACT_KINDS: Final = frozenset({
     "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve_first",
     "approve", "confirm_correction", "refuse_correction", "request_reject", "request_reopen",
-    "reopen", "correct_slip", "restore",
+    "withdraw_request", "reopen", "correct_slip", "restore",
 })  # fmt: skip
 
 

@@ -109,13 +109,14 @@ async def decide_envy(store: LinkStore, record: ClaimRecord, decision: DecisionR
 
 
 async def request_claim(store: LinkStore, record: ClaimRecord, request: DecisionRecord) -> int:
-    """Store a request to reject a win, or to reopen a rejected win (duty D4).
+    """Store a request to reject a win, or to reopen a rejected win (duty D4); or withdraw it.
 
     Return the number of its ledger entry. It replaces an earlier request about the same claim.
 
     Raises:
         WrongStateError: the claim is not in the state that the request needs.
-        BooksError: ``day_closed``: the gaming day of the rejection is closed.
+        BooksError: ``day_closed``: the gaming day of the rejection is closed; ``no_request``: the
+            claim does not have the request that is withdrawn.
     """
     (entry,) = await store.act(
         "request_claim",
@@ -124,6 +125,7 @@ async def request_claim(store: LinkStore, record: ClaimRecord, request: Decision
         record.table,
         record.round,
         msgspec.json.encode(request),
+        request.request or "",
         keys=[store.keys.claim(record.claim)],
     )
     return int(entry)

@@ -69,6 +69,12 @@ class Confirmation(Signature, frozen=True, forbid_unknown_fields=True, kw_only=T
     request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
 
 
+class RequestWithdrawal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Withdrawal of a `request` about a win: the page's `entry` of it."""
+
+    request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
+
+
 class SlipCorrection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Correction of a payout slip's number: `replaces` is the wrong one, as the page showed it."""
 
@@ -255,6 +261,14 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
         person = await signer_of(request, data, user_directory)
         return await claims.confirm(claim, person.name, data.request, person.setters)
 
+    @staff_act("/api/v1/claims/{claim:str}/withdraw", Right.DECIDE)
+    async def withdraw_claim_request(
+        claim: FromPath[str], data: JSONBody[RequestWithdrawal], request: StaffRequest
+    ) -> ClaimRow:
+        """Withdraw a request to reject a win, or to reopen a rejected win."""
+        person = request.user
+        return await claims.withdraw_request(claim, person.name, data.request, person.setters)
+
     @staff_act("/api/v1/claims/{claim:str}/correct-slip", Right.DECIDE)
     async def correct_slip(
         claim: FromPath[str], data: JSONBody[SlipCorrection], request: StaffRequest
@@ -264,7 +278,7 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
             claim, request.user.name, slip=data.slip, replaces=data.replaces, reason=data.reason
         )
 
-    return [reopen_claim, confirm_claim, correct_slip]
+    return [reopen_claim, confirm_claim, withdraw_claim_request, correct_slip]
 
 
 def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:

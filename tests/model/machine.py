@@ -338,13 +338,21 @@ class Floor(HeldFloor):
             self._reject(claim, by, envy_too=envy_too)
 
     @precondition(lambda self: self.books.claims)
-    @rule(data=st.data(), by=st.sampled_from(("fp-1", "fp-2")), late=st.sampled_from((0, 0, 0, 1)))
-    def confirm_anything(self, data: DataObject, by: str, late: int) -> None:
-        """Confirm the request about a claim, or one that was never made."""
+    @rule(
+        data=st.data(), by=st.sampled_from(("fp-1", "fp-2")), late=st.sampled_from((0, 0, 0, 1)),
+        withdraws=st.booleans(),
+    )  # fmt: skip
+    def answer_any_request(self, data: DataObject, by: str, late: int, *, withdraws: bool) -> None:
+        """Confirm or withdraw the request about a claim, or one that was never made."""
         asked = [claim for claim, one in self.books.claims.items() if one.request]
         claim = data.draw(st.sampled_from(asked or sorted(self.books.claims)))
         request = self.books.claims[claim].request
-        self._confirm(claim, by, (request.entry if request else 1) - late)
+        entry = (request.entry if request else 1) - late
+        if withdraws:
+            expected = self.books.withdraw(claim, entry)
+            self._check_act(claim, expected, self.pit.claims.withdraw_request(claim, by, entry))
+        else:
+            self._confirm(claim, by, entry)
 
     @rule(
         data=st.data(),

@@ -424,6 +424,17 @@ class SecondBooks:
         claim.request = SecondRequest(act, by, self.entries, envy_too)
         return claim.state
 
+    def withdraw(self, claim_id: str, entry: int) -> str:
+        """Book that a request was withdrawn; return the state of the win, or a refusal's code."""
+        claim = self.claims.get(claim_id)
+        if claim is None:
+            return "wrong_state" if claim_id in self.envy else "unknown_claim"
+        if claim.request is None or claim.request.entry != entry:
+            return "no_request"
+        self.entries += 1
+        claim.request = None
+        return claim.state
+
     def reject(self, claim_id: str, by: str, *, envy_too: bool = False) -> str:
         """Book a rejection, or the request of one that two people decide; return the outcome."""
         claim = self.claims.get(claim_id)

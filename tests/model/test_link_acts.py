@@ -104,7 +104,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
     ("meter", "parameter", "value", "code", "said"),
     [
         (PROGRESSIVE, "wager", 250, "bad_value", "250"),
-        (BONUS, "wager", 10**25, "bad_value", "1 to 1000000 cents"),
+        (BONUS, "wager", 10**25, "bad_value", "$0.01 to $10,000.00"),
         (PROGRESSIVE, "wager", "500", "bad_value", "whole number"),
         (PROGRESSIVE, "paytable", "C", "bad_value", "C"),
         (PROGRESSIVE, "paytable", 1, "bad_value", "a letter"),

@@ -87,6 +87,28 @@ async def test_a_hand_pay_is_rejected_only_by_two_people(strict: Pit) -> None:
     assert (await strict.entries())[-1]["kind"] == "reject"
 
 
+async def test_a_request_is_withdrawn_even_after_its_day(redis: Redis, tmp_path: Path) -> None:
+    """Whoever saw an earlier request does not withdraw or confirm the present one."""
+    kept = await Kept.opened(redis, tmp_path, STRICT)
+    pit = kept.pit
+    await _hand_pay(pit)
+    first = (await pit.claims.reject(CLAIM, "amy", reason="fouled")).request
+    assert first is not None
+    row = await pit.claims.withdraw_request(CLAIM, "amy", first.entry)
+    assert (row.state, row.request) == ("pending", None)
+    assert await _refused(pit, "ben", first.entry) == "no_request"
+    second = (await pit.claims.reject(CLAIM, "amy", reason="fouled")).request
+    assert second is not None
+    with refused("no_request", "look at the claim again"):
+        await pit.claims.withdraw_request(CLAIM, "amy", first.entry)
+    await kept.days.keep(A_DAY)
+    row = await pit.claims.withdraw_request(CLAIM, "ben", second.entry)
+    assert (row.state, row.request) == ("pending", None)
+    last = (await pit.entries())[-1]
+    assert (last["kind"], last["by"]) == ("withdraw_request", "ben")
+    await pit.check_sound()
+
+
 async def test_one_person_does_not_reopen(strict: Pit) -> None:
     await _hand_pay(strict, envy=True)
     await _reject(strict)

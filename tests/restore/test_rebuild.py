@@ -63,11 +63,15 @@ async def run_a_while(pit: Pit, data: Path) -> None:
         pass
     await play_a_while(pit)
     await pit.claims.decide("pit.T-1-2-1", "validate", "fp-1", reason="seen on the recording")
-    # "pit.T-1-2-3" was rejected: two people reopen it, and somebody requests another rejection.
+    # "pit.T-1-2-3" was rejected: two people reopen it. It is rejected again, and somebody withdraws
+    # a request and makes another.
     asked = (await pit.claims.request_reopening("pit.T-1-2-3", "amy", reason="misread")).request
     assert asked is not None
     await pit.claims.confirm("pit.T-1-2-3", "ben", asked.entry)
     await pit.claims.decide("pit.T-1-2-3", "reject", "cal", reason="fouled")
+    asked = (await pit.claims.request_reopening("pit.T-1-2-3", "amy", reason="misread")).request
+    assert asked is not None
+    await pit.claims.withdraw_request("pit.T-1-2-3", "amy", asked.entry)
     await pit.claims.request_reopening("pit.T-1-2-3", "amy", reason="misread again")
     await pit.pay("pit.T-1-2-6", "A-1")
     await pit.claims.correct_slip(

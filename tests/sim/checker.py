@@ -240,7 +240,7 @@ class Checker:
 
     def _book_act(self, kind: str, entry: Record, event: Record) -> None:
         books, by = self.books, entry["by"]
-        if kind in _DECISIONS or kind in {*_REQUESTS, "reopen", "correct_slip"}:
+        if kind in _DECISIONS or kind in {*_REQUESTS, "withdraw_request", "reopen", "correct_slip"}:
             outcome = self._book_claim(kind, by, event)
             assert outcome in _STATES, f"{kind} {event['claim']}: {outcome}"
         elif kind in _OF_ENVY:
@@ -263,6 +263,8 @@ class Checker:
         envy_too = bool(event.get("envy_back") or event.get("envy_paid"))
         if kind in _REQUESTS:
             return books.request(claim, kind, by, envy_too=envy_too)
+        if kind == "withdraw_request":
+            return books.withdraw(claim, event["request"])
         if kind == "correct_slip":
             return books.correct_slip(claim, slip, event["old_slip"])
         if request := event.get("request"):

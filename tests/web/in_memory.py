@@ -175,6 +175,12 @@ class ClaimsInMemory(Claims):
         self.acts.append((claim, "reopen", actor, asked.reason, None, False))
         return self.put(row, request=None, state="pending", decided_by=actor)
 
+    async def withdraw_request(
+        self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
+    ) -> ClaimRow:
+        self.acts.append((claim, "withdraw_request", actor, None, None, False))
+        return self.put(self.claims[claim], request=None)
+
     async def correct_slip(
         self, claim: str, actor: str, *, slip: str, replaces: str, reason: str
     ) -> ClaimRow:
@@ -439,7 +445,7 @@ class HistoryInMemory(FloorHistory):
         self.reset()
 
     def reset(self) -> None:
-        self.rows = [ROUND]
+        self.rows, self.view = [ROUND], VIEW
         self.asked: list[RoundQuery] = []
         self.unread = 0
         self.failing = False
@@ -500,10 +506,10 @@ class HistoryInMemory(FloorHistory):
         return RoundPage(rounds=tuple(rows), latest_first=True, next=None, day=query.day)
 
     async def round(self, link: str, entry: int) -> RoundView:
-        row = next((one for one in self.rows if entry in {one.entry, *VIEW.entries}), None)
+        row = next((one for one in self.rows if entry in {one.entry, *self.view.entries}), None)
         if row is None:
             raise ActError("unknown_round", f"the ledger here has no entry {entry}")
-        return msgspec.structs.replace(VIEW, row=row)
+        return msgspec.structs.replace(self.view, row=row)
 
     def last_round(self, link: str, table: str) -> tuple[int, str]:
         found = [row for row in self.rows if (row.link, row.table) == (link, table)]

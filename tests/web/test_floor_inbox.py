@@ -105,7 +105,7 @@ async def test_a_win_arrives_without_a_reload_with_a_sound_until_this_is_switche
     await room.sign_in(page, "Flo")
     await page.evaluate("window.neverReloaded = true")
     await expect(page.locator(".list .row")).to_have_count(2)
-    await expect(page.locator(".sound")).to_have_text("Sound on")
+    await expect(page.locator(".sound")).to_have_text("Sound is on")
     await go(page, "Wins")
     assert await page.evaluate("window.notes") == 0
     room.stand.claims.put(ROYAL)
@@ -118,14 +118,14 @@ async def test_a_win_arrives_without_a_reload_with_a_sound_until_this_is_switche
     assert heard > 0
     await go(page, "Inbox")
     await expect(claim_row(page, ROYAL).get_by_text("New", exact=True)).to_be_visible()
-    await account(page, "Sound on")
-    await expect(page.locator(".sound")).to_have_text("Sound off")
+    await account(page, "Sound is on")
+    await expect(page.locator(".sound")).to_have_text("Sound is off")
     heard = await page.evaluate("window.notes")
     room.stand.claims.put(ANOTHER)
     await expect(claim_row(page, ANOTHER)).to_be_visible()
     assert await page.evaluate("[window.notes, window.neverReloaded]") == [heard, True]
     await page.reload()
-    await expect(page.locator(".sound")).to_have_text("Sound off")
+    await expect(page.locator(".sound")).to_have_text("Sound is off")
 
 
 @pytest.mark.slow
@@ -302,12 +302,12 @@ async def test_the_keys_go_through_the_list_and_press_the_first_act(room: FloorR
     await expect(opened(page, SMALL).locator("h2")).to_be_focused()
     await page.keyboard.press("/")
     await page.keyboard.type("jv")
-    await account(page, "Keys on")
+    await account(page, "Keys are on")
     await page.keyboard.press("Escape")
     await page.keyboard.press("v")
     await expect(opened(page, SMALL).locator("[data-key=v]")).not_to_be_focused()
     assert room.acts == []
-    await account(page, "Keys off")
+    await account(page, "Keys are off")
     await page.keyboard.press("Escape")
     await page.locator(".find input").fill("")
     await claim_card(page)

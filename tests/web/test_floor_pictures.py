@@ -79,7 +79,7 @@ async def test_the_map_has_the_state_of_each_table_and_leads_to_its_round(
         "1 offline",
         "$1,123.62",
         "in the last one",
-        "3, 1",
+        "Of these past three minutes",
         "1:14",
         "$71,419.20",
     )

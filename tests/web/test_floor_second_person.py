@@ -60,6 +60,7 @@ async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
     for size in SIZES:
         await resize(flo, size)
         await expect(pane.get_by_role("button", name="Confirm rejection")).to_have_count(0)
+        await expect(pane.locator(".acts-bar .go")).to_have_count(0)
         await sees(pane, "You requested it: another person must confirm it.")
         assert await flo.evaluate(OVERFLOWS, '.list [data-claim="c1"]') == [], size
     await go(flo, "Wins")
@@ -75,7 +76,9 @@ async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
 
     finn = await room.signed_in("Finn", size="phone")
     await sees(claim_row(finn), "Rejection to confirm", "Rejection by Flo: Hand misread")
-    await expect((await claim_card(finn)).get_by_role("button", name="Validate")).to_be_enabled()
+    pane = await claim_card(finn)
+    await expect(pane.locator(".acts-bar button").first).to_have_text("Confirm rejection $1,510.00")
+    await expect(pane.get_by_role("button", name="Validate")).to_be_enabled()
     await press_on(finn, "Confirm rejection")
     await sees(dialog(finn), "Hand misread", "not due once the rejection is confirmed")
     await expect(dialog(finn)).not_to_contain_text("owed once the win is decided")
@@ -120,6 +123,20 @@ async def test_a_colleague_pays_on_the_phone_of_who_validated(room: FloorRoom) -
     await sees(phone.locator(".who"), "Finn")
     await press_on(phone, "Reject", SMALL)
     await expect(dialog(phone).get_by_label("PIN of the colleague")).to_have_count(0)
+
+
+async def test_who_requested_a_rejection_withdraws_it(room: FloorRoom) -> None:
+    room.stand.claims.put(LARGE)
+    flo = await room.signed_in("Flo", size="phone")
+    await press_on(flo, "Reject", LARGE)
+    await dialog(flo).get_by_text("Hand misread").click()
+    await answer(flo, "Request rejection")
+    await press_on(flo, "Withdraw the request", LARGE)
+    await sees(dialog(flo), "Flo requests to reject it", "waits for a floorperson, as before")
+    await answer(flo, "Withdraw")
+    await sees(flo.locator(".receipt"), "Request withdrawn, TCP-03 · Position 3")
+    await expect(opened(flo, LARGE).get_by_role("button", name="Reject")).to_be_visible()
+    assert _acts(room) == [("request_reject", "Flo"), ("withdraw_request", "Flo")]
 
 
 @pytest.mark.slow

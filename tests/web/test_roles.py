@@ -135,6 +135,7 @@ CASES: Final = {
         Right.DECIDE, {"reason": "misread"}, claim(state="rejected")
     ),
     "POST /api/v1/claims/{claim}/confirm": Case(Right.DECIDE, {"request": 7}, requested),
+    "POST /api/v1/claims/{claim}/withdraw": Case(Right.DECIDE, {"request": 7}, requested),
     "POST /api/v1/claims/{claim}/correct-slip": Case(
         Right.DECIDE, {"slip": "S-2", "replaces": "S-1", "reason": "digits swapped"},
         claim(state="paid", slip="S-1"),

@@ -8,11 +8,11 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from bonus.settling.settle_round import settle_line
-from meters.acts.claim_types import Wagered
 from tests.browsers import check_accessible, sees
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides
 from tests.web.floor_hand import FloorRoom, account, claim_card
+from tests.web.in_memory import VIEW
 from tests.web.settle_hand import (
     FLOOR,
     ROUNDS,
@@ -173,20 +173,19 @@ async def test_the_pad_goes_on_by_itself_to_each_card_that_is_needed(
 async def test_the_floor_page_opens_the_round_of_a_win_and_names_what_is_not_known(
     disputes: FloorRoom,
 ) -> None:
-    row = msgspec.structs.replace(
-        CLAIM, turn=1, no_win=(5,), community=("Js", "Ts"),
-        wagers=(
-            Wagered(position=3, patron="p3", wagers={"progressive": 100}),
-            Wagered(position=5, patron=None, wagers={"progressive": 500}),
-        ),
+    three, five = VIEW.hands
+    disputes.stand.history.view = msgspec.structs.replace(
+        VIEW, community=("Js", "Ts"),
+        hands=(three, msgspec.structs.replace(
+            five, folded=False, no_win=True, wagers={"progressive": 500})),
     )  # fmt: skip
-    disputes.stand.claims.put(row)
+    disputes.stand.claims.put(CLAIM)
     floor = await disputes.signed_in("Flo", bypass_csp=True)
     async with floor.context.expect_page() as found:
-        await (await claim_card(floor, row)).get_by_role("link", name="Dispute").click()
+        await (await claim_card(floor)).get_by_role("link", name="Dispute").click()
     page = await found.value
     known = page.locator(".known")
-    await expect(known).to_contain_text("From claim c1, round R9")
+    await expect(known).to_contain_text("From round R9")
     await expect(known).to_contain_text("Not known here: Ante, Play, Pair Plus and Six Card Bonus")
     await expect(known).to_contain_text("Progressive was $5.00 in this round and is $1.00 now")
     await expect(page.locator("#table")).to_have_value("TCP-03")
@@ -204,12 +203,12 @@ async def test_the_floor_page_opens_the_round_of_a_win_and_names_what_is_not_kno
     assert await shown_lines(page) == expected_lines({
         "game": "three_card_poker", "paytables": ROUNDS["TCP-03"]["paytables"],
         "positions": [
-            {"position": 3, "patron": "p3", "cards": list(row.cards),
+            {"position": 3, "patron": "p3", "cards": list(three.cards),
              "wagers": {"ante": 500, "play": 500, "progressive": 100}},
             {"position": 5, "no_win": True,
              "wagers": {"ante": 500, "play": 500, "progressive": 100}},
         ],
-        "dealer": list(row.dealer), "community": list(row.community),
+        "dealer": list(VIEW.dealer), "community": ["Js", "Ts"],
         "meters": {"progressive": {"wager": 100, "amount": 151_000}},
     })  # fmt: skip
     await expect(page.locator(".result")).to_contain_text("claim c1, round R9")
@@ -219,6 +218,32 @@ async def test_the_floor_page_opens_the_round_of_a_win_and_names_what_is_not_kno
     await tap(page, "Settle")
     await expect(page.locator(".lines")).to_be_visible()
     await expect(page.locator(".result")).not_to_contain_text("claim")
+
+
+async def test_find_opens_a_round_of_which_the_disputed_position_is_chosen(
+    disputes: FloorRoom,
+) -> None:
+    """The meters are as at the settlement, and not as they are now."""
+    disputes.stand.put(999_900, 1)
+    floor = await disputes.signed_in("Flo", "find/tcp-main%2F15")
+    async with floor.context.expect_page() as found:
+        await floor.get_by_role("link", name="Dispute").click()
+    page = await found.value
+    known = page.locator(".known")
+    await sees(known, "From round R9", "Touch the disputed position: 3 and 5.")
+    await expect(page.locator("[data-position]")).to_have_count(0)
+    await tap(page, "Position 5")
+    await sees(known, "A meter paid position 3 in this round too: add it.")
+    place = page.locator('[data-position="5"]')
+    for name in ("Folded", "Progressive $1.00, position 5"):
+        await expect(place.get_by_role("button", name=name, exact=True)).to_have_attribute(
+            "aria-pressed", "true"
+        )
+    await expect(page.locator('[data-hand="dealer"] .card')).to_have_count(3)
+    await expect(page.locator('[id="meters.progressive"]')).to_have_value("1,510.00")
+    await tap(page, "Add the other positions: 3")
+    await expect(page.locator('[data-hand="3.cards"] .card')).to_have_count(3)
+    await expect(known).not_to_contain_text("too: add it")
 
 
 @pytest.mark.slow

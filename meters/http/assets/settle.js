@@ -2,13 +2,13 @@
 
 import { html, render, useEffect, useRef, useState } from "./preact.js";
 import { say } from "./say.js";
-import { followSession, readClaim, readSession, settle } from "./settle_access.js";
-import { notKnown, othersOf, roundOfClaim } from "./settle_claim.js";
+import { followSession, readRound, readSession, settle } from "./settle_access.js";
+import { disputeOf, nameOf, notKnown, othersOf } from "./settle_dispute.js";
 import { Form, Problem } from "./settle_form.js";
 import { Pad } from "./settle_pad.js";
 import { Result } from "./settle_result.js";
 import {
-  cardsOf, emptyRound, fieldKey, hands, inWords, nextHand, played, together, written,
+  cardsOf, emptyRound, fieldKey, hands, inWords, nextHand, played, together, withPositions, written,
 } from "./settle_round.js";
 
 const host = document.getElementById("settle");
@@ -37,26 +37,33 @@ const Tables = ({ table, choose }) => html`
     <p class="hint">${gameOf(table).title} · ${table.link}</p>
   </div>`;
 
-/* The claim of which the round is shown, with its note (null without a claim), and a function that
-   leaves the claim. */
-const useClaim = (open, put) => {
-  const [claim, setClaim] = useState(null);
-  const id = asked.get("claim");
+/* The dispute that the address names, or the problem with it; null without one. And a function that
+   leaves it. */
+const useDispute = (open, start) => {
+  const [dispute, setDispute] = useState(null);
   useEffect(() => {
-    if (!open || !id) return;
-    readClaim(id).then(({ ok, reply, error }) => {
-      if (!ok) return void setClaim({ note: [say("The claim {claim} cannot be read: {reason}.", { claim: id, reason: error.message })] });
-      const table = forms.tables.find((each) => each.table === reply.table);
-      if (!table) return void setClaim({ note: [say("The table {table} is not in the floor file.", reply)] });
-      const round = roundOfClaim(reply, table, gameOf(table));
-      setClaim({
-        about: `claim ${reply.claim}, round ${reply.round}`, title: say("From claim {claim}, round {round}", reply), note: notKnown(reply, round, gameOf(table)),
-        others: (now) => othersOf(reply, now),
-      });
-      put(round);
+    if (!open || !asked.has("entry")) return;
+    readRound(asked.get("link"), asked.get("entry")).then(({ ok, reply, error }) => {
+      if (!ok) return void setDispute({ problem: say("The round cannot be read: {reason}.", { reason: error.message }) });
+      const table = forms.tables.find((each) => each.table === reply.row.table);
+      if (!table) return void setDispute({ problem: say("The table {table} is not in the floor file.", reply.row) });
+      const found = disputeOf(reply, table, asked.get("position"));
+      setDispute(found);
+      start(found.round);
     });
   }, [open]);
-  return [claim, () => setClaim(null)];
+  return [dispute, () => setDispute(null)];
+};
+
+const Known = ({ dispute, round, game, others, addOthers }) => {
+  if (dispute.problem) return html`<section class="notice wait known"><p>${dispute.problem}</p></section>`;
+  return html`
+    <section class="notice wait known">
+      <h2>${say("From round {round}", dispute.view.row)}</h2>
+      ${notKnown(dispute, round, game).map((text) => html`<p key=${text}>${text}</p>`)}
+      ${others.length > 0 && html`<button type="button" onClick=${addOthers}>
+        ${say("Add the other positions: {positions}", { positions: others.join(", ") })}</button>`}
+    </section>`;
 };
 
 const Page = ({ open }) => {
@@ -79,18 +86,19 @@ const Page = ({ open }) => {
     setTarget(nextHand(next, gameOf(tableOf(next.table)), null) ?? "dealer");
     setPadOpen(false);
   };
-  const [claim, leaveClaim] = useClaim(open, start);
+  const [dispute, leaveDispute] = useDispute(open, start);
   /* At the same table, the round after has the Pair Bonus card in the same way. */
   const startAgain = (next) => {
-    leaveClaim();
+    leaveDispute();
     start(next.table === latest.current.table
       ? { ...next, oneFourthCard: latest.current.oneFourthCard } : next);
   };
   const table = tableOf(round.table);
   const game = gameOf(table);
-  const others = claim?.others?.(round) ?? {};
+  const known = dispute?.known;
+  const others = known ? othersOf(dispute, round) : [];
   const addOthers = () => {
-    put({ ...latest.current, positions: { ...latest.current.positions, ...others } });
+    put(withPositions(latest.current, others, known));
     goOn();
   };
 
@@ -149,18 +157,13 @@ const Page = ({ open }) => {
     title?.scrollIntoView({ block: "start" });
   }, [result]);
 
-  const parts = { round, game, table, errors, target, change, enter, choose };
+  const parts = { round, game, table, known, errors, target, change, enter, choose };
   return html`
     <div class="ask">
       <${Tables} table=${table} choose=${(id) => startAgain(emptyRound(tableOf(id)))} />
       <button type="button" class="empty" onClick=${() => startAgain(emptyRound(table))}>${say("Empty the form")}</button>
     </div>
-    ${claim && html`<section class="notice wait known">
-      ${claim.title && html`<h2>${claim.title}</h2>`}
-      ${claim.note.map((text) => html`<p key=${text}>${text}</p>`)}
-      ${Object.keys(others).length > 0 && html`<button type="button" onClick=${addOthers}>
-        ${say("Add the other positions: {positions}", { positions: Object.keys(others).join(", ") })}</button>`}
-    </section>`}
+    ${dispute && html`<${Known} dispute=${dispute} round=${round} game=${game} others=${others} addOthers=${addOthers} />`}
     ${game.missing ? html`<p class="notice wait">${game.missing}</p>` : html`
       <div class="work">
         <${Form} ...${parts} />
@@ -175,7 +178,7 @@ const Page = ({ open }) => {
         </aside>
       </div>`}
     ${result && html`<${Result} ...${result} round=${round} game=${game} table=${table} page=${page}
-      about=${claim?.about ?? ""} />`}`;
+      about=${known ? nameOf(dispute, round) : ""} />`}`;
 };
 
 const App = () => {

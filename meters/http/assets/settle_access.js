@@ -35,7 +35,8 @@ export const readSession = async () => {
   return "open";
 };
 
-export const readClaim = (claim) => ask(`/api/v1/claims/${encodeURIComponent(claim)}`);
+/* Read the round of a ledger entry of a link. */
+export const readRound = (link, entry) => ask(`/api/v1/links/${encodeURIComponent(link)}/rounds/${encodeURIComponent(entry)}`);
 
 export const settle = (round) => ask("/api/v1/settlements", {
   method: "POST",

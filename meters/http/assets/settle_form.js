@@ -5,7 +5,7 @@ import { html } from "./preact.js";
 import { say } from "./say.js";
 import { Slots } from "./settle_pad.js";
 import {
-  anyPlaced, cardsOf, dollars, emptyPosition, hands, played, typedCents,
+  anyPlaced, cardsOf, dollars, hands, played, typedCents, withPositions,
 } from "./settle_round.js";
 
 const IRREGULARITIES = [
@@ -124,14 +124,14 @@ const Position = ({ number, round, game, errors, change, ...pad }) => {
     </section>`;
 };
 
-const Seats = ({ round, table, change }) => {
+const Seats = ({ round, table, known, change }) => {
   const toggle = (number) => {
     const leaves = number in round.positions;
     change("", (before) => {
       const { [number]: gone, ...rest } = before.positions;
       const { [`${number}.cards`]: hand, [`${number}.fourth_card`]: fourth, ...cards } = before.cards;
       return leaves ? { ...before, positions: rest, cards }
-        : { ...before, positions: { ...rest, [number]: emptyPosition() } };
+        : withPositions(before, [number], known);
     });
   };
   return html`
@@ -192,7 +192,9 @@ const Meters = ({ round, game, errors, change }) => {
   return html`
     <section class="balances" aria-labelledby="balances-title">
       <h2 id="balances-title">${say("Meters before settlement")}</h2>
-      <p class="hint">${say("Each amount includes the wagers of this round. A filled-in amount can be the present one: correct it if the meter has changed since the round.")}</p>
+      <p class="hint">${round.isPast
+        ? say("Each amount includes the wagers of this round, as at its settlement.")
+        : say("Each amount includes the wagers of this round. A filled-in amount can be the present one: correct it if the meter has changed since the round.")}</p>
       <div class="wagers">
         ${kinds.map((kind) => html`
           <${Amount} key=${kind} field=${`meters.${kind}`} words=${game.items[kind]} errors=${errors}

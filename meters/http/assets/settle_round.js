@@ -28,6 +28,13 @@ export const emptyRound = (table) => ({
 
 export const emptyPosition = () => ({ player: "", state: "played", wagers: {} });
 
+/* A round with more positions, and with what is `known` of each. */
+export const withPositions = (round, numbers, known = {}) => ({
+  ...round,
+  positions: { ...round.positions, ...Object.fromEntries(numbers.map((number) => [number, known[number]?.position ?? emptyPosition()])) },
+  cards: { ...round.cards, ...Object.fromEntries(numbers.map((number) => [`${number}.cards`, known[number]?.cards ?? []])) },
+});
+
 /* The numbers of the positions that were played. */
 export const played = (round) => Object.keys(round.positions).map(Number).sort((a, b) => a - b);
 

@@ -57,7 +57,7 @@ const useStream = () => {
         heartbeat: () => {},
       },
       heard: () => take(() => ({ heard: true })),
-      lost: () => take(({ changes }) => ({ heard: false, lostAt: performance.now(), changes: changes + 1 })),
+      lost: () => session.isRenewing() || take(({ changes }) => ({ heard: false, lostAt: performance.now(), changes: changes + 1 })),
     });
     const offline = () => source.reconnect();
     const online = () => source.connect();

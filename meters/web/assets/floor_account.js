@@ -62,7 +62,7 @@ const KeysSwitch = () => {
     setOn(!isOn);
   };
   return html`
-    <button type="button" aria-pressed=${String(isOn)} onClick=${toggle}>${isOn ? say("Keys on: J, K, Enter, V, /") : say("Keys off")}</button>`;
+    <button type="button" aria-pressed=${String(isOn)} onClick=${toggle}>${isOn ? say("Keys are on: J, K, Enter, V, E, /") : say("Keys are off")}</button>`;
 };
 
 export const Account = ({ me }) => {

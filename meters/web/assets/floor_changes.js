@@ -1,8 +1,9 @@
 /* Acts on a link and its meters. One person opens or closes a link. A change needs two people. */
 
 import * as api from "./floor_api.js";
-import { Action, Choice, Colleague, Field, needed, open, Select, signature, wrong } from "./floor_dialog.js";
+import { Action, Choice, Colleague, Field, needed, open as openDialog, Select, signature, wrong } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
+import { give } from "./floor_receipts.js";
 import * as session from "./floor_session.js";
 import { money } from "./money.js";
 import { html, useState } from "./preact.js";
@@ -16,13 +17,17 @@ const PARAMETERS = {
   magic_card_every: { name: say("Magic Card"), next: say("New: Magic Card, one round in") },
   lucky_every: { name: say("Lucky Bonus"), next: say("New: Lucky Bonus, one round in") },
   limit: { name: say("Limit"), next: say("New: limit") },
-  contribution_max: { name: say("Largest contribution"), next: say("New: largest contribution") },
+  contribution_max: { name: say("Largest contribution of a round"), next: say("New: largest contribution of a round") },
 };
 
 const path = (link, rest) => `/api/v1/links/${encodeURIComponent(link.link)}/${rest}`;
 const shortName = (parameter) => PARAMETERS[parameter].name;
 
+/* Open the dialog of an act; `told` is its receipt. */
+const open = ({ told, ...dialog }) => openDialog({ ...dialog, receipt: () => give(told) });
+
 export const close = (link, done) => open({
+  told: say("Closed: {name}", link),
   title: say("Close {name}?", link),
   content: html`
     <p>${say("Its tables accept no new progressive wager. Open rounds are finished.")}</p>
@@ -34,6 +39,7 @@ export const close = (link, done) => open({
 });
 
 export const openLink = (link, done) => open({
+  told: say("Opened: {name}", link),
   title: say("Open {name}?", link),
   content: html`
     <p>${link.reason ? say("It was closed: {reason}", { reason: format.sentence(link.reason) }) : say("It is closed.")}</p>
@@ -61,6 +67,7 @@ const Terms = ({ unapproved }) => html`
   <ul class="terms">${unapproved.terms.map((one) => html`<li key=${one}>${format.capital(one)}</li>`)}</ul>`;
 
 export const approve = (link, done) => open({
+  told: say("Approved: the floor file for {name}", link),
   title: say("Approve the floor file for {name}?", link),
   content: html`
     <ul>${link.unapproved.changed.map((one) => html`<li class="strong">${format.capital(one)}</li>`)}</ul>
@@ -94,6 +101,7 @@ export const ChangesOfLinks = ({ waiting, common }) => html`
 
 /* Approve the floor file for several links. Each link is approved exactly as it is shown. */
 export const approveAll = (found, done) => open({
+  told: say("Approved: the floor file for {count} links", { count: found.waiting.length }),
   title: say("Approve the floor file for {count} links?", { count: found.waiting.length }),
   content: html`
     <${ChangesOfLinks} ...${found} />
@@ -169,6 +177,7 @@ const ParameterFields = ({ offered }) => {
 export const parameter = (link, meter, done) => {
   const offered = parameters(meter);
   open({
+    told: say("Proposed: another person must confirm it"),
     title: say("Change {name}", meter),
     content: html`<${ParameterFields} offered=${offered} />`,
     confirm: say("Propose"),
@@ -237,6 +246,7 @@ const AdjustmentFields = ({ meter }) => {
 };
 
 export const adjust = (link, meter, done) => open({
+  told: say("Proposed: another person must confirm it"),
   title: say("Adjust {name}", meter),
   content: html`<${AdjustmentFields} meter=${meter} />`,
   confirm: say("Propose"),
@@ -269,6 +279,7 @@ export const Adjusts = ({ link, proposal }) => {
 const isOwn = (proposal) => proposal.by === session.userName();
 
 const decide = (act, title, confirm, kind) => (link, proposal, done) => open({
+  told: act === "confirm" ? say("Confirmed: {what}", { what: describe(link, proposal) }) : say("Withdrawn: {what}", { what: describe(link, proposal) }),
   title,
   content: html`
     <p class="strong">${describe(link, proposal)}</p>

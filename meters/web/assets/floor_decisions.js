@@ -6,8 +6,9 @@ import * as claims from "./floor_claims.js";
 import { Action, Choice, Colleague, Field, needed, open as openDialog, OwnPin, signature, useAct } from "./floor_dialog.js";
 import { chipsText, Hands } from "./floor_evidence.js";
 import * as format from "./floor_format.js";
+import { Menu } from "./floor_menu.js";
 import { give } from "./floor_receipts.js";
-import { hrefOf } from "./floor_route.js";
+import { disputeOf, hrefOf } from "./floor_route.js";
 import * as session from "./floor_session.js";
 import { SlipLink } from "./floor_slip.js";
 import { money } from "./money.js";
@@ -163,6 +164,20 @@ const confirmRequest = (claim, done) => {
   });
 };
 
+/* Who asked for something can think again, until another person has confirmed it. */
+const withdraw = (claim, done) => open({
+  claim,
+  told: () => say("Request withdrawn, {place}", { place: claims.shortPlace(claim) }),
+  title: say("Withdraw your request?"),
+  content: html`
+    <${Again} claim=${claim} />
+    <${claims.RequestNotice} claim=${claim} />
+    <p>${claim.request.act === "reject" ? say("The win then waits for a floorperson, as before.") : say("The win then stays rejected.")}</p>`,
+  confirm: say("Withdraw"),
+  act: () => api.post(path(claim, "withdraw"), { request: claim.request.entry }),
+  done,
+});
+
 const reopen = (claim, done) => open({
   claim,
   told: ({ amount }) => say("Reopening of {amount} requested: another person confirms it", { amount: money(amount) }),
@@ -297,17 +312,20 @@ const later = (claim) => {
   return claim.slip ? [[null, say("Correct the slip number"), correctSlip, claim.amount]] : [];
 };
 
-/* The buttons of a claim: kind, label, act and amount. */
+const isOwnRequest = ({ request }, me) => request?.by === me.name;
+
+/* The buttons of a claim: kind, label, act and amount. While a request waits, an answer to it is
+   first. */
 const buttons = (claim, me) => {
   if (!me.rights.includes("decide")) return [];
   if (claim.request) {
     const isReject = claim.request.act === "reject";
-    const isOwn = claim.request.by === me.name;
     const label = isReject ? say("Confirm rejection") : say("Confirm reopening");
+    const isOwn = isOwnRequest(claim, me);
     return [
-      ...(isReject ? [[isOwn ? null : "go", say("Validate"), validate, claim.amount]] : []),
-      isOwn ? [null, say("Colleague confirms"), confirmRequest, claim.amount]
-        : [isReject ? "stop" : "go", label, confirmRequest, claim.amount],
+      isOwn ? [null, say("Colleague confirms"), confirmRequest, claim.amount] : [isReject ? "stop" : "go", label, confirmRequest, claim.amount],
+      ...(isOwn ? [[null, say("Withdraw the request"), withdraw, claim.amount]] : []),
+      ...(isReject ? [[null, say("Validate"), validate, claim.amount]] : []),
     ];
   }
   if (claim.state === "pending") {
@@ -333,7 +351,7 @@ const watches = (claim) => {
 const who = (claim, me) => {
   if (!me.rights.includes("decide")) return watches(claim);
   if (claims.waitsForPay(claim) && claim.validated_by === me.name) return say("You validated it: another person must pay it.");
-  return claim.request?.by === me.name ? say("You requested it: another person must confirm it.") : "";
+  return isOwnRequest(claim, me) ? say("You requested it: another person must confirm it.") : "";
 };
 const then = (claim) => claim.state === "pending" && !claim.request && [
   claims.isHandPay(claim) && say("Another person pays: the cards stay until then."),
@@ -341,8 +359,9 @@ const then = (claim) => claim.state === "pending" && !claim.request && [
 ].filter(Boolean).join(" ");
 
 /* The buttons of a win for the signed-in user. In place of a button that they may not press, it says
-   who may. The first act has the key V, and names its amount. */
-export const ClaimActs = ({ claim, me, done, payment }) => {
+   who may. The first act has the key V, and names its amount. On a phone, rare acts are behind one
+   button if there are many. */
+export const ClaimActs = ({ claim, me, done, payment, isPhone }) => {
   const hasLapsed = session.useLapsed();
   const found = buttons(claim, me);
   const words = who(claim, me);
@@ -350,6 +369,16 @@ export const ClaimActs = ({ claim, me, done, payment }) => {
      the win is paid, so a hand that has just validated with V does not reach them. */
   const waits = claims.waitsForPay(claim);
   const slipLeads = waits && !payment && me.rights.includes("decide");
+  const shown = found.map(([kind, label, act, cents], at) => act === validate && !hasLapsed && !claim.request
+    ? html`<${Validate} key=${label} claim=${claim} isFirst=${at === 0} kind=${kind} done=${done} />`
+    : html`<${Action} key=${label} kind=${payment ? null : kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""}
+      keyName=${at === 0 && !payment ? waits ? "e" : "v" : null}
+      about=${claims.place(claim)} onClick=${() => act(claim, done)} />`);
+  const isRare = (at) => found[at][2] === correctSlip;
+  const rares = shown.filter((_, at) => isRare(at));
+  const rare = html`
+    ${rares}
+    <a class="button" href=${disputeOf(claim.link, claim.order, claim.position)} target="_blank" rel="noopener">${say("Dispute")}</a>`;
   return html`
     <div class="acts">
       ${payment && html`
@@ -358,13 +387,10 @@ export const ClaimActs = ({ claim, me, done, payment }) => {
       ${slipLeads && html`
         <${SlipLink} claim=${claim} label=${say("Slip")} kind="go" />
         <${Action} label=${say("Colleague pays")} about=${claims.place(claim)} onClick=${() => payAsColleague(claim, done)} />`}
-      ${found.map(([kind, label, act, cents], at) => act === validate && !hasLapsed
-        ? html`<${Validate} key=${label} claim=${claim} isFirst=${at === 0} kind=${kind} done=${done} />`
-        : html`<${Action} key=${label} kind=${payment ? null : kind} label=${label} sum=${at === 0 && kind ? money(cents) : ""}
-          keyName=${at === 0 && !payment ? waits ? "e" : "v" : null}
-          about=${claims.place(claim)} onClick=${() => act(claim, done)} />`)}
+      ${shown.filter((_, at) => !isRare(at))}
       ${hasSlip(claim) && !slipLeads && html`<${SlipLink} claim=${claim} label=${say("Slip")} />`}
-      <a class="button" href=${`/settle?claim=${encodeURIComponent(claim.claim)}`} target="_blank" rel="noopener">${say("Dispute")}</a>
+      ${isPhone && rares.length > 0 && found.length > 2
+        ? html`<${Menu} id="rare" label=${say("More acts")} button=${say("More")}><div class="acts" data-closes="">${rare}</div><//>` : rare}
       ${words ? html`<p class="why">${words}</p>` : then(claim) && html`<p class="why then">${then(claim)}</p>`}
     </div>`;
 };

@@ -5,6 +5,25 @@ import * as format from "./floor_format.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 import { say } from "./say.js";
 
+const DONE = {
+  seed: say("Meter started"), validate: say("Win validated"), reject: say("Win rejected"), pay: say("Win paid"),
+  request_reject: say("Rejection requested"), request_reopen: say("Reopening requested"), withdraw_request: say("Request withdrawn"),
+  reopen: say("Win reopened"), correct_slip: say("Slip number corrected"),
+  pay_envy: say("Envy Bonuses paid"), reject_envy: say("Envy Bonuses not due"),
+  close: say("Link closed"), open: say("Link opened"), propose: say("Change proposed"),
+  withdraw: say("Proposal withdrawn"), parameter: say("Parameter changed"), adjust: say("Meter adjusted"),
+  inoperable: say("Link was inoperable"),
+  approve_first: say("Floor file approved by the first of two"), approve: say("Floor file approved"),
+  restore: say("Store restored"), reading: say("Meters read"), archive: say("Day archived"),
+  expire: say("Archived days deleted"),
+  void: say("Round void after cards were entered"), result: say("Hand entered again"),
+  correct_wager: say("Wager added or taken back"),
+  confirm_correction: say("Correction confirmed"), refuse_correction: say("Correction refused"),
+};
+
+/* What an act was, in words. */
+export const doneText = (what) => DONE[what] ?? format.capital(format.plain(what));
+
 export const Entry = ({ at, what, by, about }) => html`
   <li>
     <span class="when">${format.moment(at)}</span>

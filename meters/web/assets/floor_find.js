@@ -4,12 +4,13 @@
 import * as api from "./floor_api.js";
 import * as claims from "./floor_claims.js";
 import { Field, open, wrong } from "./floor_dialog.js";
+import { doneText } from "./floor_entries.js";
 import * as format from "./floor_format.js";
 import { Amount, Nothing, Pane, Panes } from "./floor_panes.js";
 import { PaperTitle, PrintButton } from "./floor_print.js";
 import { useAnswer } from "./floor_reading.js";
 import { give } from "./floor_receipts.js";
-import { hrefOf, show } from "./floor_route.js";
+import { disputeOf, hrefOf, show } from "./floor_route.js";
 import { money } from "./money.js";
 import { Cards } from "./playing_cards.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
@@ -19,13 +20,6 @@ import { say, sayCount, sayHand } from "./say.js";
 const LIMIT = 25;
 const LAST_DAY = "9999-12-30";
 const STATES = { open: say("Open#round"), settled: say("Settled"), void: say("Void") };
-const DONE = {
-  validate: say("Win validated"), reject: say("Win rejected"), pay: say("Win paid"), request_reject: say("Rejection requested"),
-  request_reopen: say("Reopening requested"), reopen: say("Win reopened"), correct_slip: say("Slip number corrected"),
-  pay_envy: say("Envy Bonuses paid"), reject_envy: say("Envy Bonuses not due"), void: say("Round void after cards were entered"),
-  result: say("Hand entered again"), correct_wager: say("Wager added or taken back"),
-  confirm_correction: say("Correction confirmed"), refuse_correction: say("Correction refused"),
-};
 const OUTCOMES = { returned: say("Returned"), collected: say("Collected") };
 const LINE_STATES = {
   pending: say("Waits for a floorperson"), validated: say("Validated, to be paid"), paid: say("Paid"), rejected: say("Rejected"),
@@ -222,7 +216,7 @@ const actText = (act) => (act.told ? say("{what} by {by}: {told}", act) : say("{
 const story = (round) => [
   [round.row.at, sayCount("Lock-out, {count} wager", "Lock-out, {count} wagers", round.row.wagers)],
   ...round.acts.filter(({ what }) => what !== "void").map((act) =>
-    [act.at, actText({ ...act, what: DONE[act.what] ?? format.capital(format.plain(act.what)) })]),
+    [act.at, actText({ ...act, what: doneText(act.what) })]),
   ...(round.row.ended_at ? [[round.row.ended_at, round.row.state === "void" ? say("Void: {reason}", { reason: reasonText(round.void_reason) }) : say("Settled"), round.wins.length > 0]] : []),
 ].sort(([one], [other]) => Date.parse(one) - Date.parse(other));
 
@@ -246,6 +240,8 @@ export const Round = ({ round, back }) => html`
     <div class="acts">
       <button type="button" onClick=${() => copyAddress(round.row)}>${say("Copy the address")}</button>
       <${PrintButton} />
+      ${round.row.state !== "open" && html`
+        <a class="button" href=${disputeOf(round.row.link, round.row.entry)} target="_blank" rel="noopener">${say("Dispute")}</a>`}
     </div>`}>
     <${PaperTitle} title=${say("{table} · Round {round}", round.row)} />
     <div class="win-title">

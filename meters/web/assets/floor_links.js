@@ -7,7 +7,7 @@ import * as changes from "./floor_changes.js";
 import { Spark, whenText } from "./floor_charts.js";
 import { Facts } from "./floor_claims.js";
 import { Action } from "./floor_dialog.js";
-import { Entries, Entry } from "./floor_entries.js";
+import { doneText, Entries, Entry } from "./floor_entries.js";
 import * as format from "./floor_format.js";
 import { Icon } from "./floor_icons.js";
 import { Amount, Nothing, Pane } from "./floor_panes.js";
@@ -23,20 +23,6 @@ const NAMED_MAX = 8;
 const READ_EVERY_MS = 5000;
 const SPARKS_EVERY_MS = 15000;
 const STATES = { operable: say("Open#link"), closed: say("Closed"), inoperable: say("Inoperable") };
-const DONE = {
-  seed: say("Meter started"), validate: say("Win validated"), reject: say("Win rejected"), pay: say("Win paid"),
-  request_reject: say("Rejection requested"), request_reopen: say("Reopening requested"),
-  reopen: say("Win reopened"), correct_slip: say("Slip number corrected"),
-  close: say("Link closed"), open: say("Link opened"), propose: say("Change proposed"),
-  withdraw: say("Proposal withdrawn"), parameter: say("Parameter changed"), adjust: say("Meter adjusted"),
-  inoperable: say("Link was inoperable"),
-  approve_first: say("Floor file approved by the first of two"), approve: say("Floor file approved"),
-  restore: say("Store restored"), reading: say("Meters read"), archive: say("Day archived"),
-  expire: say("Archived days deleted"),
-  void: say("Round void after cards were entered"), result: say("Hand entered again"),
-  correct_wager: say("Wager added or taken back"),
-  confirm_correction: say("Correction confirmed"), refuse_correction: say("Correction refused"),
-};
 
 const dollars = (cents) => money(cents).replace(/\.00$/, "");
 
@@ -128,7 +114,7 @@ const parameters = (meter) => [
   [say("Reserve"), meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
   [say("Overflow"), meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
   [say("Limit"), meter.limit === null ? "" : money(meter.limit)],
-  [say("Largest contribution"), meter.contribution_max === null ? "" : money(meter.contribution_max)],
+  [say("Largest contribution of a round"), meter.contribution_max === null ? "" : money(meter.contribution_max)],
   [say("Seed"), money(meter.seed)],
   [say("Reseed"), money(meter.reseed)],
   [say("Rate to the meter"), format.rate(meter.primary_bps)],
@@ -145,11 +131,11 @@ const whyNotChange = (link) => {
 };
 
 const actEntry = (act) => ({
-  at: act.at, what: DONE[act.what] ?? format.capital(format.plain(act.what)), by: act.by,
+  at: act.at, what: doneText(act.what), by: act.by,
   about: [act.table, act.told, act.hand_record && say("claim {claim}", { claim: act.of })].filter(Boolean).join(" · "),
 });
 
-const TABS = [["parameters", say("Parameters")], ["accounting", say("Accounting")], ["done", say("Done#acts")]];
+const TABS = [["parameters", say("Parameters")], ["accounting", say("Accounting")], ["done", say("Log of the link")]];
 
 const MeterActs = ({ link, meter, canAct, done }) => {
   const off = whyNotChange(link);
@@ -225,7 +211,7 @@ const lastOf = ({ sealed_entry: entry, sealed_at: at, read_day: read, read_at: r
   [say("Ledger balanced"), entry ? say("to entry {entry}", { entry: number(entry) }) : say("not yet"), at && whenText(Date.parse(at))],
   [say("Meters read"), read ? say("gaming day {day}", { day: read }) : say("not yet"), readAt && whenText(Date.parse(readAt))],
   [say("Archived"), archived ? say("to gaming day {day}", { day: archived }) : say("not yet")],
-  [say("Last correction"), correction ? DONE[correction.what].toLowerCase() : say("none lately"),
+  [say("Last correction"), correction ? doneText(correction.what).toLowerCase() : say("none lately"),
     correction && [whenText(Date.parse(correction.at)), nameOf(correction)].filter(Boolean).join(", ")],
 ];
 
@@ -250,6 +236,7 @@ const LastDone = ({ last, log }) => {
           about=${[act.link.link_name, actEntry(act).about].filter(Boolean).join(" · ")} />`)}</ol>
       ${seals.length > 0 && html`
         <details class="of seals"><summary>${say("Seals, to keep in another place")}</summary>
+          <p>${say("Note them down where nobody can change them. Each proves later that the entries up to it are still the same.")}</p>
           ${seals.map(([name, entry, seal]) => html`<p class="seal" key=${name}>${`${name} ${number(entry)}: `}<code>${seal}</code></p>`)}
         </details>`}
     </section>`;

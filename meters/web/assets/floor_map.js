@@ -21,6 +21,9 @@ const WORDS = {
   betting: say("betting"), locked: say("locked"), dealing: say("dealing"), settling: say("settling"), held: say("held"),
   locked_out: say("no wagers"), offline: say("offline"), closed: say("closed"), inoperable: say("inoperable"),
 };
+/* The links by their ids, in the order of the floor file. */
+const LINKS = JSON.parse(document.documentElement.dataset.links);
+const { compare } = new Intl.Collator("en", { numeric: true });
 const ICONS = { held: "octagon", offline: "broken", closed: "lock", inoperable: "broken", locked_out: "lock" };
 
 /* The tables as the service last said; a later answer has only those that changed since. */
@@ -82,6 +85,7 @@ const Tile = ({ table, links, wins, now }) => {
         <svg viewBox="0 0 100 66" preserveAspectRatio="none" aria-hidden="true"><path d=${OUTLINE} /></svg>
         <b>${table.table}</b>
         <span>${ICONS[state] && html`<${Icon} name=${ICONS[state]} />`}${told}</span>
+        ${win && html`<small class="sum">${money(win.cents)}</small>`}
       </a>
     </li>`;
 };
@@ -92,19 +96,29 @@ const tableCounts = ({ rows, links }, waiting) => {
   return { tables: rows.length, held, offline, online: rows.length - offline };
 };
 
+/* The tables of each link, with its state if it does not operate. */
+const byLink = ({ rows, links }) => Object.entries(LINKS).map(([link, name]) => ({
+  link, name, state: links[link] === "operable" ? "" : WORDS[links[link]],
+  tables: rows.filter((table) => table.link === link).sort((one, other) => compare(one.table, other.table)),
+})).filter(({ tables }) => tables.length);
+
 /* The map. `rows` are those of the inbox: a table with a win leads to it. */
 const FloorMap = ({ tables: { found, error }, rows }) => {
   const now = useNow();
   if (!found) return html`<p class="of" role="status">${error || say("Reading…")}</p>`;
   const { tables, held, offline } = tableCounts(found, rows);
   return html`
-    <h2>${say("Floor")} <span>${sayCount("{count} table", "{count} tables", tables)}</span>
+    <h2>${sayCount("{count} table", "{count} tables", tables)}
       <span class="told">${[held && say("{count} held", { count: held }), offline && say("{count} offline", { count: offline })].filter(Boolean).join(" · ")}</span></h2>
     <svg class="defs" aria-hidden="true"><defs>
       <pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V7" /></pattern>
     </defs></svg>
-    <ul class="pit">${found.rows.map((table) => html`
-      <${Tile} key=${`${table.link} ${table.table}`} table=${table} links=${found.links} wins=${winsAt(table, rows)} now=${now} />`)}</ul>`;
+    ${byLink(found).map(({ link, name, state, tables: own }) => html`
+      <section key=${link} class="pit-of" aria-label=${name}>
+        <h3>${name} <span>${state}</span></h3>
+        <ul class="pit">${own.map((table) => html`
+          <${Tile} key=${table.table} table=${table} links=${found.links} wins=${winsAt(table, rows)} now=${now} />`)}</ul>
+      </section>`)}`;
 };
 
 /* Each meter with its last 24 hours, its amount, and what wagers added in the last hour. */
@@ -115,19 +129,19 @@ const Meters = ({ changes, links }) => {
   const { current: sparks } = useAnswer(() => api.get("/api/v1/meters/sparks"), [changes, slow]);
   const list = useRef();
   useLayoutEffect(() => { if (!error) keep(list.current); }, [answers]);
-  const names = JSON.parse(document.documentElement.dataset.links);
-  const order = Object.keys(names);
+  const order = Object.keys(LINKS);
   const rows = [...meters ?? []].sort((one, other) => order.indexOf(one.link) - order.indexOf(other.link));
   const sparkOf = ({ link, meter }) => sparks?.find((one) => one.link === link && one.meter === meter);
   return html`
     <section class="panel">
       <h3>${say("Meters")} <span>${say("24 hours")}</span></h3>
-      <ul class="mini" ref=${list}>${rows.map((meter) => {
+      <ul class="mini" ref=${list}>${rows.map((meter, at) => {
         const spark = sparkOf(meter);
         return html`
+          ${meter.link !== rows[at - 1]?.link && html`<li key=${meter.link} class="of">${LINKS[meter.link]}</li>`}
           <li key=${`${meter.link} ${meter.meter}`}>
             <a href=${hrefOf("history", `${meter.link}/${meter.meter}`)}>${meter.name}
-              <small>${[names[meter.link], spark && say("+{amount}/h", { amount: money(spark.hour) })].filter(Boolean).join(" · ")}</small></a>
+              <small>${spark && say("+{amount}/h", { amount: money(spark.hour) })}</small></a>
             <${Spark} spark=${spark} />
             <b class="expires">${links?.[meter.link] === "inoperable" ? "—" : money(meter.amount)}</b>
           </li>`;
@@ -156,7 +170,8 @@ export const DayPanels = ({ day }) => {
       <h3>${say("Gaming day")} <span>${day.day ?? ""}</span></h3>
       <dl class="facts">
         <div><dt>${say("Time to validate, median")}</dt><dd>${waitText(day.wait_s)}</dd></div>
-        <div><dt>${say("Decided, over three minutes")}</dt><dd>${`${day.validated}, ${day.late}`}</dd></div>
+        <div><dt>${say("Wins decided")}</dt><dd>${day.validated}</dd></div>
+        <div><dt>${say("Of these past three minutes")}</dt><dd>${day.late}</dd></div>
         ${day.shifts.map((shift) => html`
           <div key=${shift.begins}><dt>${say("Wins {from} to {to}", { from: hourText(shift.begins), to: hourText(shift.ends) })}</dt>
             <dd>${shift.wins ? `${shift.wins}, ${money(shift.won)}` : "0"}</dd></div>`)}

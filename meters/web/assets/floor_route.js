@@ -19,6 +19,10 @@ export const show = (view, of = "", { replace = false } = {}) => {
   else location.hash = hrefOf(view, of);
 };
 
+/* The page on which a round is settled by hand, with a round of the ledger: that of its ledger entry. */
+export const disputeOf = (link, entry, position) =>
+  `/settle?${new URLSearchParams({ link, entry, ...(position && { position }) })}`;
+
 export const useRoute = () => {
   const [route, setRoute] = useState(read);
   useLayoutEffect(() => {

@@ -19,6 +19,7 @@ let last = now();
 let pinged = now();
 let touched = false;
 let lapsed = false;
+let renewing = false;
 let begun = () => {};
 let over = () => {};
 const listeners = new Set();
@@ -66,11 +67,14 @@ export const enterPin = async (pin) => {
   const { name, csrf } = me;
   /* The old session ends first. An answer about the old session must not sign the user out. */
   api.begin("");
+  renewing = true;
   try {
     take(await api.post(SIGN_IN, { name, pin }));
   } catch (error) {
     if (me) api.begin(csrf);
     throw error;
+  } finally {
+    renewing = false;
   }
   others.postMessage("begun");
   if (me.choose_pin) begun(me);
@@ -116,6 +120,8 @@ export const useLapsed = () => {
 };
 export const lapse = () => setLapsed(true);
 export const hasLapsed = () => lapsed;
+/* Check if the session is being renewed: its event stream then ends, and begins again. */
+export const isRenewing = () => renewing;
 export const userName = () => me?.name ?? "";
 
 const touch = (event) => {

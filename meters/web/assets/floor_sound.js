@@ -8,7 +8,7 @@ import { say } from "./say.js";
 const NOTES = [[880, 0], [1174.7, 0.16], [1568, 0.32], [880, 0.7], [1174.7, 0.86], [1568, 1.02]];
 const NOTE_S = 0.34;
 const LOUD = 0.5;
-const LABELS = { waits: say("Tap for sound"), on: say("Sound on"), off: say("Sound off") };
+const LABELS = { waits: say("Tap for sound"), on: say("Sound is on"), off: say("Sound is off") };
 
 let context = null;
 let isOn = recall("sound") !== "off";

@@ -20,6 +20,10 @@ const stepsOf = (claim, me) => {
   const validated = Boolean(first) && state !== "pending";
   const byHand = claims.isHandPay(claim);
   const own = first === me.name;
+  if (claim.request?.act === "reject") {
+    const can = me.rights.includes("decide") && claim.request.by !== me.name;
+    return [[say("Confirm rejection"), can ? say("you can") : say("another person"), false]];
+  }
   const steps = claim.only_envy ? [] : state === "rejected" ? [[say("Rejected"), claims.whoRejected(claim), true]] : [
     [say("Validate"), validated ? `${first}, ${format.time(claim.validated_at)}` : say("a floorperson"), validated || state === "paid"],
     ...(byHand
@@ -82,7 +86,7 @@ export const Win = ({ claim, me, done, back }) => {
   }, [claim.state, claim.request?.entry, claim.envy_state]);
   return html`
     <${Pane} kind="win" of=${{ "data-claim": claim.claim, "data-state": claims.look(claim) }} back=${back}
-      acts=${sees && html`<${ClaimActs} claim=${claim} me=${me} done=${done} payment=${payment} />`}>
+      acts=${sees && html`<${ClaimActs} claim=${claim} me=${me} done=${done} payment=${payment} isPhone=${Boolean(back)} />`}>
       <${Title} claim=${claim} />
       <${Steps} claim=${claim} me=${me} />
       <${claims.RequestNotice} claim=${claim} />
