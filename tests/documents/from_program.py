@@ -1,4 +1,4 @@
-"""Parts of the documents that the program states: commands, settings and metrics.
+"""Parts of the documents that the program states: commands, settings, metrics, a JSON document.
 
 Such a part of a page lies between the comments ``<!-- from the program: NAME -->`` and
 ``<!-- end -->``. The test of the page writes it anew.
@@ -6,7 +6,8 @@ Such a part of a page lies between the comments ``<!-- from the program: NAME --
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from controllers.agent.agent_metrics import AgentMetrics
 from meters.cli.main import command_line
 from meters.floor.floor_file import FloorSettings, read_floor
 from meters.floor.themes import ThemeFile
+from meters.reports.submission_contents import Submission
 from meters.service.metric_declarations import DECLARED
 from meters.service.service_metrics import Metrics
 from tests.test_tree import ROOT
@@ -169,6 +171,69 @@ def _value_text(value: object) -> str:
             return f'`"{value}"`'
 
 
+def _objects(struct: type[msgspec.Struct]) -> str:
+    """Return the objects of a JSON document, each with its fields, from their types."""
+    unread, found = [struct], dict[type[msgspec.Struct], str]()
+    while unread:
+        if (one := unread.pop(0)) in found:
+            continue
+        described = msgspec.inspect.type_info(one)
+        assert isinstance(described, msgspec.inspect.StructType)
+        texts = _attribute_texts(one)
+        rows = [
+            (f"`{field.encode_name}`", _json_text(field.type), texts.get(field.name, ""))
+            for field in described.fields
+        ]
+        found[one] = _object(one, rows)
+        unread += [each for field in described.fields for each in _structs(field.type)]
+    return "\n\n".join(found.values())
+
+
+def _object(struct: type[msgspec.Struct], rows: Sequence[tuple[str, ...]]) -> str:
+    text, _, _ = inspect.cleandoc(struct.__doc__ or "").partition("\n\nAttributes:")
+    about = re.sub(r"`+", "`", " ".join(text.split()))
+    columns = 3 if any(meaning for *_, meaning in rows) else 2
+    head = ("field", "value", "meaning")[:columns]
+    fields = table(head, (row[:columns] for row in rows))
+    return "\n\n".join(filter(None, (f"### {_words(struct)}", about, fields)))
+
+
+def _words(struct: type[msgspec.Struct]) -> str:
+    """Return the name of a type as words, such as ``Meter of a link`` for ``MeterOfALink``."""
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f" {found[1].lower()}", struct.__name__)
+
+
+def _structs(kind: Type) -> Iterator[type[msgspec.Struct]]:
+    match kind:
+        case msgspec.inspect.StructType(cls=struct):
+            yield struct
+        case msgspec.inspect.UnionType(types=kinds):
+            for each in kinds:
+                yield from _structs(each)
+        case msgspec.inspect.VarTupleType(item_type=inner):
+            yield from _structs(inner)
+
+
+def _json_text(kind: Type) -> str:  # noqa: PLR0911
+    match kind:
+        case msgspec.inspect.StructType(cls=struct):
+            return f"[{_words(struct)}](#{_words(struct).lower().replace(' ', '-')})"
+        case msgspec.inspect.CustomType(cls=cls) if cls is Fraction:
+            return "`exact` fraction and `percent`"
+        case msgspec.inspect.UnionType(types=kinds):
+            return " or ".join(map(_json_text, kinds))
+        case msgspec.inspect.NoneType():
+            return "`null`"
+        case msgspec.inspect.VarTupleType(item_type=inner):
+            return f"list of: {_json_text(inner)}"
+        case msgspec.inspect.DictType(value_type=inner):
+            return f"object of: {_json_text(inner)}"
+        case msgspec.inspect.Metadata(type=inner):
+            return _json_text(inner)
+        case _:
+            return _type_text(kind)
+
+
 def _service_metrics() -> str:
     metrics = Metrics(read_floor(ROOT / "deploy" / "floor.toml"))
     return _metrics(metrics.registry, "pitlink_")
@@ -209,6 +274,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "commands": _commands,
     "floor-file": lambda: _keys(FloorSettings),
     "theme-file": lambda: _keys(ThemeFile),
+    "submission": lambda: _objects(Submission),
     "service-metrics": _service_metrics,
     "agent-metrics": lambda: _metrics(AgentMetrics()._registry, "pitlink_"),
     "process-metrics": lambda: _metrics(AgentMetrics()._registry, "process_"),

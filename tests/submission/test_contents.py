@@ -13,7 +13,6 @@ import pytest
 
 from meters.floor.floor_file import read_floor
 from meters.ledger.approved_configuration import LinkConfiguration
-from meters.reports import submission_contents
 from meters.reports.submission_contents import Submission, submission_json
 from tests.floor_text import floor_text, link_text, table_text
 from tests.games.naive import HOUSE
@@ -500,16 +499,3 @@ def test_the_house_is_asked_for_what_the_chapters_ask_of_a_rules_submission(
 def tables_of(filing: Filing) -> dict[str, Fields]:
     links = tomllib.loads(filing.config.read_text())["link"]
     return {table["id"]: table for link in links for table in link["table"]}
-
-
-def test_the_page_describes_every_field_of_the_json() -> None:
-    page = (ROOT / "deploy" / "docs" / "compliance" / "submission.md").read_text()
-    parts = {each for each in vars(submission_contents).values() if isinstance(each, type)}
-    fields = {
-        name
-        for part in parts
-        if issubclass(part, msgspec.Struct)
-        for name in part.__struct_fields__
-    }
-    assert len(fields) > 80
-    assert {name for name in fields if f"`{name}`" not in page} == set()
