@@ -60,7 +60,8 @@ def typed_in_text(path: Path) -> Iterator[list[str]]:
         text = "\n".join((*_CODE_BLOCK.findall(text), *code_spans(text))).replace("\\|", "|")
     unit = path.parent.name == "systemd"
     for line in text.splitlines():
-        if line.startswith("#") or (unit and not line.startswith("ExecStart=")):
+        usage = "[OPTIONS]" in line  # of the generated page of commands: nobody types this
+        if usage or line.startswith("#") or (unit and not line.startswith("ExecStart=")):
             continue
         for found in _WRITTEN.finditer(line):
             yield shlex.split(found["typed"].replace("(", " ").replace(")", " "), comments=True)
