@@ -39,11 +39,11 @@ make_environment() {
     [ -n "$stamp" ] && [ "$stamp" = "$(cat "$directory/stamp" 2>/dev/null)" ] && return
   fi
   python=$(find_python)
-  printf '%s: installing into %s (once)\n' "${0##*/}" "$directory" >&2
+  printf '%s: installing into %s (once, about a minute)\n' "${0##*/}" "$directory" >&2
   "$python" -m venv --clear "$directory"
-  "$directory/bin/python" -m pip --disable-pip-version-check -q install \
-    --only-binary :all: -e "$root[$extras]" ||
-    fail "the installation failed; see pip's messages above"
+  "$directory/bin/python" -m pip --disable-pip-version-check install \
+    --only-binary :all: -e "$root[$extras]" >"$directory/pip.log" 2>&1 ||
+    { cat "$directory/pip.log" >&2; fail "the installation failed; see pip's messages above"; }
   environment_stamp "$directory/bin/python" "$extras" >"$directory/stamp"
 }
 

@@ -16,36 +16,33 @@ from controllers.demo.resettlement import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFi
 from meters.floor.facility import PUBLIC_PIN, demonstration_users
 
 
-def show_addresses(
-    console: Console, base_url: str, panel_url: str, *, tables: int, stack_every: int
+def show_welcome(
+    console: Console,
+    base_url: str,
+    panel_url: str,
+    *,
+    tables: int,
+    auto_floor_after_s: float | None,
 ) -> None:
+    """Say where to look, who to be and what to try first."""
     # Each address has its own line and is never cut, so a person can click or copy it.
     for what, url in (
-        ("Signage, for patrons", f"{base_url}/signage"),
-        ("Floor, for floorpersons", f"{base_url}/floor"),
-        (f"Panel of table {PANEL_TABLE}, to deal at", panel_url),
+        ("The signage, as patrons see it", f"{base_url}/signage"),
+        (f"The floor page: sign in as Flo, PIN {PUBLIC_PIN}", f"{base_url}/floor"),
+        (f"The panel of {PANEL_TABLE}, where you deal", panel_url),
     ):
         console.print(f"{what}\n  ", Text(url, "bold"), sep="", soft_wrap=True)
-    console.print(
-        f"\nA simulated floor: {counted(tables, 'table')} with bot dealers and bot players, no"
-        f" money. One deck in {stack_every} is stacked, so jackpots occur."
-    )
-
-
-def show_users(console: Console, auto_floor_after_s: float | None) -> None:
-    console.print(
-        f"Sign in as {demonstration_users()}, each with the PIN ",
-        Text(PUBLIC_PIN, "bold"),
-        ": demonstration only.",
-        sep="",
-    )
-    waits = "Wins wait for you. A hand pay needs two people: one validates it, and another pays it."
+    validate = "validate it"
     if auto_floor_after_s is not None:
-        waits = (
-            f"A simulated floorperson validates a win after {auto_floor_after_s:.0f} s, and another"
-            " pays it (with --no-auto-floor, you do it)."
-        )
-    console.print(f"{waits} Ctrl-C stops the demonstration.\n")
+        validate += f" before a simulated colleague does, {auto_floor_after_s:.0f} s after the hit"
+    console.print(
+        f"\nTry first ({counted(tables, 'table')} with bots, no money):\n"
+        "  1. Watch the signage until a table wins a jackpot.\n"
+        f"  2. On the floor page, open the win, look at its cards and {validate}.\n"
+        f"  3. At {PANEL_TABLE}, place a wager, lock out, count it, and deal a royal flush.\n"
+        f"A hand pay needs a second person: {demonstration_users()} have the same PIN.\n"
+        "Ctrl-C ends it, and shows whether every cent and every hand is right.\n"
+    )
 
 
 def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]) -> str:
@@ -71,7 +68,7 @@ def progress_view(
 def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
     """Print this run and the ledger, where a wager counts for each meter that it feeds."""
     ledger = report.totals
-    table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
+    table = Table("", "this run", "in the ledger", box=None, padding=(0, 2, 0, 0))
     for column in table.columns[1:]:
         column.justify = "right"
     table.add_row("rounds on meters", f"{books.rounds:,}", f"{ledger.rounds:,}")

@@ -25,10 +25,9 @@ from controllers.demo.demo_floor import PANEL_TABLE, playing_tables, write_demo_
 from controllers.demo.demo_report import (
     progress_line,
     progress_view,
-    show_addresses,
     show_rounds,
     show_summary,
-    show_users,
+    show_welcome,
 )
 from controllers.demo.demo_service import (
     LOOPBACK,
@@ -116,14 +115,13 @@ class _Demo:
                 return True
             with RoundFiles.under(options.data) as rounds:
                 async with self._panel() as panel_url:
-                    show_addresses(
+                    show_welcome(
                         self._console,
                         f"http://{LOOPBACK}:{options.port}",
                         panel_url,
                         tables=options.tables,
-                        stack_every=options.bots.stack_every,
+                        auto_floor_after_s=options.auto_floor_after_s,
                     )
-                    show_users(self._console, options.auto_floor_after_s)
                     await self._play(service, rounds)
         report = await audit(self._floor_file)
         show_summary(self._console, self._books, report)

@@ -24,9 +24,7 @@ from tests.waiting import LONG_S, eventually, free_port
 NOWHERE: Final = {"PATH": "", "HOME": os.environ.get("HOME", "/")}
 """Environment without redis-server and mosquitto, so the embedded ones are used."""
 
-ROW: Final = re.compile(
-    r"^[│|]\s*([a-z ]*[a-z])\s*[│|]\s*(\S+)\s*[│|]\s*(\S+)\s*[│|]$", re.MULTILINE
-)
+ROW: Final = re.compile(r"^([a-z ]*[a-z]) {2,}(\S+) {2,}(\S+) *$", re.MULTILINE)
 
 
 def summary(output: str) -> tuple[Mapping[str, int], Mapping[str, int]]:

@@ -81,7 +81,9 @@ def _command(name: str, command: TyperCommand | TyperGroup) -> str:
         for term, meaning in records
         if not term.endswith("--help")
     ]
-    parts = [f"## {name}", inspect.cleandoc(command.help or ""), f"```\n{usage}\n```"]
+    parts = [f"## {name}", inspect.cleandoc(command.help or "")]
+    if isinstance(command, TyperCommand):
+        parts.append(f"```\n{usage}\n```")
     return "\n\n".join([*parts, *([table(("option", "meaning"), options)] if options else [])])
 
 
