@@ -192,7 +192,8 @@ def read_theme(named: str) -> Theme:
     for reason in _color_problems(text):
         raise ThemeError(f"{path}: {reason}")
     files = {key: _read_part(folder, key, name) for key, name in _named_files(text)}
-    digest = hashlib.sha256(repr((text, files)).encode()).hexdigest()[:8]
+    contents = b"".join(hashlib.sha256(body).digest() for _, body in files.values())
+    digest = hashlib.sha256(repr((text, [*files])).encode() + contents).hexdigest()[:8]
     served = {key: f"theme_{digest}_{key}{suffix}" for key, (suffix, _) in files.items()}
     return Theme(
         name=digest,
@@ -258,11 +259,7 @@ _WANTED: Final[Mapping[str, str]] = {
 
 def _color_problems(text: ThemeFile) -> Iterator[str]:
     """Yield what people could not read."""
-    base = _BASES[text.base]
-    colors = {
-        key: getattr(text.colors, key) or getattr(base, key)
-        for key in ThemeColors.__struct_fields__
-    }
+    colors = _colors_of(text)
     for ink, ground, least in _PAIRS:
         grounds = {colors[ground]}
         if ground == "stage" and text.background is not None:
@@ -291,6 +288,20 @@ def _color_problems(text: ThemeFile) -> Iterator[str]:
             yield f"amounts of rank {rank}, {face}, cannot be seen on glass {colors['glass']}"
 
 
+def _colors_of(text: ThemeFile) -> dict[str, str]:
+    """Return all colors. Lesser words and the bar follow the house's own accent and stage."""
+    own, base = text.colors, _BASES[text.base]
+    colors: dict[str, str] = {
+        key: getattr(own, key) or getattr(base, key) for key in ThemeColors.__struct_fields__
+    }
+    if own.accent and not own.quiet:
+        colors["quiet"] = mixed(colors["ink"], own.accent, 30)
+    bar = _shaded(colors["stage"], colors["bar_ink"])
+    if own.stage and not own.bar and contrast(bar, colors["bar_ink"]) >= READABLE:
+        colors["bar"] = bar
+    return colors
+
+
 def _shaded(surface: str, ink: str) -> str:
     """Return the other end of a surface's gradient, away from the color of its text."""
     return mixed(surface, _BLACK if _luminance(ink) > _luminance(surface) else _WHITE, 55)
@@ -298,17 +309,17 @@ def _shaded(surface: str, ink: str) -> str:
 
 def _sheet(text: ThemeFile, served: Mapping[str, str]) -> str:
     """Return the style sheet that a folder adds to its base theme."""
-    colors, rules = text.colors, []
-    ink = colors.ink or _BASES[text.base].ink or _WHITE
+    colors, all_colors, base = text.colors, _colors_of(text), _BASES[text.base]
+    ink = all_colors["ink"]
     names = {
         "ink": "ink", "quiet": "ink-2", "accent": "ink-accent", "bar": "bar",
         "bar_ink": "bar-ink", "pending": "sign-pending", "pending_ink": "sign-pending-ink",
         "verified": "sign-verified", "verified_ink": "sign-verified-ink", "closed": "sign-closed",
     }  # fmt: skip
     rules = [
-        f"--{token}: {value}"
+        f"--{token}: {all_colors[key]}"
         for key, token in names.items()
-        if (value := getattr(colors, key)) is not None
+        if getattr(colors, key) or all_colors[key] != getattr(base, key)
     ]
     if colors.closed:
         rules.append(f"--sign-unavailable: {colors.closed}")
@@ -321,6 +332,7 @@ def _sheet(text: ThemeFile, served: Mapping[str, str]) -> str:
             f"--stage-flat: {end}",
             f"--curtain: {colors.stage}; --curtain-lit: {mixed(colors.stage, _WHITE, 16)}",
             f"--curtain-dark: {end}",
+            f"--card-back: {colors.stage}; --card-back-2: {all_colors['accent']}",
         ]
     if colors.glass:
         end = _shaded(colors.glass, ink)

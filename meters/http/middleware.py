@@ -74,7 +74,7 @@ _BAD_FORWARDED_FOR: Final = (
     "X-Forwarded-For does not end with an IP address: the proxy must set it to the address of"
     " its client"
 )
-_API: Final = "/api/"
+_STREAMING: Final = re.compile(r"/api/|.*/preview/")
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9]{1,5}))?")
 
 
@@ -208,8 +208,8 @@ class ServerMiddleware:
     """Checks before the web application: of the Host header, the client's address and `/metrics`.
 
     It adds headers to every answer, even to the framework's errors. A HEAD request for a page or a
-    file is handled as GET, and uvicorn leaves out the body. Routes of the API refuse HEAD, because
-    some of them are endless streams.
+    file is handled as GET, and uvicorn leaves out the body. Routes of the API and previews refuse
+    HEAD, because some of them are endless streams.
     """
 
     def __init__(self, app: ASGIApp, names: HostNames, metrics_token: str | None = None) -> None:
@@ -237,7 +237,7 @@ class ServerMiddleware:
             await _refuse(400, "bad_forwarded_for", _BAD_FORWARDED_FOR, send_secured)
             return
         scope["client"] = address
-        if scope.get("method") == "HEAD" and not scope["path"].startswith(_API):
+        if scope.get("method") == "HEAD" and not _STREAMING.match(scope["path"]):
             # uvicorn has its own scope with the method HEAD, and so it sends no body.
             scope = cast("Scope", {**scope, "method": "GET"})
         host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")

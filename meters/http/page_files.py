@@ -40,6 +40,8 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".json": "application/json",
 }
 _PACKED: Final = frozenset({".css", ".js", ".json"})
+_PLAYED: Final = frozenset({".webm", ".mp4", ".mp3", ".ogg"})
+_RANGE: Final = re.compile(r"bytes=(\d{1,18})-(\d{0,18})|bytes=-(\d{1,18})")
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
 """Comment that fills whole lines, which browsers do not get; ``/*!`` is a license and is sent."""
 
@@ -107,9 +109,31 @@ def asset_route(assets: Assets) -> HTTPRouteHandler:
             if "gzip" in request.headers.get("accept-encoding", ""):
                 body = packed[name]
                 headers["Content-Encoding"] = "gzip"
-        return Response(body, media_type=_MEDIA_TYPES[PurePath(name).suffix], headers=headers)
+        media_type, asked = _MEDIA_TYPES[PurePath(name).suffix], None
+        if PurePath(name).suffix in _PLAYED:
+            headers["Accept-Ranges"] = "bytes"
+            asked = _RANGE.fullmatch(request.headers.get("range", ""))
+        if asked is None:
+            return Response(body, media_type=media_type, headers=headers)
+        return _part_of(body, asked, media_type, headers)
 
     return send_asset
+
+
+def _part_of(
+    body: bytes, asked: re.Match[str], media_type: str, headers: dict[str, str]
+) -> Response[bytes]:
+    """Return the bytes that a browser asks for: Safari plays no video and no sound otherwise."""
+    size = len(body)
+    begin, end, last = asked.groups()
+    if last is None:
+        first, after = int(begin), min(int(end or size) + 1, size)
+    else:
+        first, after = max(0, size - int(last)), size
+    if first >= after:
+        return Response(b"", status_code=416, headers={"Content-Range": f"bytes */{size}"})
+    headers["Content-Range"] = f"bytes {first}-{after - 1}/{size}"
+    return Response(body[first:after], status_code=206, media_type=media_type, headers=headers)
 
 
 def load_template(package: str, name: str) -> Template:

@@ -48,6 +48,15 @@ def test_a_folder_is_a_style_sheet_and_files_by_their_contents(tmp_path: Path) -
     assert read_theme(str(tmp_path / "house")).name != theme.name, "an open display reloads"
 
 
+def test_lesser_words_and_the_bar_follow_the_house_s_colors(tmp_path: Path) -> None:
+    text = '[colors]\naccent = "#7fe8ff"\nstage = "#04203a"\n'
+    sheet = read_theme(folder(tmp_path / "house", text)).sheet
+    for rule in ("--ink-2: #d9f8ff;", "--bar: #020e1a;", "--card-back: #04203a;"):
+        assert rule in sheet
+    sheet = read_theme(folder(tmp_path / "house", f'{text}quiet = "#ffffff"\n')).sheet
+    assert "--ink-2: #ffffff;" in sheet
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -101,7 +101,11 @@ async def test_a_head_request_answers_as_get_without_the_body() -> None:
         packed = await client.head(asset)
         assert int(packed.headers["content-length"]) < len(got.content)
         assert (await client.head("/floor")).status_code == 200
-        assert (await client.head("/api/v1/meters/stream")).status_code == 405
+        for stream in ("/api/v1/meters/stream", PREVIEW):
+            assert (await client.head(stream)).status_code == 405
+
+
+PREVIEW: Final = "/signage/tcp-main/preview/hit"
 
 
 async def test_pages_are_sent_compressed_and_streams_as_they_come(stand: Stand) -> None:
@@ -120,7 +124,7 @@ async def test_pages_are_sent_compressed_and_streams_as_they_come(stand: Stand) 
         assert plain.headers["vary"] == "Accept-Encoding"
         for path in ("/metrics", "/api/v1/meters", "/signage/tcp-main/meter.png"):
             assert "content-encoding" not in (await client.get(path)).headers, path
-    for path in ("/api/v1/meters/stream", "/signage/tcp-main/preview/hit"):
+    for path in ("/api/v1/meters/stream", PREVIEW):
         async with listening(stand.url, path) as events:
             assert "content-encoding" not in events.response.headers
             assert (await events.next()).event == "page"

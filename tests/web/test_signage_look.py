@@ -1,6 +1,7 @@
 """The facility's own theme: colors, logo and words, readable and harmless."""
 
 import base64
+import re
 from functools import partial
 from pathlib import Path
 
@@ -195,6 +196,33 @@ async def test_the_sound_of_a_house_is_for_the_whole_screen_alone(
         await expect(screen).to_be_hidden()
         assert await page.evaluate("window.sound.paused")
     assert await page.evaluate("window.played") == [0, 0]
+
+
+async def test_a_browser_gets_the_part_of_a_sound_or_video_that_it_asks_for(
+    sides: Sides, tmp_path: Path
+) -> None:
+    """Safari plays nothing else."""
+    (tmp_path / "theme.toml").write_text('sound = "win.mp3"\n')
+    (tmp_path / "win.mp3").write_bytes(SOUND)
+    stand = await sides(f'{FLOOR}\n[signage]\ntheme = "{tmp_path}/"')
+    (sound,) = re.findall('data-sound="([^"]*)"', (await stand.get("/signage")).text)
+    whole = await stand.get(sound)
+    assert (whole.status_code, whole.content) == (200, SOUND)
+    assert whole.headers["accept-ranges"] == "bytes"
+    size = len(SOUND)
+    for asked, first, last in (
+        ("0-1", 0, 1), ("5-", 5, size - 1), ("-3", size - 3, size - 1),
+        (f"9-{size * 2}", 9, size - 1), (f"-{size * 2}", 0, size - 1),
+    ):  # fmt: skip
+        part = await stand.get(sound, Range=f"bytes={asked}")
+        assert part.status_code == 206
+        assert part.headers["content-range"] == f"bytes {first}-{last}/{size}"
+        assert part.content == SOUND[first : last + 1]
+    for asked in (f"{size}-", "9-3", "-0"):
+        none = await stand.get(sound, Range=f"bytes={asked}")
+        assert (none.status_code, none.headers["content-range"]) == (416, f"bytes */{size}")
+    for other in ("bytes=0-1,4-5", "lines=0-1", "bytes=x"):
+        assert (await stand.get(sound, Range=other)).status_code == 200
 
 
 def test_another_look_is_another_version() -> None:
