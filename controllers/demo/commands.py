@@ -39,6 +39,12 @@ def demo(
             metavar="DIRECTORY", help="Data directory, which keeps the meters between runs."
         ),
     ] = Path("pitlink-data"),
+    signage: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A floor file whose [signage] is the look of the displays."
+        ),
+    ] = None,
     for_s: _Seconds = None,
     auto_floor: Annotated[
         bool,
@@ -62,7 +68,7 @@ def demo(
     round has the same result.
     """
     options = BotOptions(speed, for_s, STACK_OFTEN if stack_deck else STACK_EVERY)
-    if not run_demo(DemoOptions(options, tables, port, data, auto_floor, panel_port)):
+    if not run_demo(DemoOptions(options, tables, port, data, auto_floor, panel_port, signage)):
         raise typer.Exit(1)
 
 

@@ -16,9 +16,13 @@ from pathlib import Path
 from typing import Final
 
 import jinja2
+import msgspec
 
 from bonus.errors import UserError
+from meters.floor.branding import Branding
 from meters.floor.floor_file import Floor, Link, Table, read_own_floor
+from meters.floor.themes import BUILT_IN
+from meters.floor.toml_errors import read_file, read_toml
 
 FLOOR_FILE: Final = "demo-floor.toml"
 PANEL_TABLE: Final = "TCP-00"
@@ -28,24 +32,28 @@ GAMES: Final = "games"
 """Files of the games of the house, in the data directory."""
 
 LINKS: Final = 3
+_SIGNAGE: Final = '[signage.wording]\nfoot = "Must be 21 · 1-800-GAMBLER"'
 _CHAPTER_ASSET: Final = 104_200
 _HOUSE_ASSET: Final = 104_300
 """A table's asset number is one of these plus the number of the table."""
 
 
-def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
+def write_demo_floor(
+    data: Path, tables: int, port: int, signage: Path | None = None
+) -> tuple[Path, Floor]:
     """Write the floor file of a demonstration, and the files of its games of the house.
 
-    There are more than `tables` tables if earlier runs had more.
+    There are more than `tables` tables if earlier runs had more. The displays look as the file
+    `signage` says under ``[signage]``.
 
     Raises:
-        UserError: the data directory cannot be written to, or its floor file cannot be read.
+        UserError: the data directory cannot be written to, or a floor file cannot be read.
     """
     path = data / FLOOR_FILE
     _write_games(data / GAMES)
     if path.exists():
         tables = max(tables, len(_bot_tables(read_own_floor(path).link)))
-    text = _floor_text(data, *_shares(tables), port)
+    text = _floor_text(data, *_shares(tables), port, _signage_text(signage))
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -65,7 +73,7 @@ def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:
     return chapters[:chapter_tables] + house[:house_tables]
 
 
-def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int) -> str:
+def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int, signage: str) -> str:
     """Return the floor file: the chapters' odd tables are on the one-dollar link."""
     template = files("controllers.demo").joinpath("demo_floor.jinja").read_text(encoding="utf-8")
     environment = jinja2.Environment(  # noqa: S701  (TOML, not HTML)
@@ -73,12 +81,43 @@ def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int) -
     )
     return environment.from_string(template).render(
         port=port,
+        signage=signage,
         data=_quoted(str(data.absolute())),
         chapter_tables=chapter_tables,
         chapter_asset=_CHAPTER_ASSET,
         house_tables=house_tables,
         house_asset=_HOUSE_ASSET,
     )
+
+
+class _OwnFile(msgspec.Struct):
+    """A floor file, or a part of one. What else is in it does not matter here."""
+
+    signage: Branding
+
+
+def _signage_text(own: Path | None) -> str:
+    """Return the tables of the floor file for its displays. Paths of files are made absolute."""
+    if own is None:
+        return _SIGNAGE
+    _, raw, _ = read_toml(read_file(own, UserError), str(own), _OwnFile, UserError)
+    look = msgspec.convert(raw["signage"], dict[str, object])
+    for key in ("logo", "theme"):
+        if key in look and look[key] not in BUILT_IN:
+            look[key] = str((own.parent / str(look[key])).absolute())
+    return "\n".join(("[signage]", *(f"{key} = {_toml(value)}" for key, value in look.items())))
+
+
+def _toml(value: object) -> str:
+    match value:
+        case str():
+            return _quoted(value)
+        case list():
+            return f"[{', '.join(map(_toml, value))}]"
+        case dict():
+            inner = ", ".join(f"{key} = {_toml(each)}" for key, each in value.items())
+            return f"{{ {inner} }}"
+    return str(value)
 
 
 def _write_games(directory: Path) -> None:

@@ -57,7 +57,8 @@ class DemoOptions:
     """Options of a demonstration.
 
     `port` and `panel_port`, by default the next one, are on loopback. `data` keeps the meters
-    between runs. With `auto_floor`, a simulated floorperson validates the wins.
+    between runs. With `auto_floor`, a simulated floorperson validates the wins. `signage` is a file
+    with the look of the displays.
     """
 
     bots: BotOptions
@@ -66,6 +67,7 @@ class DemoOptions:
     data: Path
     auto_floor: bool
     panel_port: int | None = None
+    signage: Path | None = None
 
     @property
     def panel_at(self) -> int:
@@ -88,7 +90,9 @@ def run_demo(options: DemoOptions) -> bool:
         UserError: the data directory or the port is in use, or the service failed.
     """
     with _alone_in(options.data), _logging_to(options.data / "logs" / "tables.log"):
-        floor_file, floor = write_demo_floor(options.data, options.tables, options.port)
+        floor_file, floor = write_demo_floor(
+            options.data, options.tables, options.port, options.signage
+        )
         return run_agents(_Demo(options, floor_file, floor).run())
 
 

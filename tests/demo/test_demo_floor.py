@@ -94,6 +94,28 @@ def test_any_data_directory_can_be_written_down(tmp_path: Path, name: str) -> No
     assert floor.service.data == str(data)
 
 
+def test_the_displays_look_as_another_floor_file_says(tmp_path: Path) -> None:
+    brand = tmp_path / "brand.toml"
+    brand.write_text(
+        '[facility]\nname = "Otter Bay"\n[signage]\ntheme = "./house"\nlogo = "logo.svg"\n'
+        'languages = ["en", "es"]\ncelebrate_from = 2500\n'
+        'night = { starts = "02:00", ends = "08:00" }\n[signage.wording]\nfoot = "A \\"word\\""\n'
+    )
+    data = tmp_path / "data"
+    data.mkdir()
+    path, floor = write_demo_floor(data, 1, 8080, brand)
+    look = read_floor(path).signage
+    assert look == floor.signage
+    assert (look.theme, look.logo) == (str(tmp_path / "house"), str(tmp_path / "logo.svg"))
+    assert (look.languages, look.celebrate_from) == (("en", "es"), 2500)
+    assert look.night is not None
+    assert look.wording.foot == 'A "word"'
+    brand.write_text('[signage]\ntitel = "Jackpots"\n')
+    with pytest.raises(UserError, match=r"brand.toml:2: .*title"):
+        write_demo_floor(data, 1, 8080, brand)
+    assert write_demo_floor(data, 1, 8080)[1].signage.theme == "gold"
+
+
 def test_floor_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / FLOOR_FILE).write_text("nonsense")
     with pytest.raises(UserError, match=FLOOR_FILE):
