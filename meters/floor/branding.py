@@ -76,6 +76,9 @@ class Branding(Config, frozen=True, kw_only=True):
         night: when displays are darker.
         frame_origins: whose pages can show the signage in a frame, such as
             ``"https://player.example"``.
+        pays_address: an address of the house's web site with its paytables, such as
+            ``"https://casino.example/pays"``, of at most 53 characters. Displays show it as a QR
+            code beside the name of the house.
         wording: the house's own words.
     """
 
@@ -88,10 +91,15 @@ class Branding(Config, frozen=True, kw_only=True):
     celebrate_from: Annotated[int, msgspec.Meta(ge=0)] = 50_000
     night: Night | None = None
     frame_origins: tuple[str, ...] = ()
+    pays_address: str | None = None
     wording: BrandingText = BrandingText()
 
 
 _ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
+
+_ADDRESS: Final = re.compile(r"https?://[!-~]+")
+_ADDRESS_MAX: Final = 53
+"""Characters in a QR code of 29 by 29 squares: smaller ones a phone cannot read from a display."""
 
 FOOT_WIDTH_MAX: Final = 96
 """The width of the widest line at the bottom that displays can show, in small letters."""
@@ -152,6 +160,17 @@ def branding_problems(branding: Branding) -> Iterator[Problem]:
         if not _ORIGIN.fullmatch(origin):
             reason = f'{origin!r} is no origin: write "https://player.example", without a path'
             yield ("signage", "frame_origins", at), reason
+
+    address = branding.pays_address
+    if address is not None and not _ADDRESS.fullmatch(address):
+        reason = 'it is an address that a phone can open, such as "https://casino.example/pays"'
+        yield ("signage", "pays_address"), reason
+    elif address is not None and len(address) > _ADDRESS_MAX:
+        reason = (
+            f"it has {len(address)} characters: with more than {_ADDRESS_MAX}, a phone cannot read"
+            " its QR code at the size that it has on displays"
+        )
+        yield ("signage", "pays_address"), reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,7 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     hand: str = "Hand"
     wins: str = "Wins"
     envy: str = "Envy"
+    envy_bonus: str = "Envy Bonus"
     ace_king_queen: str = "Ace, king, queen of spades"
     other_royal: str = "Any other royal flush"
     highest_rule: str = "Highest hand only."

@@ -79,12 +79,14 @@ class Pays:
 class Winner:
     """A hand that wins a percentage of a meter. `whole` if it wins all of it.
 
-    `game` is empty if the winners are the same in every game that feeds the meter.
+    `game` is empty if the winners are the same in every game that feeds the meter. The cards are an
+    example unless they are `exact`.
     """
 
     game: str
     hand: str
     cards: tuple[str, ...]
+    exact: bool
     share: str
     whole: bool
 
@@ -157,7 +159,7 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
         if any(hand in pays.hands for pays in shown.values()):
             cells = tuple(cell for pays in shown.values() for cell in _cells(pays, hand))
             of_meter = any(part.meter for cell in cells for part in cell)
-            cards = _cards(hand, top.terms, examples=True) if of_meter else ()
+            cards = _cards(hand, top.terms) if of_meter else ()
             name = _name(hand, (each for pays in shown.values() for each in pays.hands), words)
             rows.append(PayRow(name, cards, cells))
     envy = tuple(envy for _, envy in columns)
@@ -172,6 +174,12 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
             rows.append(PayRow(title, (), (won, *(() for _ in columns[1:]))))
             rules.append(rule)
     return Pays(tuple(title for title, _ in columns), envy, tuple(rows), tuple(rules))
+
+
+def highest_envy(meters: Iterable[Meter]) -> int:
+    """Return the highest Envy Bonus of meters, in cents."""
+    terms = (meter.terms_in(game) for meter in meters for game in _games_of(meter))
+    return max((row.envy_cents for each in terms for row in each.rows.values()), default=0)
 
 
 def _name(hand: str, beside: Iterable[str], words: PatronWords) -> str:
@@ -222,7 +230,8 @@ def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ..
         Winner(
             "",
             words.ace_king_queen if hand == "mini_royal_spades" else _name(hand, hands, words),
-            _cards(hand, terms, examples=False),
+            _cards(hand, terms),
+            hand in _EXACT,
             words.share.format(percent=words.percent(percents[hand])),
             percents[hand] == 100,
         )
@@ -235,12 +244,9 @@ def _shown(terms: MeterTerms, wins: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.hand for hand, row in terms.rows.items() if wins[hand]))
 
 
-def _cards(hand: str, terms: MeterTerms, *, examples: bool) -> tuple[str, ...]:
-    found = _EXACT.get(hand, "")
-    if examples and not found:
-        of_three = "mini_royal" in terms.rows
-        found = (_EXAMPLES_OF_THREE if of_three else _EXAMPLES).get(hand, "")
-    return tuple(found.split())
+def _cards(hand: str, terms: MeterTerms) -> tuple[str, ...]:
+    examples = _EXAMPLES_OF_THREE if "mini_royal" in terms.rows else _EXAMPLES
+    return tuple((_EXACT.get(hand) or examples.get(hand, "")).split())
 
 
 def _merged(rankings: Iterable[Iterable[str]]) -> list[str]:

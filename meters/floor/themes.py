@@ -59,11 +59,11 @@ class ThemeColors(Config, frozen=True, kw_only=True):
 
     Attributes:
         ink: names and hands.
-        quiet: lesser words.
+        quiet: lesser words; between `ink` and your `accent` if you set only that.
         accent: titles and signs.
         stage: behind everything; also dims the background.
         glass: behind an amount.
-        bar: the line at the bottom.
+        bar: the line at the bottom; a darker shade of your `stage` if you set only that.
         bar_ink: its words.
         pending: the plaque of a win that waits.
         pending_ink: its words.

@@ -150,7 +150,7 @@ def _preview_route(floor: Floor, displays: DisplayState, page_version: str) -> H
     async def stream_preview(
         request: WebRequest, link: FromPath[str], preview: FromPath[Preview]
     ) -> Stream:
-        shown = PreviewDisplay(_find(floor, displays, link), preview)
+        shown = PreviewDisplay(_find(floor, displays, link), preview, floor.signage.celebrate_from)
         # It takes the place of a display, so that previews cannot keep displays out.
         place = displays.follow("", Watcher(site(client_of(request))))
         return event_stream(preview_events(shown, page_version, place), displays, place)

@@ -27,11 +27,11 @@ from meters.web.display_state import (
 from meters.web.streams import meter_events
 from meters.wire.messages import ControllerBeat, Jackpot
 
-Preview = Literal["hit", "pending", "closed", "unavailable"]
+Preview = Literal["hit", "share", "pending", "night", "closed", "unavailable"]
 
 _SECOND_S: Final = 1.0
 _SCRIPT: Final = {2: ("hit", 0), 13: ("validated", 0), 28: ("hit", 1), 37: ("validated", 1)}
-"""For ``hit``: the seconds of a turn at which one of two wins is hit or validated."""
+"""For ``hit`` and ``share``: the seconds of a turn at which one of two wins is hit or validated."""
 
 _TURN: Final = 48
 _STATES: Final = {"closed": "closed", "unavailable": "inoperable"}
@@ -61,12 +61,17 @@ def invented_cents(seed_cents: int) -> int:
 
 
 class PreviewDisplay:
-    """The invented display data of a link, second by second."""
+    """The invented display data of a link, second by second.
 
-    def __init__(self, link: Link, preview: Preview) -> None:
+    In a ``share``, parts of meters are won, of at least `celebrate_from` cents: one of the top
+    meter, which has the whole screen, and one of the last, which has light on its meter.
+    """
+
+    def __init__(self, link: Link, preview: Preview, celebrate_from: int) -> None:
         self.displays = DisplayState()
         self.displays.put_terms(link)
         self._link, self._preview = link, preview
+        self._part_cents = invented_cents(celebrate_from) if preview == "share" else 0
         self._numbers = itertools.count(1)
         self._turn, self._second = 0, 0
         by_id = {meter.meter_id: meter for meter in link.meter}
@@ -83,7 +88,7 @@ class PreviewDisplay:
     def pass_second(self) -> None:
         self._second += 1
         self._put_beat()
-        if self._preview != "hit" or not self._won:
+        if self._preview not in {"hit", "share"} or not self._won:
             return
         self._turn, second = divmod(self._second, _TURN)
         if second == 0:
@@ -116,7 +121,11 @@ class PreviewDisplay:
     def _put_win(self, event: str, number: int, *, news: bool = True) -> None:
         meter = self._won[number]
         terms = meter.terms
-        hand = next((hand for hand, row in terms.rows.items() if row.percent_of(meter.kind)), "")
+        percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
+        hands = sorted(filter(percents.get, percents), key=lambda hand: -percents[hand])
+        hand, amount = (hands or [""])[0], invented_cents(terms.seed_cents)
+        if self._part_cents:
+            hand, amount = (hands or [""])[-1], max(amount // 10, self._part_cents)
         win = {
             "event": event,
             "claim": f"preview-{self._turn}-{number}",
@@ -125,11 +134,12 @@ class PreviewDisplay:
             "position": 1,
             "item": jackpot_item(meter.kind),
             "hand": hand,
-            "amount": invented_cents(terms.seed_cents),
+            "amount": amount,
             "meter_after": terms.seed_cents,
             "at": now_text(),
         }
-        cards = WinningHand(tuple(_CARDS.get(hand, "").split()), 100)
+        percent = 10 if self._part_cents else 100
+        cards = WinningHand(tuple(_CARDS.get(hand, "").split()), percent)
         self.displays.put_jackpot(self._link.id, msgspec.convert(win, Jackpot), cards, news=news)
         self._put_meter(meter, terms.seed_cents, pending=event == "hit")
 

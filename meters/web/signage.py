@@ -15,17 +15,20 @@ from typing import Final, Literal, NamedTuple, get_args
 from urllib.parse import urlencode
 
 import msgspec
+import segno
 from litestar import MediaType, Response, get
 from litestar.exceptions import HTTPException, NotFoundException, ValidationException
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
+from markupsafe import Markup
 
 from bonus.display import coin_money, money, short_money
 from meters.floor.branding import (
     Branding,
     Language,
     Logo,
+    Night,
     foot_lines,
     read_logo,
     text_width,
@@ -33,7 +36,7 @@ from meters.floor.branding import (
 )
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.floor.patron_words import patron_words
-from meters.floor.paytable_text import meters_by_wager, pays_of, ranks_of, winners_of
+from meters.floor.paytable_text import highest_envy, meters_by_wager, pays_of, ranks_of, winners_of
 from meters.floor.themes import Theme, themes_of
 from meters.http.middleware import framed_by
 from meters.http.page_files import load_template
@@ -54,6 +57,7 @@ _TEMPLATE: Final = load_template("meters.web", "signage_page.html")
 _ADDRESSES: Final = load_template("meters.web", "signage_addresses.html")
 _STAGE: Final = load_template("meters.web", "signage_stage.html")
 _SIDES: Final = ("width", "height")
+_ALL_DAY: Final = Night(starts="00:00", ends="24:00")
 _PIXELS: Final = re.compile(r"[1-9][0-9]{1,4}")
 
 Shown = Literal["live", "closed", "unavailable"]
@@ -94,12 +98,13 @@ def signage_routes(
         languages = languages_of(floor.signage, lang)
         return Signage(floor, data, page_version, logo, themes, languages=languages)
 
+    addresses = functools.partial(_addresses, floor, page_version)
     page_at = functools.partial(
         get,
         media_type=MediaType.HTML,
         response_headers=framed_by(floor.signage.frame_origins),
         before_request=_stage(floor.signage, page_version),
-        exception_handlers={HTTPException: _addresses(floor, page_version)},
+        exception_handlers={HTTPException: _listing(addresses)},
     )
 
     @get("/")
@@ -108,8 +113,12 @@ def signage_routes(
 
     @page_at("/signage")
     async def show_floor(
-        transparent: FromQuery[str | None] = None, lang: FromQuery[str | None] = None
+        transparent: FromQuery[str | None] = None,
+        lang: FromQuery[str | None] = None,
+        preview: FromQuery[str | None] = None,
     ) -> str:
+        if preview is not None:
+            return addresses()
         links = tuple(map(displays.in_force, floor.link))
         return signage(lang).page(links, None, transparent=transparent is not None)
 
@@ -124,7 +133,8 @@ def signage_routes(
         page = signage(lang)
         shown = page.find(link)
         if preview is not None:
-            page = signage(lang, PreviewDisplay(shown, preview).displays)
+            invented = PreviewDisplay(shown, preview, floor.signage.celebrate_from)
+            page = signage(lang, invented.displays)
         if meter is not None:
             shown = _of_meter(shown, meter)
         return page.page((shown,), link, transparent=transparent is not None, preview=preview or "")
@@ -188,8 +198,19 @@ def sheets_of(languages: Sequence[Language]) -> list[str]:
     return [f"language_{each}.css" for each in languages if each in _WITH_SHEETS]
 
 
-def _addresses(
-    floor: Floor, page_version: str
+def _addresses(floor: Floor, page_version: str, wrong: str = "") -> str:
+    """Return the page with all addresses for displays, for a `wrong` one or without it."""
+    return _ADDRESSES.render(
+        version=page_version,
+        facility=floor.facility,
+        wrong=wrong,
+        links=floor.link,
+        previews=get_args(Preview),
+    )
+
+
+def _listing(
+    addresses: Callable[[str], str],
 ) -> Callable[[WebRequest, HTTPException], Response[str] | Response[ErrorBody]]:
     """Return what answers a browser's wrong address with the right ones."""
 
@@ -198,16 +219,21 @@ def _addresses(
     ) -> Response[str] | Response[ErrorBody]:
         if "text/html" not in request.headers.get("accept", ""):
             return on_http_error(request, error)
-        page = _ADDRESSES.render(
-            version=page_version,
-            facility=floor.facility,
-            message="; ".join(reasons_of(error)) or error.detail,
-            links=floor.link,
-            previews=get_args(Preview),
-        )
+        page = addresses("; ".join(reasons_of(error)) or error.detail)
         return Response(page, status_code=error.status_code, media_type=MediaType.HTML)
 
     return list_addresses
+
+
+@functools.lru_cache(maxsize=8)
+def _code_of(address: str | None) -> Markup:
+    """Return the drawing of an address as a QR code."""
+    if address is None:
+        return Markup()
+    drawn = segno.make_qr(address, error="l").svg_inline(
+        border=2, light="#fff", omitsize=True, svgclass="code"
+    )
+    return Markup(drawn)  # noqa: S704  (its text is not in the drawing)
 
 
 def _is_alone(links: tuple[Link, ...]) -> bool:
@@ -327,7 +353,15 @@ class Signage:
             game=self._game(links[0], table),
             foot=[unbroken(line) for line in foot_lines(self._words.foot)],
             foot_chars=_chars(*foot_lines(self._words.foot)),
+            code=_code_of(self._branding.pays_address) if not terms else "",
+            envy=self._envy(links) if not terms else "",
+            night=_ALL_DAY if preview == "night" else self._branding.night,
         )
+
+    def _envy(self, links: tuple[Link, ...]) -> str:
+        """Return the highest Envy Bonus of a page with one link."""
+        most = highest_envy(links[0].meter) if len(links) == 1 else 0
+        return self._words.limit.format(amount=short_money(most)) if most else ""
 
     @staticmethod
     def _game(link: Link, table: str) -> str:

@@ -210,6 +210,14 @@ SIGNAGE: Final = (
     Mistake(72, '"fit"', '"link"', "there is no rotate link: is links meant"),
     Mistake(73, "= 12\ncelebrate", "= 2\ncelebrate", "rotate_seconds is at least 3"),
     Mistake(74, "= 2500", "= 25.00", "celebrate_from is in cents, a whole number"),
+    *(
+        Mistake(75, "= 2500\n", f'= 2500\npays_address = "{address}"\n', reason)
+        for address, reason in (
+            ("casino.example/pays", 'that a phone can open, such as "https://casino.example/pays"'),
+            ("https://casino.example/a b", "that a phone can open"),
+            (f"https://casino.example/{'x' * 31}", "it has 54 characters: with more than 53"),
+        )
+    ),
     Mistake(69, 'title = "Jackpots"', 'titel = "Jackpots"', "is title meant"),
     Mistake(77, 'jackpot = "Jackpot"', 'jackpott = "Jackpot"', "is jackpot meant"),
     Mistake(78, '"Pending verification"', '""', "pending is empty"),

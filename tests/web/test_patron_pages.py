@@ -1,13 +1,18 @@
 """What patron pages offer besides amounts: a preview, frames, files, and a message."""
 
+import io
 import struct
 import zlib
 from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
+import matplotlib.image
 import msgspec
+import numpy
+import numpy.typing
 import pytest
+import zxingcpp
 from playwright.async_api import Browser, Page, expect
 
 from meters.web.display_state import VerifiedWin, WinsRow
@@ -17,6 +22,7 @@ from tests.web.conftest import Sides
 from tests.web.signage_page import MAIN, hold_time, opened, shows
 from tests.web.stand import FLOOR, Stand
 
+ALONE = FLOOR.replace('kind = "progressive"', 'kind = "progressive"\ntier = 3', 1)
 WIN = VerifiedWin(
     meter="progressive", table="TCP-03", hand_name="Mini-royal of spades", amount=151_234,
     percent=100, at="2026-11-20T15:55:00.000Z",
@@ -121,13 +127,19 @@ async def test_a_preview_shows_only_what_is_invented_under_a_band(page: Page, st
         [box["width"] / 2, box["height"] / 2],
     )
     assert top == "demonstration"
+    await page.goto(f"{stand.url}/signage/tcp-main?preview=share")
+    where = page.locator(".celebration-where")
+    await expect(where).to_have_text("Table T-1 wins 10% of the Hand Bonus <b>Grand</b>")
     for preview, shown in (
         ("closed", "closed"),
         ("unavailable", "unavailable"),
+        ("night", "live"),
         ("pending", "live"),
     ):
         await page.goto(f"{stand.url}/signage/tcp-main?preview={preview}")
         await expect(page.locator("body")).to_have_attribute("data-shown", shown)
+        dark = await page.evaluate("document.documentElement.style.getPropertyValue('--night')")
+        assert dark == ("0.4" if preview == "night" else "")
     await expect(page.locator('.note[data-kind="pending"]')).to_contain_text("$67,890.12")
     assert "TCP-77" not in await page.content()
     assert stand.displays.rows()[0].amount == 112_362
@@ -161,11 +173,72 @@ async def test_a_frame_of_a_listed_origin_has_one_meter_and_no_ground(
         await expect(page.locator(gone)).to_be_hidden()
     ground = await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert ground == "rgba(0, 0, 0, 0)"
-    height = await page.evaluate(
-        "parseFloat(getComputedStyle(document.querySelector('.amount')).fontSize)"
-    )
-    assert height > 90, "the amount fills the frame"
     assert (await stand.get("/signage/tcp-main?meter=none")).status_code == 404
+
+
+FILLED = """() => {
+  const [frame, amount, first, last] = [
+    ".glass", ".amount", ".wins .card:first-child", ".wins .card:last-child",
+  ].map((name) => document.querySelector(name)?.getBoundingClientRect());
+  const cards = last?.height ? last.right - first.left : 0;
+  const wide = Math.max(amount.width, cards) / frame.width;
+  const high = (amount.height + (first?.height ?? 0)) / frame.height;
+  return [Math.round(wide * 100), Math.round(high * 100)];
+}"""
+"""The shares of a meter's frame that its amount and its cards take, across and downwards."""
+
+FRAMES = (
+    (1920, 1080, "", 55, 55), (3840, 1080, "", 50, 55), (1080, 1920, "", 70, 35),
+    (800, 480, "", 55, 50), (640, 360, "&transparent", 60, 50),
+    (640, 180, "&transparent", 50, 50), (320, 90, "&transparent", 50, 50),
+    (400, 640, "&transparent", 65, 30),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("meter", ["progressive", "five_card_hand_bonus"])
+async def test_a_meter_that_is_alone_fills_its_frame(page: Page, sides: Sides, meter: str) -> None:
+    """Though it is of a lower rank, and its hand has no cards of its own."""
+    stand = await sides(ALONE)
+    stand.put(112_362, 7, meter=meter)
+    for width, height, query, across, down in FRAMES:
+        await page.set_viewport_size({"width": width, "height": height})
+        await opened(page, stand, f"/signage/tcp-main?meter={meter}{query}")
+        wide, high = await page.evaluate(FILLED)
+        assert wide >= across, (width, height, wide, high)
+        assert high >= down, (width, height, wide, high)
+
+
+async def test_a_phone_reads_the_way_to_the_paytables(page: Page, sides: Sides) -> None:
+    """At the smallest size at which displays show it; smaller ones and paytables do without."""
+    address = "https://www.keystonecasino.example/jackpots/pays"
+    stand = await sides(f'{FLOOR}\n[signage]\npays_address = "{address}"')
+    stand.put(112_362, 7)
+    await opened(page, stand)
+    code, words = page.locator(".code"), page.locator(".scan")
+    for width, height in ((1280, 720), (1920, 1080), (720, 1280), (3840, 1080)):
+        await page.set_viewport_size({"width": width, "height": height})
+        await expect(words).to_have_text("What each hand wins")
+        await expect(words).to_be_visible()
+        (found,) = zxingcpp.read_barcodes(pixels_of(await page.screenshot()))
+        assert found.text == address
+    for width, height in ((800, 480), (1920, 360), (390, 844)):
+        await page.set_viewport_size({"width": width, "height": height})
+        await expect(code).to_be_hidden()
+        await expect(words).to_be_hidden()
+    await page.goto(f"{stand.url}/signage/tcp-main/pays")
+    await expect(code).to_have_count(0)
+
+
+def pixels_of(png: bytes) -> numpy.typing.NDArray[numpy.uint8]:
+    return (matplotlib.image.imread(io.BytesIO(png))[:, :, :3] * 255).astype(numpy.uint8)
+
+
+async def test_marketing_finds_every_page_and_preview_in_one_list(stand: Stand) -> None:
+    answer = await stand.get("/signage?preview")
+    assert answer.status_code == 200
+    assert "no such page" not in answer.text
+    for address in ("/pit-2", "/tcp-main/pays", "/pit-2?preview=night"):
+        assert f'href="/signage{address}"' in answer.text
 
 
 async def test_the_meter_that_the_floor_file_ranks_first_is_the_top_one_everywhere(

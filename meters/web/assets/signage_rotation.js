@@ -8,6 +8,8 @@ import { lengthOf, words } from "./signage_words.js";
 const BULB_GAP = 39; // in parts of the screen, as --u in the style sheet
 const TITLE_LENGTHS = [24, 16]; // more characters have a smaller size
 const TABLE_TEXT = 0.0255; // a paytable is read from 1.5 m: the least size of its text, in shares of the shorter side
+const CARDS_COST = 0.85; // the share of its size that an amount keeps beside the cards of a hand
+const CARDS_LEAST = 1.6; // the width of such a card, in sizes of the text below
 const SVG = "http://www.w3.org/2000/svg";
 
 const wall = window.matchMedia("(min-width: 460px) and (min-height: 400px), (min-width: 1200px)");
@@ -68,21 +70,36 @@ const dressName = (meter) => {
   }
 };
 
+/* Return whether the cards of a hand lie below the amount. In a meter that is alone they do, also as
+   an example, if the amount is hardly smaller for it. */
+const hasRoomForCards = (meter, wins, isAlone) => {
+  const size = (element) => parseFloat(getComputedStyle(element).fontSize);
+  if (isAlone) {
+    const hand = wins.querySelector(".hand");
+    const amount = meter.querySelector(".amount");
+    const most = size(amount);
+    meter.toggleAttribute("data-cards", hand !== null && wins.clientHeight > 0);
+    return meter.hasAttribute("data-cards") && size(amount) > CARDS_COST * most && size(hand) > CARDS_LEAST * size(wins);
+  }
+  const { innerWidth, innerHeight } = window;
+  const height = meter.querySelector(".glass").clientHeight / Math.min(innerWidth, innerHeight);
+  return wins.querySelector(".hand:not(.sample)") !== null && height > (innerWidth > innerHeight ? 0.5 : 0.44);
+};
+
 /* Choose the form of the hands that win a meter: they have a line, or a row each, or the cards of the
    first lie above them. If it is tight, they have a narrow line. */
 const dressWins = (meter, isTight) => {
   const wins = meter.querySelector(".wins");
   const slot = meter.querySelector(".slot");
-  const glass = meter.querySelector(".glass");
+  const isAlone = meter.matches('.signage [data-links="1"] [data-count="1"] *');
   for (const name of ["data-wins", "data-rows", "data-cards"]) meter.removeAttribute(name);
   const hands = wins.querySelectorAll("li:not(.hand)").length;
-  const overflows = () => wins.scrollWidth > slot.clientWidth + 1 || wins.offsetHeight > slot.clientHeight + 1;
-  const { innerWidth, innerHeight } = window;
-  const height = glass.clientHeight / Math.min(innerWidth, innerHeight);
-  const least = innerWidth > innerHeight ? 0.5 : 0.44;
-  meter.toggleAttribute("data-cards", wins.querySelector(".hand") !== null && height > least);
+  const overflows = () => wins.scrollWidth > slot.clientWidth + 1
+    || Math.max(wins.offsetHeight, wins.scrollHeight) > slot.clientHeight + 1;
+  meter.toggleAttribute("data-cards", hasRoomForCards(meter, wins, isAlone));
   if (overflows()) {
-    const lies = meter.hasAttribute("data-cards") && height > 0.4 + 0.06 * hands && !isTight;
+    const height = meter.querySelector(".glass").clientHeight / Math.min(window.innerWidth, window.innerHeight);
+    const lies = meter.hasAttribute("data-cards") && (isAlone || height > 0.4 + 0.06 * hands) && !isTight;
     meter.toggleAttribute("data-cards", lies);
     if (lies || isTight || overflows()) meter.dataset.wins = isTight ? "tight" : "rows";
     if (meter.dataset.wins === "rows") meter.dataset.rows = Math.min(hands, 6);
