@@ -174,6 +174,7 @@ async def test_a_meter_has_its_wins_and_leads_to_their_rounds(full_room: FloorRo
     page = await full_room.signed_in("Flo", "history", bypass_csp=True)
     main = page.locator("main")
     await sees(main, "Reading 2 more days…")
+    await expect(page.get_by_role("link", name="CSV")).to_be_hidden()
     full_room.stand.history.unread = 0
     await expect(main).not_to_contain_text("Reading 2")
     await page.get_by_role("textbox", name="Gaming day").fill("2026-11-18")

@@ -34,7 +34,8 @@ const spanText = (picture) => say("{from} to {to}",
 /* The lowest amount without a house edge; the picture has this one if several wagers feed the meter. */
 const evenOf = ({ break_even: [first] }) => first ?? null;
 
-const Tools = ({ links, link, meter, day }) => {
+/* While days are still read, there is no spreadsheet: it would not be whole. */
+const Tools = ({ links, link, meter, day, isRead }) => {
   const choose = (event) => show("history", [event.target.value, day].filter(Boolean).join("/"));
   const chooseDay = (event) => show("history", [link, meter, event.target.value].filter(Boolean).join("/"));
   const now = `${link}/${meter}`;
@@ -50,7 +51,7 @@ const Tools = ({ links, link, meter, day }) => {
       <${Field} label=${say("Gaming day")} name="day" type="date" value=${day} onChange=${chooseDay} />
       ${day && html`<a class="button" href=${hrefOf("history", now)}>${say("Now")}</a>`}
       ${meter && html`
-        <a class="button" href=${`${pathOf(link, meter)}.csv${day && `?day=${day}`}`} download><${Icon} name="doc" />CSV</a>
+        <a class="button" href=${`${pathOf(link, meter)}.csv${day && `?day=${day}`}`} download data-unread=${isRead ? null : ""}><${Icon} name="doc" />CSV</a>
         <${PrintButton} />`}
     </form>`;
 };
@@ -163,7 +164,8 @@ export const History = ({ changes, of }) => {
     <h1 class="sr" tabindex="-1">${say("History")}</h1>
     <div class="panes history">
       <section class="pane charts" aria-label=${say("Pictures")}>
-        <${Tools} links=${links ?? []} link=${link} meter=${meter} day=${asked.day} />
+        <${Tools} links=${links ?? []} link=${link} meter=${meter} day=${asked.day}
+          isRead=${history && !unread.current} />
         <p class="nothing" role="status" hidden=${!status}>${status}</p>
         ${history && html`
           <${PaperTitle} title=${`${history.name} · ${history.link_name}`} />
