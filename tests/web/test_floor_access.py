@@ -81,7 +81,7 @@ async def test_every_view(room: FloorRoom) -> None:
     await expect(page.locator(".link").last).to_contain_text("Closed by Sue")
     await check_sizes()
     await page.locator(".link").last.get_by_role("link", name="Progressive").click()
-    for tab, there in (("Accounting", ".facts"), ("Log of the link", ".entries li")):
+    for tab, there in (("Accounting", ".facts"), ("Link log", ".entries li")):
         await press(page.locator(".of-meter"), tab)
         await expect(page.locator(f".of-meter {there}").first).to_be_visible()
         await check_sizes()

@@ -394,7 +394,7 @@ async def test_what_was_done_with_a_link_is_shown_with_its_seals(room: FloorRoom
         links.note("tcp-main", what, f"table:{table}", of, told, table, hand)
     page = await room.signed_in("Audrey", METER, "desk")
     shown = meter(page)
-    await press(shown, "Log of the link")
+    await press(shown, "Link log")
     acts = shown.locator(".entries li")
     await expect(acts).to_have_count(25)
     for at, texts in enumerate((

@@ -390,7 +390,7 @@ export const ClaimActs = ({ claim, me, done, payment, isPhone }) => {
       ${shown.filter((_, at) => !isRare(at))}
       ${hasSlip(claim) && !slipLeads && html`<${SlipLink} claim=${claim} label=${say("Slip")} />`}
       ${isPhone && rares.length > 0 && found.length > 2
-        ? html`<${Menu} id="rare" label=${say("More acts")} button=${say("More")}><div class="acts" data-closes="">${rare}</div><//>` : rare}
+        ? html`<${Menu} id="rare" kind="rare" label=${say("More acts")} button=${say("More")}><div class="acts" data-closes="">${rare}</div><//>` : rare}
       ${words ? html`<p class="why">${words}</p>` : then(claim) && html`<p class="why then">${then(claim)}</p>`}
     </div>`;
 };

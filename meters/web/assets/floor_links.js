@@ -135,7 +135,7 @@ const actEntry = (act) => ({
   about: [act.table, act.told, act.hand_record && say("claim {claim}", { claim: act.of })].filter(Boolean).join(" · "),
 });
 
-const TABS = [["parameters", say("Parameters")], ["accounting", say("Accounting")], ["done", say("Log of the link")]];
+const TABS = [["parameters", say("Parameters")], ["accounting", say("Accounting")], ["done", say("Link log")]];
 
 const MeterActs = ({ link, meter, canAct, done }) => {
   const off = whyNotChange(link);
