@@ -209,6 +209,10 @@ class Games(Mapping[str, Chapter]):
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy only the games of the house to another process, which has the chapters itself."""
+        return Games, ([(self._games[game], digest) for game, digest in self.digests.items()],)
+
     @cached_property
     def meters(self) -> GameMeters:
         return GameMeters.of(self._games.values())

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
-from zoneinfo import ZoneInfo
 
 import msgspec
 import typer
@@ -19,28 +18,12 @@ from bonus.printable import escape_unprintable
 from meters.floor.floor_file import ConfigOption, Floor, Link, read_own_floor
 from meters.process.clock import now
 from meters.process.console import PlainConsole, begin_bar, progress_bar
-from meters.process.csv_text import csv_text
 from meters.process.printing import print_error, print_json, print_text
-from meters.reports.accounting_documents import (
-    day_document,
-    jackpots_document,
-    month_document,
-    tables_document,
-)
-from meters.reports.accounting_rows import (
-    FIGURE_SHEET,
-    WIN_SHEET,
-    Figure,
-    day_figures,
-    figure_row,
-    table_figures,
-    win_figures,
-    win_row,
-)
+from meters.reports.accounting_reports import REPORTS, AccountingReport, table_report
+from meters.reports.accounting_rows import Figure
 from meters.reports.ledger_scan import (
     Choose,
     LedgerScan,
-    LinkScan,
     from_to,
     having_table,
     links_of,
@@ -128,7 +111,7 @@ def day(
     Example: **pitlink report day 2026-11-20 --pdf 2026-11-20.pdf --config floor.toml**
     """
     _Asked(config, link, meter, csv, pdf, paper, as_json).report(
-        lambda: one_day(parse_day(day, "DAY") if day else None), day_document, day_figures
+        lambda: one_day(parse_day(day, "DAY") if day else None), REPORTS["day"]
     )
 
 
@@ -156,7 +139,7 @@ def month(
     Example: **pitlink report month 2026-11 --csv november.csv --config floor.toml**
     """
     _Asked(config, link, meter, csv, pdf, paper, as_json).report(
-        lambda: one_month(parse_month(month) if month else None), month_document, day_figures
+        lambda: one_month(parse_month(month) if month else None), REPORTS["month"]
     )
 
 
@@ -183,7 +166,7 @@ def jackpots(
     Example: **pitlink report jackpots --from 2026-11-01 --to 2026-11-30 --config floor.toml**
     """
     _Asked(config, link, meter, csv, pdf, paper, as_json).report(
-        lambda: _between(first, last), jackpots_document, win_figures, wins=True
+        lambda: _between(first, last), REPORTS["jackpots"]
     )
 
 
@@ -211,10 +194,7 @@ def table(
     Example: **pitlink report table TCP-01 --from 2026-11-01 --config floor.toml**
     """
     _Asked(config, link, meter, csv, pdf, paper, as_json).report(
-        lambda: _between(first, last),
-        lambda floor, found, meters: tables_document(floor, found, meters, table),
-        lambda links, meters: table_figures(links, meters, table),
-        table=table,
+        lambda: _between(first, last), table_report(table), table=table
     )
 
 
@@ -240,29 +220,20 @@ class _Asked:
     as_json: bool
 
     def report(
-        self,
-        choose: Callable[[], Choose],
-        document_of: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument],
-        rows_of: Callable[[Sequence[LinkScan], Sequence[str] | None], Iterator[Figure]],
-        *,
-        table: str | None = None,
-        wins: bool = False,
+        self, choose: Callable[[], Choose], report: AccountingReport, *, table: str | None = None
     ) -> None:
-        """Print or write a report, of `document_of` for people, and `rows_of` for programs."""
+        """Print or write a report, as a document for people, and as rows for programs."""
         floor = read_own_floor(self.config)
         links = links_of(floor, self.link)
         meters = meters_of(links, self.meter)
         found = having_table(asyncio.run(_scan(floor, links, choose())), table)
-        document = document_of(floor, found, meters)
+        document = report.document_of(floor, found, meters)
         if self.csv:
-            zone = ZoneInfo(floor.facility.timezone)
-            columns, to_sheet = (WIN_SHEET, win_row) if wins else (FIGURE_SHEET, figure_row)
-            rows = (to_sheet(figure, zone) for figure in rows_of(found.links, meters))
-            _write_csv(self.csv, csv_text(columns, rows))
+            _write_csv(self.csv, report.csv(floor, found, meters))
         if self.pdf:
             _write(self.pdf, report_pdf(document, self.paper))
         if self.as_json:
-            print_json(_json(document, rows_of(found.links, meters)))
+            print_json(_json(document, report.rows_of(found.links, meters)))
         as_text = not (self.csv or self.pdf or self.as_json)
         if as_text:
             _print_document(document)

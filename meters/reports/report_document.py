@@ -129,6 +129,16 @@ class ReportDocument:
             for fault in (*part.problems, *part.variances)
         ]
 
+    @property
+    def closing(self) -> str:
+        """The sentence below all lists: what is signed, or why the report cannot be signed."""
+        if self.unsigned:
+            return _UNSIGNED[self.unsigned]
+        words = "The figures above are those of the ledger up to the entry named."
+        if any(part.variances for part in self.parts):
+            words = f"{words} The variances are explained in a separate document."
+        return words
+
 
 Format = Literal["letter", "a4"]
 
@@ -142,7 +152,7 @@ _FACT_MAX: Final = 2_000
 """Characters in one row of facts; a longer fact has several rows."""
 _GAP: Final = 5.0
 _LABEL: Final = 96.0
-_SIGNERS: Final = ("Prepared by: name, signature, date", "Reviewed by: name, signature, date")
+SIGNERS: Final = ("Prepared by: name, signature, date", "Reviewed by: name, signature, date")
 _UNSIGNED: Final = {
     "SO FAR": "The gaming day is not closed: these are the figures so far. Do not sign it.",
     "DOES NOT TIE": "This report has problems, which are listed above. Do not sign it.",
@@ -290,11 +300,8 @@ def _cells(
 def _signing(document: ReportDocument, inner: float) -> object:
     """Make the lines for signatures, or the text that says why the report cannot be signed."""
     if document.unsigned:
-        return paragraph(_UNSIGNED[document.unsigned], 9, bold=True, before=12)
-    words = "The figures above are those of the ledger up to the entry named."
-    if any(part.variances for part in document.parts):
-        words = f"{words} The variances are explained in a separate document."
-    return signing(_SIGNERS, inner, paragraph(words, 8.5, before=16), Spacer(0, 36))
+        return paragraph(document.closing, 9, bold=True, before=12)
+    return signing(SIGNERS, inner, paragraph(document.closing, 8.5, before=16), Spacer(0, 36))
 
 
 def signing(signers: Sequence[str], inner: float, *above: object) -> object:

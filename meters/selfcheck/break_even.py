@@ -1,22 +1,17 @@
 """The amounts of meters from which the house has no edge, counted in another process."""
 
 import asyncio
-import multiprocessing
-import os
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing.synchronize import Event
 from typing import Final, NamedTuple
 
 import msgspec
 
 from bonus.odds.odds_entries import OddsEntry
 from meters.floor.floor_file import Floor, Link, Meter
+from meters.process.other_process import in_other_process
 from meters.process.owned_tasks import OwnedTasks
-from meters.process.signals import begin_worker_process
 from meters.selfcheck.floor_offers import floor_offers
 from meters.selfcheck.odds_counting import count_entries
 
@@ -81,27 +76,8 @@ class BreakEvens:
             for offer in floor_offers(msgspec.structs.replace(self._floor, link=(link,)))
             if offer.tables and offer.tables.fed
         ]
-        # The count takes seconds, for which it would stop the service.
-        context = multiprocessing.get_context("spawn")
-        ended = context.Event()
-        pool = ProcessPoolExecutor(1, context, _begin_counting, (ended,))
-        try:
-            loop = asyncio.get_running_loop()
-            entries = await loop.run_in_executor(pool, count_entries, offers, "serve")
-        finally:
-            ended.set()  # a service that stops does not wait for the count
-            pool.shutdown(wait=False, cancel_futures=True)
+        entries = await in_other_process(count_entries, offers, "serve")
         return [one for meter in link.meter for one in _of_meter(link, meter, entries)]
-
-
-def _begin_counting(ended: Event) -> None:
-    begin_worker_process()
-    threading.Thread(target=_end_after, args=(ended,), daemon=True).start()
-
-
-def _end_after(ended: Event) -> None:
-    ended.wait()
-    os._exit(0)
 
 
 def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterator[CountedBreakEven]:

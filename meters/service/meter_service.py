@@ -49,6 +49,7 @@ from meters.mqtt.connection import (
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.process.logs import ThrottledLog
 from meters.process.owned_tasks import OwnedTasks
+from meters.reports.floor_reports import FloorReports
 from meters.selfcheck.break_even import BreakEvens
 from meters.selfcheck.software import SelfCheck
 from meters.service.link_publisher import LinkPublisher
@@ -170,6 +171,7 @@ class MeterService:
         self._tasks = OwnedTasks()
         break_evens = BreakEvens(floor, self._tasks)
         self._history = FloorHistory(floor, stores, break_evens.of, self._tasks)
+        self._reports = FloorReports(floor, [*stores.values()], self._tasks)
         self._table_states = TableStates(floor)
         self._online: dict[str, set[str]] = {link: set() for link in stores}
         self._link_acts = Links(self._links, self._online)
@@ -243,6 +245,7 @@ class MeterService:
             asks=self._asks,
             links=self._link_acts,
             history=self._history,
+            reports=self._reports,
             tables=self._table_states,
             changes=self._bell,
             user_directory=self.user_directory,

@@ -41,6 +41,7 @@ _CODES: Final[Mapping[int, Collection[str]]] = {
     429: ("locked_out", "slowed"),
     503: (
         "busy", "store_failed", "other_schema", "other_keys", "link_inoperable", "archive_failed",
+        "report_failed",
     ),
 }  # fmt: skip
 """The codes of refused acts and sign-ins by status; 404 is for ``unknown_``, 422 for all others."""
@@ -55,7 +56,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     413: "The request is too long.",
     415: "The request is not JSON.",
     429: "Sign-in is locked or slowed for a time, or too many event streams are open.",
-    503: "Redis or the link is not available, or too many users sign in now.",
+    503: "Redis or the link is not available, or too many users sign in or read reports now.",
 }
 _log = structlog.get_logger(__name__)
 

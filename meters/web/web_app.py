@@ -23,6 +23,7 @@ from meters.floor.floor_file import Floor
 from meters.http.page_files import asset_route
 from meters.http.request_limits import BODY_BYTES_MAX
 from meters.http.strict_requests import WebRequest, check_body, check_query
+from meters.reports.floor_reports import FloorReports
 from meters.users.operators_log import LogSeal
 from meters.users.users import UserDirectory
 from meters.web.claim_routes import ask_routes, claim_routes
@@ -31,6 +32,7 @@ from meters.web.error_answers import ERROR_ANSWERS
 from meters.web.history_routes import history_routes
 from meters.web.link_routes import link_routes
 from meters.web.patron_routes import patron_routes
+from meters.web.report_routes import report_routes
 from meters.web.security import COOKIE, FOR_ANYBODY, gate
 from meters.web.signage import signage_routes
 from meters.web.staff_pages import floor_page_route, load_assets, settle_routes
@@ -62,6 +64,7 @@ def create_app(
     asks: Asks,
     links: Links,
     history: FloorHistory,
+    reports: FloorReports,
     tables: TableStates,
     changes: ChangeSignal,
     user_directory: UserDirectory,
@@ -98,6 +101,7 @@ def create_app(
             *ask_routes(asks),
             *link_routes(links, user_directory),
             *history_routes(floor, history, tables, displays),
+            *report_routes(reports),
             *user_routes(user_directory, log_seal),
             *sign_in_routes(floor, user_directory),
             *change_routes(changes, tables.changed, user_directory, displays),

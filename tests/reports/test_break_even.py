@@ -28,7 +28,7 @@ async def test_a_count_that_failed_begins_again_after_some_time(
     async with OwnedTasks() as tasks:
         patient, counted = BreakEvens(FLOOR_FILE, tasks), BreakEvens(FLOOR_FILE, tasks, 0)
         with monkeypatch.context() as patch:
-            patch.setattr(break_even, "ProcessPoolExecutor", None)
+            patch.setattr(break_even, "in_other_process", None)
             assert await patient.of(LINK, LONG_S) == await counted.of(LINK, LONG_S) == ()
         assert await patient.of(LINK, LONG_S) == ()
         assert await counted.of(LINK, LONG_S)

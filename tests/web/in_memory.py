@@ -56,6 +56,8 @@ from meters.floor.floor_file import Floor, Link
 from meters.ledger.link_state import Act, EnvyAct
 from meters.ledger.table_corrections import AskAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
+from meters.reports.floor_reports import FloorReports, MadeReport, ReportDays, made_of
+from meters.reports.report_document import ReportDocument, ReportPart, ReportSection, columns
 from meters.web.streams import ChangeSignal
 
 AT: Final = "2026-11-20T02:14:07.250Z"
@@ -569,3 +571,28 @@ def _view(link: Link) -> LinkView:
         tables_offline=("TCP-04 (asset 104214)",), meters=meters, proposals=(),
         sealed_entry=12, seal="5ea1" * 16,
     )  # fmt: skip
+
+
+def long_report(rows: int) -> MadeReport:
+    """Return the report of an open day, with a list of this many rows and a sum."""
+    table = [(f"TCP-{number:02}", "1", "$1.00") for number in range(rows)]
+    listed = ReportSection(
+        "By table", columns("Table 1 | >Wagers 1 | >Wagered 1"), [*table, ("All", "9", "$9.00")], 1
+    )
+    facts = [("Gaming day", "Thursday, November 19, 2026"), ("Made", "2026-11-19 21:14:07 EST")]
+    part = ReportPart("tcp-main", "Three Card Poker Jackpot", [("Link", "tcp-main")], [listed])
+    return made_of(ReportDocument("Gaming day", "Keystone", facts, [part], "SO FAR"), "day\n")
+
+
+class ReportsInMemory(FloorReports):
+    """In-memory reports of two gaming days, which are all the same."""
+
+    def __init__(self) -> None:
+        """Use no floor."""
+
+    async def days(self) -> ReportDays:
+        return ReportDays(date(2026, 11, 18), date(2026, 11, 19))
+
+    async def report(self, name: str, days: str, within_s: float) -> MadeReport:
+        del name, days, within_s
+        return long_report(3)

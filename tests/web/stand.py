@@ -17,6 +17,7 @@ from meters.floor.floor_file import Floor, parse_floor
 from meters.floor.roles import Role
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
+from meters.reports.floor_reports import FloorReports
 from meters.service.service_metrics import Metrics
 from meters.store.user_keys import UserKeys
 from meters.users.operators_log import LogSeal
@@ -40,6 +41,7 @@ from tests.web.in_memory import (
     ClaimsInMemory,
     HistoryInMemory,
     LinksInMemory,
+    ReportsInMemory,
 )
 
 __all__ = ["AT", "CLAIM", "SMALL"]
@@ -109,6 +111,7 @@ class Stand:
         self.claims = ClaimsInMemory(self.bell)
         self.links = LinksInMemory(self.floor, self.bell)
         self.history = HistoryInMemory(self.floor)
+        self.reports: FloorReports = ReportsInMemory()
         self.tables = TableStates(self.floor)
         self.health = Vitals()
         self.metrics = Metrics(self.floor)
@@ -132,8 +135,8 @@ class Stand:
     def app(self) -> Litestar:
         return create_app(
             self.floor, self.displays, claims=self.claims, asks=self.asks,
-            links=self.links, history=self.history, tables=self.tables, changes=self.bell,
-            user_directory=self.user_directory,
+            links=self.links, history=self.history, reports=self.reports, tables=self.tables,
+            changes=self.bell, user_directory=self.user_directory,
             log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16),
             inoperable=self.health.inoperable, exposition=self.metrics.exposition,
         )  # fmt: skip

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import random
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -76,6 +77,8 @@ class DescribedApi:
             "name": [SPARE],
             "proposal": ["1", "P-1"],
             "meter": ["progressive", "five_card_progressive"],
+            "report": ["day", "table"],
+            "days": [f"{datetime.now(UTC):%Y-%m-%d}", "2026-11"],
             "entry": [str(entry) for entry in range(1, 40, 6)],
         }
 

@@ -114,7 +114,16 @@ async def test_each_language_fits_on_each_size(room: FloorRoom, language: str) -
     for size in SIZES:
         width, height = SIZES[size]
         await page.set_viewport_size({"width": width, "height": height})
-        for view in ("inbox", f"inbox/{ROYAL.claim}", "floor", "wins", "meters", "history", "find"):
+        for view in (
+            "inbox",
+            f"inbox/{ROYAL.claim}",
+            "floor",
+            "wins",
+            "meters",
+            "history",
+            "reports",
+            "find",
+        ):
             await page.goto(f"{room.stand.url}/floor#{view}")
             name = view.partition("/")[0]
             await expect(page.locator("main")).to_have_attribute("data-view", name)

@@ -82,6 +82,7 @@ _SETTLE: Final = "POST /api/v1/settlements"
 _IN_PATHS: Final = {
     "link": "pit-2", "claim": "c1", "ask": ASK.ask, "name": "Spare", "proposal": "P-0",
     "meter": "progressive", "entry": "15", "preview": "closed",
+    "report": "day", "days": "2026-11-19",
 }  # fmt: skip
 _OPEN: Final = Case(RouteAccess.ANYBODY)
 _GONE: Final = Case(RouteAccess.ANYBODY, status=404)
@@ -124,6 +125,9 @@ CASES: Final = {
     "GET /api/v1/floor/day": _SEEN,
     "GET /api/v1/floor/tables": _SEEN,
     "GET /api/v1/rounds": _SEEN,
+    "GET /api/v1/reports": _SEEN,
+    "GET /api/v1/reports/{report}/{days}": _SEEN,
+    "GET /api/v1/reports/{report}/{days}/rows.csv": _SEEN,
     "GET /api/v1/asks": Case(Right.WAITING),
     "POST /api/v1/asks/{ask}/confirm": Case(Right.DECIDE, {}, asked),
     "POST /api/v1/asks/{ask}/refuse": Case(Right.DECIDE, {"reason": "Deal on"}, asked),

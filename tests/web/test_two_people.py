@@ -50,8 +50,8 @@ class RealStand(Stand):
     def app(self) -> Litestar:
         return create_app(
             self.floor, self.displays, claims=self.pit.claims, asks=self.pit.asks,
-            links=self.pit.link_acts, history=self.history, tables=self.tables,
-            changes=ChangeSignal(), user_directory=self.user_directory,
+            links=self.pit.link_acts, history=self.history, reports=self.reports,
+            tables=self.tables, changes=ChangeSignal(), user_directory=self.user_directory,
             log_seal=lambda: LogSeal(sealed_entry=0, seal=""),
             inoperable=self.health.inoperable, exposition=self.metrics.exposition,
         )  # fmt: skip

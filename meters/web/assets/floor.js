@@ -11,6 +11,7 @@ import { Inbox, useInbox } from "./floor_inbox.js";
 import { Links } from "./floor_links.js";
 import { FloorView, useFloor } from "./floor_map.js";
 import { Receipts, clear } from "./floor_receipts.js";
+import { Reports } from "./floor_reports.js";
 import { hrefOf, useRoute } from "./floor_route.js";
 import * as session from "./floor_session.js";
 import { SignIn } from "./floor_sign_in.js";
@@ -28,6 +29,7 @@ const VIEWS = [
   { name: "wins", label: say("Wins"), icon: "handpay", right: "wins", View: Wins },
   { name: "meters", label: say("Meters"), icon: "gauge", right: "wins", View: Links },
   { name: "history", label: say("History"), icon: "chart", right: "wins", View: History },
+  { name: "reports", label: say("Reports"), icon: "doc", right: "wins", View: Reports },
   { name: "find", label: say("Find"), icon: "search", right: "wins", View: Find },
   { name: "people", label: say("People"), icon: "one", right: "users", View: Users },
 ];

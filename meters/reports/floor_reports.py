@@ -1,0 +1,211 @@
+"""The reports of `pitlink report` for the floor page.
+
+A report audits the ledgers: that takes time and memory, which the service needs for the tables. So
+another process makes it, one report at a time. The page asks for its spreadsheet a moment later.
+"""
+
+import asyncio
+import os
+import resource
+from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError
+from bonus.printable import escape_unprintable
+from meters.acts.act_refusals import ActError, store_failure_as_inoperable
+from meters.archive.archive_days import ArchiveFiles, day_of
+from meters.floor.facility import GamingDays
+from meters.floor.floor_file import Floor
+from meters.process.clock import now
+from meters.process.other_process import in_other_process
+from meters.process.owned_tasks import OwnedTasks
+from meters.reports.accounting_reports import REPORTS
+from meters.reports.ledger_scan import (
+    Choose,
+    LedgerScan,
+    one_day,
+    one_month,
+    parse_day,
+    parse_month,
+    scan_ledgers,
+)
+from meters.reports.report_document import SIGNERS, ReportDocument, ReportSection
+from meters.store.link_store import LinkStore
+from meters.store.redis_connect import open_redis
+
+_MADE_WITHIN_S: Final = 600.0
+_KEPT_S: Final = 30.0
+_MEMORY_BYTES_MAX: Final = 1 << 30
+_SHEET_BYTES_MAX: Final = 16_000_000
+_ROWS_MAX: Final = 500
+"""Rows of one list on the page: nobody reads more of them there."""
+
+_NICE: Final = 10
+_MONTH: Final = "2026-11"
+_BUSY: Final = "the report is being made, or another one before it: try again in a moment"
+_TOO_LONG: Final = (
+    "the report takes too much time or memory for a page: run `pitlink report` on a machine of the"
+    " services"
+)
+
+
+class ReportDays(msgspec.Struct, frozen=True):
+    """The first gaming day that can be reported, and the open one."""
+
+    first: date
+    open: date
+
+
+class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A report as a page.
+
+    `problems` are those of all its parts. `closing` is the sentence above the lines of `signers`;
+    there are none if nobody can sign. Without `has_sheet`, the spreadsheet is too long for a page.
+    """
+
+    document: ReportDocument
+    problems: Sequence[str]
+    closing: str
+    signers: Sequence[str]
+    has_sheet: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MadeReport:
+    """A `ReportPage` in JSON, and the spreadsheet, whose byte order mark makes Excel read UTF-8."""
+
+    page: bytes
+    sheet: bytes
+
+
+class FloorReports:
+    """Every method raises an `ActError` if it cannot answer, ``link_inoperable`` if Redis fails."""
+
+    def __init__(self, floor: Floor, stores: Sequence[LinkStore], tasks: OwnedTasks) -> None:
+        self._floor = floor
+        self._stores = stores
+        self._tasks = tasks
+        self._gaming_days = GamingDays.of_facility(floor.facility)
+        self._last: tuple[tuple[str, str], asyncio.Task[MadeReport]] | None = None
+        self._kept_until_s = 0.0
+
+    async def days(self) -> ReportDays:
+        """Return the days from the first one in the archive of this machine, or else in Redis."""
+        today = self._gaming_days.of(now())
+        with store_failure_as_inoperable():
+            opened = [await store.open_day() or today for store in self._stores]
+            begun = [await self._first_day(store) for store in self._stores]
+        return ReportDays(min([*filter(None, begun), *opened]), max(opened))
+
+    async def _first_day(self, store: LinkStore) -> date | None:
+        archive = ArchiveFiles(Path(self._floor.archive.directory), store.link.id)
+        for path in (await asyncio.to_thread(archive.paths))[:1]:
+            return date.fromisoformat(day_of(path))
+        for _, fields in await store.entries(0, 1):
+            return self._gaming_days.of(datetime.fromisoformat(fields["at"].decode()))
+        return None
+
+    async def report(self, name: str, days: str, within_s: float) -> MadeReport:
+        """Return a report of a gaming day, or of a month such as 2026-11.
+
+        Raises:
+            ActError: ``busy`` if it is not made within the time: it is then made for a later call.
+                ``unknown_report``, ``unknown_day``, ``bad_value``, ``report_failed``.
+        """
+        _choice(name, days)
+        asked, loop = (name, days), asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(within_s):
+                while True:
+                    last, making = self._last or (None, None)
+                    kept = last == asked and loop.time() < self._kept_until_s
+                    if making is None or (making.done() and not kept):
+                        making = self._tasks.start(self._make(*asked), f"report {name} {days}")
+                        last = asked
+                        self._last = asked, making
+                    await asyncio.wait({making})
+                    if last == asked:
+                        return making.result()
+        except TimeoutError:
+            raise ActError("busy", _BUSY) from None
+
+    async def sheet(self, name: str, days: str, within_s: float) -> bytes:
+        """Return the spreadsheet of a report, as `report` does."""
+        made = await self.report(name, days, within_s)
+        if not made.sheet:
+            raise ActError("report_failed", _TOO_LONG)
+        return made.sheet
+
+    async def _make(self, name: str, days: str) -> MadeReport:
+        try:
+            async with asyncio.timeout(_MADE_WITHIN_S):
+                return await in_other_process(make_report, self._floor, name, days)
+        except UserError as error:
+            raise ActError("unknown_day", str(error)) from None
+        except (TimeoutError, MemoryError, BrokenProcessPool):
+            raise ActError("report_failed", _TOO_LONG) from None
+        except (RedisError, OSError, ValueError) as error:
+            raise ActError("link_inoperable", f"the data cannot be read: {error}") from None
+        finally:
+            self._kept_until_s = asyncio.get_running_loop().time() + _KEPT_S
+
+
+def _choice(name: str, days: str) -> Choose:
+    """Return the days of a report, which the name of a day or of a month chooses."""
+    if name not in REPORTS:
+        raise ActError("unknown_report", f"there is no report {name}: {', '.join(REPORTS)}")
+    of_month = name == "month" or (name != "day" and len(days) == len(_MONTH))
+    try:
+        return one_month(parse_month(days)) if of_month else one_day(parse_day(days, "DAY"))
+    except UserError as error:
+        raise ActError("bad_value", str(error)) from None
+
+
+def make_report(floor: Floor, name: str, days: str) -> MadeReport:
+    """Make a report in a process of its own, which gets less of the machine than the service.
+
+    Raises:
+        UserError: no ledger has entries of these days.
+        RedisError, OSError, ValueError, MemoryError: the ledgers cannot be read.
+    """
+    os.nice(_NICE)
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES_MAX, resource.RLIM_INFINITY))
+    report, found = REPORTS[name], asyncio.run(_scan(floor, _choice(name, days)))
+    document, sheet = report.document_of(floor, found, None), report.csv(floor, found, None)
+    return made_of(document, sheet)
+
+
+async def _scan(floor: Floor, choose: Choose) -> LedgerScan:
+    async with open_redis(floor, only_reads=True, starts=False) as redis:
+        stores = [LinkStore(redis, link) for link in floor.link]
+        return await scan_ledgers(floor, stores, choose, now(), lambda _link, _done, _of: None)
+
+
+def made_of(document: ReportDocument, csv: str) -> MadeReport:
+    """Return a report for the page, without the rows of a list that are too many for it."""
+    parts = [replace(part, sections=[*map(_shortened, part.sections)]) for part in document.parts]
+    sheet = csv.encode("utf-8-sig")
+    page = ReportPage(
+        document=replace(document, parts=parts, summary=[*map(_shortened, document.summary)]),
+        problems=document.problems,
+        closing=document.closing,
+        signers=() if document.unsigned else SIGNERS,
+        has_sheet=len(sheet) <= _SHEET_BYTES_MAX,
+    )
+    return MadeReport(msgspec.json.encode(page), sheet if page.has_sheet else b"")
+
+
+def _shortened(section: ReportSection) -> ReportSection:
+    """Return a list with its first rows and its sums, in printable text."""
+    rows, note, sums = section.rows, section.note, len(section.rows) - section.sums
+    if sums > _ROWS_MAX:
+        more = f"{sums - _ROWS_MAX:,} more rows are not on this page: `pitlink report` prints them."
+        rows, note = [*rows[:_ROWS_MAX], *rows[sums:]], f"{more} {note}".strip()
+    return replace(section, rows=[tuple(map(escape_unprintable, row)) for row in rows], note=note)

@@ -1,0 +1,57 @@
+"""Routes for the reports of accounting."""
+
+from typing import Final
+
+from litestar import MediaType, Response, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import FromPath
+
+from meters.floor.roles import Right
+from meters.reports.floor_reports import FloorReports, ReportDays, ReportPage
+from meters.web.error_answers import refusals
+from meters.web.security import SESSION, needs, staff_read
+
+_SHOWN_WITHIN_S: Final = 6.0
+"""A page waits a little longer, and asks again."""
+
+_SAVED_WITHIN_S: Final = 60.0
+_READS: Final = (400, 401, 403, 404, 503)
+
+
+def report_routes(reports: FloorReports) -> list[HTTPRouteHandler]:
+    @staff_read("/api/v1/reports", Right.WINS, 401, 403, 503)
+    async def show_report_days() -> ReportDays:
+        """Show the first gaming day that this machine can report, and the open one."""
+        return await reports.days()
+
+    @get(
+        "/api/v1/reports/{report:str}/{days:str}",
+        opt=needs(Right.WINS),
+        security=SESSION,
+        media_type=MediaType.JSON,
+        responses={200: ResponseSpec(ReportPage, description="The report."), **refusals(*_READS)},
+    )
+    async def show_report(report: FromPath[str], days: FromPath[str]) -> Response[bytes]:
+        """Show the report `day`, `month`, `jackpots` or `table` as `pitlink report` prints it.
+
+        `days` is a gaming day, such as 2026-11-20, or a month, such as 2026-11. While the report is
+        being made, the error is ``busy``: ask again in some seconds.
+        """
+        made = await reports.report(report, days, _SHOWN_WITHIN_S)
+        return Response(made.page, media_type=MediaType.JSON)
+
+    @get(
+        "/api/v1/reports/{report:str}/{days:str}/rows.csv",
+        opt=needs(Right.WINS),
+        security=SESSION,
+        media_type="text/csv",
+        responses=refusals(*_READS),
+    )
+    async def show_report_csv(report: FromPath[str], days: FromPath[str]) -> Response[bytes]:
+        """Return the rows of a report as the spreadsheet that `pitlink report --csv` writes."""
+        sheet = await reports.sheet(report, days, _SAVED_WITHIN_S)
+        named = {"Content-Disposition": f'attachment; filename="{report}-{days}.csv"'}
+        return Response(sheet, media_type="text/csv", headers=named)
+
+    return [show_report_days, show_report, show_report_csv]
