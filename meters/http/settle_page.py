@@ -187,6 +187,7 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
     draws = {name for wager in chapter.wager if wager.draws for name in wager.names}
     items = [
         *rules.placings,
+        *amounts_cents,  # the kinds of the meters
         *(bonus.item for bonus in chapter.main_bonuses),
         *(item for item, kind in rules.meters.meter_of.items() if kind in amounts_cents),
     ]
