@@ -269,7 +269,7 @@ async ({ states, far, least }) => {
       const rim = document.querySelector(".marquee");
       const { top } = boxOf(rim);
       return {
-        top: top + parseFloat(getComputedStyle(rim, "::before").paddingTop) + 0.003 * short,
+        top: top + parseFloat(getComputedStyle(rim, "::before").paddingTop) + 0.004 * short,
         bottom: boxOf(document.querySelector(".fan")).top,
       };
     }],
@@ -299,7 +299,7 @@ async ({ states, far, least }) => {
         if (!seen(each) || lines(each.firstChild).length > 1) continue;
         const { top, bottom } = ink(each);
         const room = around(each);
-        if (top < room.top || bottom > room.bottom) {
+        if (top < room.top - 1 || bottom > room.bottom + 1) {
           say(`the marks of "${each.textContent}" reach out of their place`);
         }
       }
