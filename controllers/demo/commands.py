@@ -54,6 +54,13 @@ def demo(
         ),
     ] = True,
     stack_deck: _StackDeck = False,
+    tour: Annotated[
+        bool,
+        typer.Option(
+            "--tour",
+            help="Show one jackpot step by step, from the light to the audit; Enter goes on.",
+        ),
+    ] = False,
 ) -> None:
     """Run a complete simulated floor on this machine: signage, the floor page, a panel.
 
@@ -68,7 +75,10 @@ def demo(
     round has the same result.
     """
     options = BotOptions(speed, for_s, STACK_OFTEN if stack_deck else STACK_EVERY)
-    if not run_demo(DemoOptions(options, tables, port, data, auto_floor, panel_port, signage)):
+    demonstration = DemoOptions(
+        options, tables, port, data, auto_floor, panel_port, signage, tour=tour
+    )
+    if not run_demo(demonstration):
         raise typer.Exit(1)
 
 

@@ -380,7 +380,7 @@ async def run_bot(
     """
     stopping = stopping or asyncio.Event()
     bot = DealerBot(agent.layout, rng, stack_every=stack_every)
-    await _clear_table(agent)
+    await clear_table(agent)
     dealt = 0
     while not stopping.is_set() and (rounds is None or dealt < rounds):
         if not await agent.wait_live(1.0):
@@ -390,7 +390,7 @@ async def run_bot(
         if on_round is not None:
             on_round(played)
         if agent.table_state.phase not in {Phase.OPEN, Phase.HELD}:
-            await _clear_table(agent)
+            await clear_table(agent)
 
 
 async def end_rounds(
@@ -433,7 +433,7 @@ async def _play_out(
         return played
 
 
-async def _clear_table(agent: Agent) -> None:
+async def clear_table(agent: Agent) -> None:
     """Void a round and withdraw wagers that an earlier run or an error left at the table."""
     while agent.table_state.phase not in {Phase.OPEN, Phase.HELD}:
         answer = await agent.handle(encode_event(VoidPressed(reason="the simulation began anew")))

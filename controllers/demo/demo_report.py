@@ -23,8 +23,9 @@ def show_welcome(
     *,
     tables: int,
     auto_floor_after_s: float | None,
+    tour: bool,
 ) -> None:
-    """Say where to look, who to be and what to try first."""
+    """Say where to look, who to be and what to try first; what to try is the `tour`'s own."""
     # Each address has its own line and is never cut, so a person can click or copy it.
     for what, url in (
         ("The signage, as patrons see it", f"{base_url}/signage"),
@@ -32,6 +33,12 @@ def show_welcome(
         (f"The panel of {PANEL_TABLE}, where you deal", panel_url),
     ):
         console.print(f"{what}\n  ", Text(url, "bold"), sep="", soft_wrap=True)
+    if tour:
+        console.print(
+            f"\nThe tour follows one jackpot at {PANEL_TABLE}. What you do yourself counts."
+            " Ctrl-C ends it."
+        )
+        return
     validate = "validate it"
     if auto_floor_after_s is not None:
         validate += f" before a simulated colleague does, {auto_floor_after_s:.0f} s after the hit"
@@ -84,23 +91,31 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
     table.add_row("wins", f"{books.wins:,}", f"{ledger.wins:,}")
     table.add_row("won", money(books.won_cents), money(ledger.won_cents))
     console.print(table)
+    console.print("\nWhat was proven:")
     if report.balanced:
         console.print(
-            f"The ledger balances to the micro: {report.entries:,} entries replayed.", style="green"
+            "  The ledger balances to the micro, a ten-thousandth of a cent: every balance in Redis"
+            f" is exactly what its {report.entries:,} entries add up to.",
+            style="green",
         )
         return
-    console.print("The ledger DOES NOT BALANCE:", style="bold red")
+    console.print("  The ledger DOES NOT BALANCE:", style="bold red")
     for problem in report.problems:
-        console.print(f"  {problem}", soft_wrap=True)
+        console.print(f"    {problem}", soft_wrap=True)
 
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
-    settled = f"{counted(rounds.settled, 'round')} of all games settled again from wagers and cards"
+    settled = counted(rounds.settled, "round")
     if rounds.different:
-        console.print(f"{settled}: {rounds.different:,} HAD A DIFFERENT RESULT.", style="bold red")
+        found = f"  Of {settled} settled again, {rounds.different:,} HAD A DIFFERENT RESULT."
+        console.print(found, style="bold red")
     else:
-        console.print(f"{settled}, with the same results.", style="green")
-    console.print("To compare the results yourself (this prints nothing if they are equal):")
+        console.print(
+            f"  {settled} settled again from their wagers and cards, with the same results to the"
+            " cent.",
+            style="green",
+        )
+    console.print("\nTo compare the results yourself (this prints nothing if they are equal):")
     console.print(
         f"  {_own_command()} settle --config {quote(str(data / FLOOR_FILE))}"
         f" < {quote(str(data / ROUNDS_FILE))}"

@@ -5,6 +5,7 @@ import fcntl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,7 @@ from controllers.demo.demo_service import (
     demo_service,
 )
 from controllers.demo.resettlement import RoundFiles
+from controllers.demo.tour import Tour, TourPlace
 from controllers.panel.access import panel_key, panel_key_path
 from controllers.panel.panel_pages import serve_panel
 from meters.floor.floor_file import Floor
@@ -47,6 +49,8 @@ from meters.process.signals import interrupt, on_stop
 
 _FLOORPERSON_AFTER_S: Final = 20.0
 _FLOORPERSON_LEAST_S: Final = 1.0
+_FLOORPERSON_ON_TOUR_S: Final = 300.0
+"""On a tour, a person must have the time to read before a simulated one decides the win."""
 PORTS_MAX: Final = 65_535
 _SHOW_EVERY_S: Final = 1.0
 _LINE_EVERY_S: Final = 15.0
@@ -58,7 +62,7 @@ class DemoOptions:
 
     `port` and `panel_port`, by default the next one, are on loopback. `data` keeps the meters
     between runs. With `auto_floor`, a simulated floorperson validates the wins. `signage` is a file
-    with the look of the displays.
+    with the look of the displays. A `tour` ends the demonstration.
     """
 
     bots: BotOptions
@@ -68,6 +72,7 @@ class DemoOptions:
     auto_floor: bool
     panel_port: int | None = None
     signage: Path | None = None
+    tour: bool = False
 
     @property
     def panel_at(self) -> int:
@@ -80,6 +85,8 @@ class DemoOptions:
         """How long a win waits for the simulated floorperson; None for people."""
         if not self.auto_floor:
             return None
+        if self.tour:
+            return _FLOORPERSON_ON_TOUR_S
         return max(_FLOORPERSON_LEAST_S, _FLOORPERSON_AFTER_S / self.bots.speed)
 
 
@@ -106,6 +113,7 @@ class _Demo:
         self._metrics = AgentMetrics()
         self._meters: Sequence[MeterShown] = ()
         self._stopping = asyncio.Event()
+        self._tour: asyncio.Task[None] | None = None
 
     async def run(self) -> bool:
         on_stop(self._stop)
@@ -118,15 +126,16 @@ class _Demo:
             if not await self._start(service):
                 return True
             with RoundFiles.under(options.data) as rounds:
-                async with self._panel() as panel_url:
+                async with self._panel() as (agent, panel_url):
                     show_welcome(
                         self._console,
                         f"http://{LOOPBACK}:{options.port}",
                         panel_url,
                         tables=options.tables,
                         auto_floor_after_s=options.auto_floor_after_s,
+                        tour=options.tour,
                     )
-                    await self._play(service, rounds)
+                    await self._play(service, rounds, agent, panel_url)
         report = await audit(self._floor_file)
         show_summary(self._console, self._books, report)
         show_rounds(self._console, rounds, options.data)
@@ -137,6 +146,8 @@ class _Demo:
         if self._stopping.is_set():
             interrupt()
         self._stopping.set()
+        if self._tour is not None:
+            self._tour.cancel()
 
     async def _start(self, service: DemoService) -> bool:
         ready = asyncio.create_task(service.become_ready())
@@ -151,8 +162,8 @@ class _Demo:
         return True
 
     @asynccontextmanager
-    async def _panel(self) -> AsyncIterator[str]:
-        """Run the agent of the table that has no bot, and yield the URL that opens its panel."""
+    async def _panel(self) -> AsyncIterator[tuple[BookedAgent, str]]:
+        """Run the agent of the table that has no bot; yield it and the URL of its panel."""
         floor, port = self._floor, self._options.panel_at
         found = floor.find_table(PANEL_TABLE)
         if found is None:
@@ -173,11 +184,13 @@ class _Demo:
                 )
             ) as serving,
         ):
-            yield f"http://{LOOPBACK}:{port}/?key={key}"
+            yield agent, f"http://{LOOPBACK}:{port}/?key={key}"
             if serving.done():
                 serving.result()
 
-    async def _play(self, service: DemoService, rounds: RoundFiles) -> None:
+    async def _play(
+        self, service: DemoService, rounds: RoundFiles, own: BookedAgent, panel_url: str
+    ) -> None:
         """Let all tables play until the end or a `UserError` of the service, and end the rounds."""
 
         def write(agent: BookedAgent, played: RoundPlayed) -> None:
@@ -190,11 +203,34 @@ class _Demo:
         playing = playing_tables(self._floor, options.tables)
         async with booked_agents(self._floor, playing, self._books, self._metrics) as agents:
             ended = asyncio.create_task(service.ended())
-            showing = asyncio.create_task(self._show(service))
+            if options.tour:
+                tour = Tour(
+                    self._console,
+                    own,
+                    service.client,
+                    TourPlace(
+                        f"http://{LOOPBACK}:{options.port}",
+                        panel_url,
+                        options.data / "tour-slip.pdf",
+                    ),
+                    speed=options.bots.speed,
+                    on_round=partial(write, own),
+                )
+                showing = self._tour = asyncio.create_task(self._walk(tour))
+            else:
+                showing = asyncio.create_task(self._show(service))
             try:
                 await play_tables(agents, self._stopping, ended, options.bots, write)
             finally:
                 await cancel_all([showing])
+            if not showing.cancelled():
+                showing.result()
+
+    async def _walk(self, tour: Tour) -> None:
+        try:
+            await tour.walk()
+        finally:
+            self._stopping.set()
 
     async def _show(self, service: DemoService) -> None:
         """Show the progress: live on a terminal, elsewhere as a line at intervals."""

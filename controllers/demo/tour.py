@@ -1,0 +1,371 @@
+"""The tour of a demonstration: one jackpot at the panel's table, from its light to its audit.
+
+The devices' events go to the table's agent, and the acts of Flo and Fred to the service's HTTP as
+those of their pages do. What the visitor does meanwhile counts: a step that they took is not taken
+again.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from bonus.display import money
+from bonus.errors import UserError
+from bonus.rounds import Line
+from controllers.agent.agent import Agent, occurs
+from controllers.demo.dealer_bots import RoundPlayed, clear_table
+from controllers.demo.resettlement import RoundRecord
+from controllers.table.device_events import (
+    BettingLocked,
+    ChipsCounted,
+    DealerRead,
+    DeviceAnswer,
+    DeviceEvent,
+    HandRead,
+    SettlePressed,
+    WagerPlaced,
+    encode_event,
+)
+from controllers.table.state import Hand, Phase
+from meters.floor.facility import PUBLIC_PIN
+
+_POSITION: Final = 3
+_WAGER: Final = "progressive"
+_STAKE_CENTS: Final = 1_000
+_CARDS: Final = ["As", "Ks", "Qs"]
+_DEALER: Final = ["9c", "7d", "2h"]
+_DECIDES: Final = ("Flo", "Fred")
+_STEP_S: Final = 5.0
+_LOOK_EVERY_S: Final = 1.0
+_LIVE_WITHIN_S: Final = 30.0
+
+
+class _Claim(msgspec.Struct, frozen=True):
+    """What the tour needs of a claim; amounts are in cents."""
+
+    claim: str
+    table: str
+    order: str
+    amount: int
+    state: str
+    paid_from: str
+    envy_state: str | None = None
+    validated_by: str | None = None
+    paid_by: str | None = None
+    slip: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TourPlace:
+    """Where the visitor looks, and where the tour writes its payout slip."""
+
+    base_url: str
+    panel_url: str
+    slip: Path
+
+
+class Tour:
+    """Walks through the steps. Without a terminal, or after its input's end, they go on alone.
+
+    `on_round` receives the round, if the visitor played no part of it.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        agent: Agent,
+        client: httpx.AsyncClient,
+        place: TourPlace,
+        *,
+        speed: float,
+        on_round: Callable[[RoundPlayed], None],
+    ) -> None:
+        self._console = console
+        self._agent = agent
+        self._client = client
+        self._place = place
+        self._step_s = _STEP_S / speed
+        self._on_round = on_round
+        self._step = 0
+        self._headers: dict[str, dict[str, str]] = {}
+        self._typed = sys.stdin.isatty() and console.is_terminal
+
+    async def walk(self) -> None:
+        """Walk through the steps, until the last one or until the demonstration stops.
+
+        Raises:
+            UserError: the table or the service refused a step.
+        """
+        try:
+            async with asyncio.timeout(_LIVE_WITHIN_S):
+                await self._free_table()
+        except TimeoutError:
+            table = self._agent.layout.table
+            raise UserError(f"{table} is not free for the tour; see its panel for why") from None
+        await self._play()
+        await self._decide(await self._settle())
+
+    async def _free_table(self) -> None:
+        """End what an earlier tour or a visitor left at the table."""
+        for claim in await self._claims():
+            if claim.table == self._agent.layout.table:
+                await self._pay(await self._validate(claim))
+        await self._agent.wait_live()
+        while self._agent.table_state.phase is Phase.HELD:  # noqa: ASYNC110  (it has no event)
+            await asyncio.sleep(_LOOK_EVERY_S)
+        await clear_table(self._agent)
+
+    async def _play(self) -> None:
+        agent, panel = self._agent, self._place.panel_url
+        amount_cents = agent.layout.amount_cents(_WAGER)
+        if amount_cents is None:
+            raise UserError(f"{agent.layout.table} has no {_WAGER} wager for the tour")
+        await self._act(
+            WagerPlaced(
+                position=_POSITION, wager=_WAGER, amount_cents=amount_cents, patron="Visitor"
+            )
+        )
+        await self._tell(
+            "Light",
+            f"A patron puts {money(amount_cents)} on the progressive spot of position {_POSITION},"
+            " and its light goes on. The table lights it only while the service answers, so nobody"
+            " bets on a jackpot that is out of reach.",
+            panel,
+            lambda: self._is_past(Phase.OPEN),
+        )
+        await self._act(BettingLocked(), unless=lambda: self._is_past(Phase.OPEN))
+        await self._tell(
+            "Lock-out",
+            "The dealer says “no more bets” and presses the button. The wager is on disk at the"
+            " table and in the ledger: if a machine dies now, it is sent again and counts once.",
+            panel,
+            lambda: self._is_past(Phase.LOCKED),
+        )
+        chips = sum(not agent.layout.is_electronic(w.wager) for w in agent.table_state.wagers)
+        await self._act(ChipsCounted(count=chips), unless=lambda: self._is_past(Phase.LOCKED))
+        await self._tell(
+            "Chip count",
+            f"The dealer collects and counts the chips: {chips}, as many as the lights that were"
+            " lit. With any other count, the table accepts no card.",
+            panel,
+            lambda: self._is_past(Phase.DEALT),
+        )
+
+    async def _settle(self) -> _Claim:
+        agent = self._agent
+        await self._act(
+            HandRead(position=_POSITION, cards=_CARDS),
+            unless=lambda: bool(agent.table_state.hands) or self._is_past(Phase.DEALT),
+        )
+        await self._act(
+            DealerRead(cards=_DEALER),
+            unless=lambda: bool(agent.table_state.dealer) or self._is_past(Phase.DEALT),
+        )
+        await self._tell(
+            "Cards",
+            "Ace, king and queen of spades. The dealer enters cards, never an amount: the service"
+            " works out what they win, by the subsection of the law.",
+            self._place.panel_url,
+            lambda: self._is_past(Phase.DEALT),
+        )
+        dealt = agent.table_state
+        alone = dealt.hands == (Hand(_POSITION, tuple(_CARDS)),) and len(dealt.wagers) == 1
+        settled = await self._act(SettlePressed(), unless=lambda: self._is_past(Phase.DEALT))
+        hand_pays = [claim for claim in await self._claims() if claim.paid_from == "hand_pay"]
+        claim = next((each for each in hand_pays if each.table == agent.layout.table), None)
+        if claim is None:
+            raise UserError(
+                f"the round at {agent.layout.table} was played otherwise and has no win to show;"
+                " run the tour again"
+            )
+        if alone and dealt.dealer == tuple(_DEALER) and settled.lines:
+            self._on_round(RoundPlayed((), self._record(settled.lines)))
+        await self._tell(
+            "Win",
+            f"The meter is hit: {money(claim.amount)} leave it and belong to this win, to the cent,"
+            " and the table is held. The signage says that the win waits for its verification.",
+            f"{self._place.base_url}/signage",
+            lambda: self._is_decided(claim.claim, "pending"),
+        )
+        return claim
+
+    async def _decide(self, claim: _Claim) -> None:
+        floor = f"{self._place.base_url}/floor"
+        claim = await self._validate(await self._claim(claim.claim))
+        if claim.state == "rejected":
+            await self._tell(
+                "Rejected", "You rejected the win: its amount is back on the meter.", floor
+            )
+            return
+        await self._tell(
+            "Validation",
+            f"{claim.validated_by} looked at the cards on the table and validated the win. Who did"
+            " it, and when, stays in the ledger and in the operators' log.",
+            floor,
+            lambda: self._is_decided(claim.claim, "validated"),
+        )
+        await self._write_slip(claim)
+        await self._tell(
+            "Payout slip",
+            "The slip has the hand, the rule, the amount, and lines to sign. That it was printed,"
+            " and by whom, is recorded too.",
+            str(self._place.slip),
+            lambda: self._is_decided(claim.claim, "validated"),
+        )
+        claim = await self._pay(await self._claim(claim.claim))
+        await self._tell(
+            "Payment",
+            f"{claim.paid_by} recorded the payment with slip {claim.slip}, and the table is free."
+            f" {claim.validated_by} could not: nobody validates a hand pay and also pays it.",
+            floor,
+        )
+        await self._tell(
+            "Audit",
+            "Now the demonstration ends, replays its whole ledger and settles every round again"
+            " from its cards, this one too. It trusts nothing that it has stored.",
+            "the last lines here",
+        )
+
+    def _is_past(self, phase: Phase) -> bool:
+        phases = list(Phase)
+        return phases.index(self._agent.table_state.phase) > phases.index(phase)
+
+    async def _act(
+        self, event: DeviceEvent, unless: Callable[[], bool] = lambda: False
+    ) -> DeviceAnswer:
+        """Send a device event, `unless` the visitor made it needless."""
+        if unless():
+            return DeviceAnswer(event=None, ok=False)
+        answer = await self._agent.handle(encode_event(event))
+        if not answer.ok and answer.error and not unless():
+            raise UserError(
+                f"{self._agent.layout.table} refused the tour's next step: {answer.error.message}."
+                " Void the round at its panel and run the tour again"
+            )
+        return answer
+
+    def _record(self, lines: tuple[Line, ...]) -> RoundRecord:
+        layout = self._agent.layout
+        wagers = {"ante": _STAKE_CENTS, "play": _STAKE_CENTS, _WAGER: layout.amount_cents(_WAGER)}
+        hand = {"position": _POSITION, "patron": "Visitor", "cards": _CARDS, "folded": False}
+        fields = {
+            "game": layout.game,
+            "paytables": dict(layout.paytables),
+            "positions": [{**hand, "wagers": wagers}],
+            "dealer": _DEALER,
+        }
+        items = layout.rules.meters.meter_of.keys()
+        return RoundRecord(fields, layout.terms, lines, items, layout.games)
+
+    async def _validate(self, claim: _Claim) -> _Claim:
+        if claim.state != "pending":
+            return claim
+        return await self._ask("Flo", claim, "validate")
+
+    async def _pay(self, claim: _Claim) -> _Claim:
+        """Pay a validated hand pay as the one of Flo and Fred who did not validate it."""
+        if claim.state != "validated" or claim.paid_from != "hand_pay":
+            return claim
+        payer = next(name for name in _DECIDES if name != claim.validated_by)
+        owed = claim.envy_state == "validated"
+        slip = f"TOUR-{claim.order}"
+        return await self._ask(payer, claim, "pay", {"slip": slip, "envy_paid": owed})
+
+    async def _ask(
+        self, name: str, claim: _Claim, act: str, body: dict[str, object] | None = None
+    ) -> _Claim:
+        """Decide a claim as a user; if it was decided meanwhile, return it as it is now."""
+        try:
+            answer = await self._http("POST", f"claims/{claim.claim}/{act}", name, body or {})
+        except UserError:
+            now = await self._claim(claim.claim)
+            if now.state == claim.state:
+                raise
+            return now
+        return msgspec.json.decode(answer.content, type=_Claim)
+
+    async def _claims(self) -> tuple[_Claim, ...]:
+        """Return the undecided claims, and the validated hand pays, that hold tables."""
+        claims = msgspec.json.decode(
+            (await self._http("GET", "claims", "Flo")).content, type=tuple[_Claim, ...]
+        )
+        return tuple(claim for claim in claims if claim.state in {"pending", "validated"})
+
+    async def _claim(self, claim: str) -> _Claim:
+        answer = await self._http("GET", f"claims/{claim}", "Flo")
+        return msgspec.json.decode(answer.content, type=_Claim)
+
+    async def _is_decided(self, claim: str, state: str) -> bool:
+        return (await self._claim(claim)).state != state
+
+    async def _write_slip(self, claim: _Claim) -> None:
+        slip = await self._http("GET", f"claims/{claim.claim}/slip.pdf", "Flo")
+        try:
+            self._place.slip.write_bytes(slip.content)
+        except OSError as error:
+            raise UserError(f"the payout slip cannot be written: {error}") from None
+
+    async def _http(
+        self, method: str, path: str, name: str, body: dict[str, object] | None = None
+    ) -> httpx.Response:
+        """Ask the service as a user, who first signs in as their page does."""
+        try:
+            if name not in self._headers and path != "sign-in":
+                person: dict[str, object] = {"name": name, "pin": PUBLIC_PIN}
+                signed_in = await self._http("POST", "sign-in", name, person)
+                cookie = signed_in.headers["set-cookie"].partition(";")[0]
+                csrf = signed_in.json()["csrf"]
+                self._headers[name] = {"Cookie": cookie, "X-CSRF-Token": csrf}
+            answer = await self._client.request(
+                method, f"/api/v1/{path}", headers=self._headers.get(name), json=body
+            )
+        except httpx.HTTPError as error:
+            raise UserError(f"the service did not answer {name}: {error}") from None
+        if not answer.is_success:
+            raise UserError(f"the service refused {name}: {_reason(answer)}")
+        return answer
+
+    async def _tell(
+        self,
+        title: str,
+        words: str,
+        where: str,
+        taken: Callable[[], bool | Awaitable[bool]] = lambda: False,
+    ) -> None:
+        """Say a step, and wait for Enter, for the pause, or until the visitor took the next one."""
+        self._step += 1
+        self._console.print(Text(f"\n{self._step}. {title}", "bold"))
+        self._console.print(words, soft_wrap=False)
+        self._console.print("Look at ", Text(where, "bold"), sep="", soft_wrap=True)
+        if not self._typed:
+            await asyncio.sleep(self._step_s)
+            return
+        self._console.print("Enter goes on.", style="dim")
+        entered, loop = asyncio.Event(), asyncio.get_running_loop()
+        loop.add_reader(sys.stdin, entered.set)
+        try:
+            while not await occurs(entered, _LOOK_EVERY_S):
+                done = taken()
+                if done if isinstance(done, bool) else await done:
+                    self._console.print("You did the next step yourself.")
+                    return
+            if not os.read(sys.stdin.fileno(), 4096):
+                self._typed = False
+        finally:
+            loop.remove_reader(sys.stdin)
+
+
+def _reason(answer: httpx.Response) -> str:
+    try:
+        return str(answer.json()["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return answer.text[:400] or answer.reason_phrase
