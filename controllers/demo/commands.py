@@ -62,7 +62,7 @@ def demo(
         ),
     ] = False,
 ) -> None:
-    """Run a complete simulated floor on this machine: signage, the floor page, a panel.
+    """Run a whole simulated floor: signage, floor page, panel.
 
     The command starts a broker, a Redis server, the service, and bot tables. The tables play the
     three games of the chapters and two games of the house. You can deal at one more table. The
@@ -101,7 +101,7 @@ def bots(
         typer.Option(metavar="HOST:PORT", help="Address of all tables' /metrics for Prometheus."),
     ] = None,
 ) -> None:
-    """Let bots play at the tables of a floor file; the floor's broker and service must be running.
+    """Let bots play on a demonstration floor that runs.
 
     Each table has a real agent with an outbox and keys. The ledger keeps the bots' wagers, so the
     floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the end of the time stops the

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, TextIO
 
 import typer
 
-from bonus.errors import UserError
+from bonus.errors import UserError, nearest
 from bonus.printable import escape_in_json
 from controllers.agent.agent import Agent
 from controllers.agent.agent_metrics import AgentMetrics, serve_metrics
@@ -101,7 +101,8 @@ def table(
     floor = read_own_floor(config)
     found = floor.find_table(table)
     if found is None:
-        raise UserError(f"{config}: there is no table {table}")
+        known = [each.id for link in floor.link for each in link.table]
+        raise UserError(f"{config}: there is no table {table}{nearest(table, known)}")
     if renew_panel_key:
         replace_panel_key(panel_key_path(floor, table))
         print_text(f"{table}: the panel has a new key; restart its agent to use it")

@@ -47,7 +47,7 @@ def approve(
         ),
     ] = None,
 ) -> None:
-    """Approve the settings of the floor file that differ from the last approved ones.
+    """Approve the floor file, or what has changed in it since.
 
     Until the approval, a link is inoperable. One person approves the first floor file of an empty
     floor, for all links. Each later change takes two people: a new link, a meter, its tables, or an

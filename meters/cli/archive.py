@@ -31,6 +31,7 @@ from meters.process.console import PlainConsole, begin_bar, progress_bar
 from meters.process.private_files import make_private_directory
 from meters.selfcheck.opened_store import check_place, open_used_store
 from meters.store.link_store import LinkStore
+from meters.store.redis_connect import REDIS_TO_START
 
 _READ_EVERY_S: Final = 20 * 3600
 """Shortest time between two runs that read archive files completely.
@@ -57,14 +58,14 @@ def archive(
         ),
     ] = False,
 ) -> None:
-    """Write closed gaming days to files, and keep only the last `live_days` days in Redis.
+    """Write closed gaming days to files; Redis keeps the last ones.
 
     Each closed day of each link becomes one file in the directory under [archive] in the floor
     file. The file has lines of JSON, compressed with zstd. The command reads each new file back
     completely. The digest of each file includes the digest of the file of the day before. The
-    ledger records each digest. Then the command deletes the older days from Redis: their ledger
-    entries and their decided wins. `pitlink audit` and `pitlink report` read the deleted days from
-    the files.
+    ledger records each digest. Then the command deletes from Redis all but the last `live_days`
+    days: their ledger entries and their decided wins. `pitlink audit` and `pitlink report` read the
+    deleted days from the files.
 
     The command also compresses the older ledger entries that remain in Redis. Compressed entries
     need about a twentieth of the memory, and all programs read them as before.
@@ -88,7 +89,7 @@ def archive(
         with _alone(directory):
             asyncio.run(_archive(floor, directory, delete_expired=delete_expired, lost=lost))
     except RedisError as error:
-        raise UserError(f"Redis cannot be reached: {error}") from None
+        raise UserError(f"Redis cannot be reached: {error}{REDIS_TO_START}") from None
     except OSError as error:
         raise UserError(f"{directory} cannot be used: {error.strerror or error}") from None
 

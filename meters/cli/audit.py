@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import msgspec
 import typer
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from rich.box import SIMPLE
 from rich.table import Column, Table
@@ -26,6 +27,7 @@ from meters.process.printing import print_error, print_json, print_text
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.selfcheck.opened_store import open_used_store
 from meters.store.link_store import LinkStore
+from meters.store.redis_connect import REDIS_TO_START
 from meters.users.log_audit import LogAudit, LogCheckpointFile, LogFinding, LogMark
 from meters.users.log_macs import LogSecrets
 
@@ -67,7 +69,7 @@ def audit(
         bool, typer.Option("--json", help="Print one JSON object instead of a table.")
     ] = False,
 ) -> None:
-    """Replay every link's ledger, and check every balance exactly, to the micro.
+    """Replay every ledger, and check every balance to the micro.
 
     The audit reads the archive and the operators' log from their beginning. With --since or
     --since-last, it does not read the files of the days before, and it continues the audit of the
@@ -181,6 +183,8 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
             operators = await LogAudit(redis, LogSecrets.of(floor.service), checkpoint).run(seen)
             if lost := log_mark.problem(operators.entries, seen.entries):
                 operators = replace(operators, problems=(lost, *operators.problems))
+    except RedisConnectionError as error:
+        raise UserError(f"Redis cannot be reached: {error}{REDIS_TO_START}") from None
     except (RedisError, OSError, ValueError) as error:
         raise UserError(f"the data in Redis cannot be read: {error}") from None
     found = _Audited(findings, operators, unmarked)

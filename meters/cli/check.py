@@ -21,7 +21,7 @@ from meters.store.redis_connect import open_redis
 
 
 def check(config: ConfigOption) -> None:
-    """Check the programs, the floor file, and the servers and files that the floor file names.
+    """Check the programs, the floor file, its servers and files.
 
     The command prints one line for each check. It compares the programs with the digests that the
     wheel recorded. It compares the floor file with the last approved settings, and each ledger with

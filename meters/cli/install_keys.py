@@ -32,7 +32,7 @@ def install_keys(
     *,
     root: RootOption = SYSTEM,
 ) -> None:
-    """Install keys of `pitlink keys` for the programs of this machine.
+    """Install keys for the programs of this machine.
 
     Each program gets its own directory of keys, which nobody else can read. The places are those of
     the systemd units, of deploy/mosquitto.conf and of deploy/redis.conf:

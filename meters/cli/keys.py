@@ -68,7 +68,7 @@ def keys(
         ),
     ] = None,
 ) -> None:
-    """Make the keys by which the broker and Redis identify every program of the floor.
+    """Make the keys by which broker and Redis know every program.
 
     The floor has its own certificate authority. The authority signs a certificate for the broker,
     for Redis, for each worker of the service and for each table. Workers and tables also get a

@@ -71,7 +71,11 @@ def command_line(arguments: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    points = sorted(entry_points(group=_GROUP), key=lambda point: point.name)
+    order = [*_PANEL_OF]
+    points = sorted(
+        entry_points(group=_GROUP),
+        key=lambda point: order.index(point.name) if point.name in order else len(order),
+    )
     named = [point for point in points if point.name in arguments[:1]]
     for point in named or points:
         _add(app, point)
@@ -79,16 +83,27 @@ def command_line(arguments: Sequence[str]) -> typer.Typer:
 
 
 _HELP: Final = """\
-Linked progressive meters for casino table games.
+Linked progressive jackpots for casino table games.
 
-Tables send accepted wagers over MQTT to a meter service. The service keeps every meter and its
-ledger in Redis, and pays according to 58 Pa. Code.
+- See it: **pitlink demo --tour** shows a jackpot step by step, and needs nothing else.
 
-Start with **pitlink demo**, which needs nothing else: a whole floor with bot dealers, and
-a signage page to look at. A floor of your own is one TOML file: **pitlink check --config
-FLOOR.toml** checks it, **pitlink serve** runs its meters, and **pitlink table
-TABLE** runs one of its tables. **pitlink COMMAND --help** describes each command.
+- Write your floor as a TOML file: **pitlink check --config floor.toml** says what is wrong.
+
+- Run it: **pitlink serve**, and **pitlink table TABLE --panel** for each table. On a machine of
+  its own, **pitlink setup** installs both.
+
+**pitlink COMMAND --help** describes a command, with an example.
 """
+
+_PANELS: Final = {
+    "To see it": ("demo", "bots"),
+    "To set up a floor": ("setup", "check", "keys", "install-keys", "user", "approve"),
+    "To run it, and to look after it": ("serve", "table", "status", "audit", "archive", "restore"),
+    "For accounting and the regulator": ("report", "submit", "odds", "settle"),
+}
+"""The commands by who uses them, as the help of `pitlink` shows them."""
+
+_PANEL_OF: Final = {name: panel for panel, names in _PANELS.items() for name in names}
 
 
 def _add(app: typer.Typer, point: EntryPoint) -> None:
@@ -99,9 +114,9 @@ def _add(app: typer.Typer, point: EntryPoint) -> None:
         app.command(point.name, help=reason, context_settings=_ANY_ARGUMENTS)(_refusing(reason))
         return
     if isinstance(command, typer.Typer):
-        app.add_typer(command, name=point.name)
+        app.add_typer(command, name=point.name, rich_help_panel=_PANEL_OF.get(point.name))
     else:
-        app.command(point.name)(command)
+        app.command(point.name, rich_help_panel=_PANEL_OF.get(point.name))(command)
 
 
 def _refusing(reason: str) -> Callable[[], None]:

@@ -137,7 +137,7 @@ def odds(
         ),
     ] = False,
 ) -> None:
-    """Print the exact odds of every wager for every paytable.
+    """Print the exact odds of every wager and paytable.
 
     The house edge is an exact fraction, counted over every deal. It is a fraction of the wager or,
     for a main game, of the Ante. For a main game, the count assumes that the player follows the

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import msgspec
 import typer
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from rich.box import SIMPLE
 from rich.table import Table
@@ -44,6 +45,7 @@ from meters.reports.report_document import (
 )
 from meters.selfcheck.opened_store import open_used_store
 from meters.store.link_store import LinkStore
+from meters.store.redis_connect import REDIS_TO_START
 
 _STDOUT: Final = "-"
 _Link = Annotated[str | None, typer.Option("--link", metavar="LINK", help="Only this link.")]
@@ -71,7 +73,7 @@ report: Final = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Reports for accounting: a gaming day, a month, the wins, the tables.\n\nA gaming day"
+    help="Report a gaming day, a month, the wins or the tables.\n\nA gaming day"
     " begins at the floor file's `day_starts`, in the facility's time zone. A reading of the meters"
     " closes it. Each report audits the ledgers, archived and live, while it reads them, so its"
     " amounts are those of `pitlink audit`. If the audit finds a problem, the report begins with"
@@ -253,6 +255,8 @@ async def _scan(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerSc
                 return await scan_ledgers(
                     floor, stores, choose, now(), lambda link, *read: bars[link](*read)
                 )
+    except RedisConnectionError as error:
+        raise UserError(f"Redis cannot be reached: {error}{REDIS_TO_START}") from None
     except (RedisError, OSError, ValueError) as error:
         raise UserError(f"the data in Redis cannot be read: {error}") from None
 

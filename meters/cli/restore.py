@@ -61,7 +61,7 @@ def restore(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Restore the data that Redis has lost, from the archive and the tables' outboxes.
+    """Restore lost data, from the archive and the tables' outboxes.
 
     First stop every service and every agent. Start Redis on an empty directory, or on the newest
     copy of its own data. The command shows what it found and what it will do, and asks you to

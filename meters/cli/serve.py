@@ -47,7 +47,7 @@ def serve(
     log: LogOption = None,
     log_level: LogLevelOption = LogLevel.INFO,
 ) -> None:
-    """Run the meter service: intake, meters, ledger, claims and pages.
+    """Run the service: meters, ledger, wins and pages.
 
     The service runs until Ctrl-C or SIGTERM. Tables connect to it through the broker that the floor
     file names. The service logs to standard error.

@@ -28,7 +28,7 @@ def settle(
         typer.Option(metavar="DIR", help="The directory with the game files of the house."),
     ] = None,
 ) -> None:
-    """Settle rounds: read one JSON object per line, and write one settlement per line.
+    """Settle rounds, one a line, in JSON.
 
     The command reads rounds from standard input. It writes their settlements to standard output, in
     the same order. It needs no server. If a round cannot be settled, the command writes an error

@@ -122,7 +122,7 @@ def setup(
     ] = None,
     root: RootOption = SYSTEM,
 ) -> None:
-    """Install a floor on this machine: write its files, make its keys, start it and check it.
+    """Install a floor on this machine: files, keys, servers, units.
 
     The command asks what no floor file can guess. Each question has a default, and an option of the
     same meaning. Then it writes the floor file /etc/pitlink/floor.toml, the keys, and the

@@ -41,7 +41,7 @@ def submit(
     *,
     paper: Annotated[Format, typer.Option("--paper", help="The PDF's paper.")] = "letter",
 ) -> None:
-    """Write what a house files with its regulator for the games and links of a floor.
+    """Write what a house files with its regulator for a floor.
 
     The filing is a Rules Submission (58 Pa. Code 601a.2), together with the linked progressives
     (605a.8). The command writes it in two forms with the same contents: **submission.pdf** to sign

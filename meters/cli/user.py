@@ -40,7 +40,7 @@ user: Final = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Manage the users of the floor page: add, list, disable and enable them, and set PINs."
+    help="Manage the users of the floor page, and their PINs."
     "\n\nIt works with or without a running service. Users are never deleted, because the ledger"
     " names them.",
 )

@@ -90,6 +90,8 @@ def read_file(path: PathOfFile, refusal: type[UserError]) -> str:
     """
     try:
         data = path.read_bytes()
+    except FileNotFoundError:
+        raise refusal(f"{path}: there is no such file: check its path") from None
     except OSError as error:
         raise refusal(f"{path}: cannot be read: {error.strerror}") from None
     return text_of(data, path, refusal)

@@ -165,6 +165,11 @@ class Mqtt5Connection:
                 return await self._accepted
         except TimeoutError:
             raise BrokerError(f"the broker has not answered within {limit_s:g} s") from None
+        except ConnectionRefusedError:
+            raise BrokerError(
+                f"nothing listens at {address.host}:{address.port}: start the broker, or correct"
+                " `broker` in the floor file"
+            ) from None
 
     def _connect_packet(self) -> bytes:
         address = self._address

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 from cryptography import x509
 
-from bonus.errors import UserError
+from bonus.errors import UserError, nearest
 from meters.floor.floor_file import NOT_APPROVED, Floor
 from meters.floor.key_bundle import AUTHORITY_FILE, table_identity
 from meters.process.printing import print_text
@@ -156,7 +156,8 @@ def install_table(root: Path, table: str, keys: Path, floor_file: Path) -> None:
     floor = installed_floor(text, str(floor_file), of_table=True)
     found = floor.find_table(table)
     if found is None:
-        raise UserError(f"{floor_file}: there is no table {table}")
+        known = [each.id for link in floor.link for each in link.table]
+        raise UserError(f"{floor_file}: there is no table {table}{nearest(table, known)}")
     link, _ = found
     _check_bundle(keys, table_identity(link.id, table).username)
     files = ConfigFiles(root, lambda _: True)

@@ -31,6 +31,9 @@ from meters.store.redis_clients import (
 )
 from meters.store.user_keys import USERS_TAG
 
+REDIS_TO_START: Final = "; start it, or correct `redis` in the floor file"
+"""The end of a message that Redis cannot be reached."""
+
 _OF_ONE: Final = Limits(connections=16, answer_s=30, connect_s=5)
 _OF_PRIMARY: Final = Limits(connections=16, answer_s=3, connect_s=2)
 """The primary can be frozen or disconnected."""

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.floor.roles import RIGHTS, Right, in_words, roles_in_words
 from meters.process.printing import print_error
+from meters.store.redis_connect import REDIS_TO_START
 from meters.users.pins import check_pin
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
@@ -97,10 +98,12 @@ def plain_errors() -> Iterator[None]:
     except UsersError as error:
         raise as_user_error(error) from None
     except (RedisError, OSError) as error:
-        raise UserError(f"Redis cannot be reached: {error}") from None
+        raise UserError(f"Redis cannot be reached: {error}{REDIS_TO_START}") from None
 
 
 def as_user_error(error: UsersError) -> UserError:
     if error.code == "store_failed" and error.__cause__ is not None:
-        return UserError(f"Redis cannot be reached: {error.__cause__}")
+        return UserError(f"Redis cannot be reached: {error.__cause__}{REDIS_TO_START}")
+    if error.code == "wrong_name_or_pin":
+        return UserError(f"{error.message}: `pitlink user list` shows the names")
     return UserError(error.message)

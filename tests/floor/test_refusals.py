@@ -322,9 +322,9 @@ def test_a_file_that_is_no_floor_is_refused(tmp_path: Path, text: str, words: st
         read_floor(path)
 
 
-@pytest.mark.parametrize(("name", "reason"), [("none.toml", "No such file"), (".", "directory")])
+@pytest.mark.parametrize(("name", "reason"), [("none.toml", "no such file"), (".", "directory")])
 def test_no_file(tmp_path: Path, name: str, reason: str) -> None:
-    with pytest.raises(FloorError, match=f"cannot be read: .*{reason}"):
+    with pytest.raises(FloorError, match=reason):
         read_floor(tmp_path / name)
 
 

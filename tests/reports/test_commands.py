@@ -362,5 +362,5 @@ def test_an_unreachable_store_is_reported(tmp_path: Path) -> None:
     floor.write_text(FLOOR + section_text("[service]", redis="unix:///nowhere"))
     done = run_pitlink("report", "day", "--config", str(floor), cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith("pitlink: the data in Redis cannot be read")
+    assert done.stderr.startswith("pitlink: Redis cannot be reached")
     assert "Traceback" not in done.stderr
