@@ -180,11 +180,14 @@ class Line(
     """One line of a settlement, in the format of the public contract; sums are in cents.
 
     Attributes:
-        item: the name of the wager, or of a bonus paid with it.
-        hand: the hand that decided the item; None if no hand was turned up.
+        position: the position of the wager.
+        item: the name of the wager, or of a bonus paid with it. An Envy Bonus ends with ``_envy``,
+            a jackpot of one of several meters with ``_jackpot``.
+        hand: the hand that decided the item; left out if no hand was turned up.
         wagered: the amount of the wager on which the item is based.
         paid: the amount won.
         returned: the amount of the wager that is returned.
+        paid_from: left out if nothing is won.
         percent: the percentage of the meter that is won, as a text such as ``"12.5"`` if it is no
             whole number.
         rule: the subsection that decides the item.
@@ -256,7 +259,7 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Balances after a round, in cents."""
+    """The balances of a meter after a round, in cents; those that it does not have are left out."""
 
     amount: int
     reserve: int | None = None
@@ -264,6 +267,13 @@ class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SettlementText(msgspec.Struct, frozen=True):
+    """The settlement of a round.
+
+    Attributes:
+        lines: a line for each wager, and for each bonus that is paid, in paying order.
+        meters: each meter of the round after it.
+    """
+
     lines: tuple[Line, ...]
     meters: dict[str, MeterAfter]
 

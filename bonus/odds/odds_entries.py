@@ -25,6 +25,9 @@ import msgspec
 
 from bonus.law.paytables import Payout, read_payout
 
+DECIMALS: Final = frozenset({"house_edge", "element_of_risk"})
+"""Fractions that the JSON has as decimals too."""
+
 _PLACES: Final = 6
 _NONE: Final = Fraction()
 """The default of a fraction that an entry does not have; the JSON omits it."""
@@ -208,12 +211,22 @@ class OddsEntry(_Part, frozen=True):
     """Odds of a wager with one paytable.
 
     Attributes:
+        game: the game, as in the floor file.
+        wager: the wager; for a main game, its first one.
         paytable: its name in a Rules Submission; null if the chapter leaves no choice.
         house_edge: for a wager that feeds a meter, the meter is at its seed, and what the wager
             adds to it is lost.
         hit_frequency: the probability that the wager wins. For a main game: that the hand is played
             and at least one of the two wagers wins, without regard to bonuses. Draws do not count.
         hands: every hand, the highest first.
+        rule: the subsection with the paytable.
+        long_run: for a wager that feeds a meter.
+        strategy: the best strategy for the player, in words.
+        mixed: the hands that this strategy does not always play in the same way.
+        outcomes: the results against the dealer's hand.
+        break_even_meter: the lowest meter in cents without a house edge, by the wager in cents.
+        when_folding: for a player who folds a wager that a fold forfeits.
+        tiers: the odds of each meter that the wager feeds, if there are several.
         mini_royal: the paytable cell of an added mini-royal (649a.12(g)).
         reading: the reading under which hands are judged (reading F12).
         house_edge_by_wager: by the wager in cents, if the paytable has fixed sums;
@@ -282,7 +295,7 @@ def _with_decimals(value: object) -> object:
     found: dict[str, object] = {}
     for name, each in value.items():
         found[name] = _with_decimals(each)
-        if name in {"house_edge", "element_of_risk"}:
+        if name in DECIMALS:
             found[f"{name}_decimal"] = decimal(Fraction(each))
     return found
 

@@ -47,10 +47,22 @@ _Wagers = TypeVar("_Wagers")
 
 
 class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
-    """A position in the JSON of a round; the wagers are in cents.
+    """A position of a round.
 
-    Players often repeat their wagers, so they are decoded after the round, each text only once.
+    Attributes:
+        position: its number. 1 is farthest to the dealer's left.
+        patron: any text. Positions with the same text are one player, who gets no Envy Bonus from
+            their own hands, and has one share of a divided jackpot and one payout limit. Left out:
+            a player of its own.
+        cards: the cards of the hand. Leave them out if the hand was folded and collected.
+        folded: true if the player folded.
+        no_win: true if the dealer declared that the hand wins nothing.
+        wagers: the cents of each wager by its name, the wager after the deal (`play`, `raise`)
+            included. Left out: unknown, and other players still win Envy Bonuses for the hand.
+        fourth_card: Three Card Prime: the position's own fourth card, for its Pair Bonus.
     """
+
+    # Players often repeat their wagers, so they are decoded after the round, each text only once.
 
     position: int
     patron: Annotated[str, msgspec.Meta(min_length=1)] | None = None
@@ -62,14 +74,26 @@ class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_
 
 
 class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was drawn for the Five Card Hand Bonus; null for nothing.
+
+    Attributes:
+        magic_card: the card that was drawn.
+        lucky_position: the position that was drawn.
+    """
+
     magic_card: str | None = None
     lucky_position: LuckyPosition | None = None
 
 
 class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A meter in the JSON of a round, in cents, before settlement, with the round's contributions.
+    """A meter when settling begins, in cents, with the wagers of this round.
 
-    ``overflow`` is what the payout limit has kept out of the meter.
+    Attributes:
+        wager: the amount of its wagers.
+        amount: what it holds.
+        reserve: what its reserve holds, if it has one.
+        limit: its payout limit; null for none.
+        overflow: what this limit keeps out of it.
     """
 
     wager: Annotated[int, msgspec.Meta(le=10**9)]
@@ -88,6 +112,26 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
+    """A whole round. Any other field, or one that the game does not have, is refused.
+
+    A card is a rank ``23456789TJQKA`` and a suit ``cdhs``, such as ``Td``. Amounts are in cents.
+
+    Attributes:
+        game: ``three_card_poker``, ``three_card_prime``, ``four_card_prime`` or a game of the
+            house.
+        positions: the positions that play, in any order.
+        paytables: the choices of the table. A wager without its choice is not offered.
+        dealer: the dealer's cards. Leave them out for a void round.
+        community: the community cards, if a wager needs them: two in Three Card Poker.
+        pair_bonus_community_card: Three Card Prime: one fourth card for all Pair Bonus wagers. It
+            decides also where a position has its own.
+        all_six_card: Four Card Prime: the card of the All-Six Bonus.
+        draw: what was drawn for the Five Card Hand Bonus. Leave it out if nothing was.
+        meters: the meters that the round's wagers feed, by their kind.
+        irregularity: ``void``: every wager is returned. ``dealer_exposed``: a card of the dealer
+            was seen too early, and the chapter says what is still settled.
+    """
+
     game: str
     positions: list[_PositionOf[_Wagers]]
     paytables: msgspec.Raw = msgspec.Raw(b"{}")

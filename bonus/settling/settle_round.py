@@ -36,14 +36,24 @@ from bonus.settling.table_rules import TableRules
 from bonus.wagers import MICROS_PER_CENT
 
 
-class _Error(msgspec.Struct, frozen=True, omit_defaults=True):
+class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a round is refused.
+
+    Attributes:
+        code: the reason for programs.
+        message: the reason for people.
+        field: the field of the round that is wrong, if it is one.
+    """
+
     code: str
     message: str
     field: str | None = None
 
 
-class _Refused(msgspec.Struct, frozen=True):
-    error: _Error
+class RefusedRound(msgspec.Struct, frozen=True):
+    """The answer instead of a settlement."""
+
+    error: Refusal
 
 
 _ENCODER: Final = msgspec.json.Encoder()
@@ -87,7 +97,7 @@ def _settled(line: bytes, games: Games | None) -> bytes:
 
 def _refused(error: RoundError) -> bytes:
     """Return the answer for a round that cannot be settled; its message can quote the round."""
-    refused = _Refused(_Error(error.code, error.message, error.field))
+    refused = RefusedRound(Refusal(error.code, error.message, error.field))
     return escape_in_json(_ENCODER.encode(refused).decode()).encode() + b"\n"
 
 

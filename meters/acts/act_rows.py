@@ -42,11 +42,14 @@ class ActRow(FloorRow, frozen=True, kw_only=True):
     ``inoperable``, ``approve_first``, ``approve`` or ``restore``. For a table it is ``void`` after
     cards were entered, or ``result`` if a hand was entered again with other cards. For a decided
     correction request it is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable``
-    if somebody damaged the entry, which the audit reports. `of` is the id of the claim, the meter,
-    the proposal, the round or the link.
+    if somebody damaged the entry, which the audit reports.
 
-    `hand_record` is, for a decision on a claim, a name that all claims of the hand have in common;
-    empty for claims that are only in the archive.
+    Attributes:
+        what: the kind of the act.
+        of: the id of the claim, the meter, the proposal, the round or the link.
+        told: what was done, in words.
+        hand_record: for a decision on a claim, a name that all claims of the hand have in common;
+            empty for claims that are only in the archive.
     """
 
     entry: int

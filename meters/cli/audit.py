@@ -1,7 +1,7 @@
 """The `audit` command, which checks each link's ledger against the balances."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -138,6 +138,44 @@ LAST: Final = date.max
 """The last archived day up to which an earlier audit found a link correct."""
 
 
+class SealedLog(msgspec.Struct, frozen=True):
+    """The operators' log: its last entry, and SHA-256 over all entries."""
+
+    entries: int
+    seal: str
+
+
+class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of an audit, as `pitlink audit --json` prints it.
+
+    Attributes:
+        balanced: true if there is no problem.
+        entries: the number of audited ledger entries of all links.
+        links: for each link, `meters` has the accounts of each meter, in ten-thousandths of a cent.
+        since_entries: for each link, the number of the first entry that was audited.
+        seals: for each link, the digest over all entries up to the last one.
+        unmarked: links with entries in the ledger and no mark of the last entry in the data
+            directory.
+        totals: the money in each kind of account, of all links, in ten-thousandths of a cent.
+        variances: differences between the reading at the close of a gaming day and the ledger, and
+            payout slips that paid two claims, each after the id of its link.
+        notes: facts that are no fault, but that a reader of the ledger must know.
+        problems: the faults, in words.
+    """
+
+    balanced: bool
+    entries: int
+    links: Mapping[str, Mapping[str, Mapping[str, Mapping[str, int]]]]
+    since_entries: Mapping[str, int]
+    seals: Mapping[str, str]
+    operators_log: SealedLog
+    unmarked: Sequence[str]
+    totals: Mapping[str, int]
+    variances: Sequence[str]
+    notes: Sequence[str]
+    problems: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True)
 class _Audited:
     """What an audit found. `unmarked` links have entries in the ledger, and no ledger mark."""
@@ -212,19 +250,19 @@ def _json(found: _Audited) -> bytes:
     links, operators = found.links, found.operators
     totals = [asdict(finding.totals) for finding in links]
     return msgspec.json.encode(
-        {
-            "balanced": not found.problems,
-            "entries": sum(finding.entries for finding in links),
-            "links": {finding.link: {"meters": finding.meters} for finding in links},
-            "since_entries": {finding.link: finding.first for finding in links},
-            "seals": {finding.link: finding.seal for finding in links},
-            "operators_log": {"entries": operators.entries, "seal": operators.seal},
-            "unmarked": found.unmarked,
-            "totals": {name: sum(one[name] for one in totals) for name in totals[0]},
-            "variances": [f"{one.link}: {each}" for one in links for each in one.variances],
-            "notes": [f"{one.link}: {note}" for one in links for note in one.notes],
-            "problems": found.problems,
-        }
+        AuditResult(
+            balanced=not found.problems,
+            entries=sum(finding.entries for finding in links),
+            links={finding.link: {"meters": finding.meters} for finding in links},
+            since_entries={finding.link: finding.first for finding in links},
+            seals={finding.link: finding.seal for finding in links},
+            operators_log=SealedLog(operators.entries, operators.seal),
+            unmarked=found.unmarked,
+            totals={name: sum(one[name] for one in totals) for name in totals[0]},
+            variances=[f"{one.link}: {each}" for one in links for each in one.variances],
+            notes=[f"{one.link}: {note}" for one in links for note in one.notes],
+            problems=found.problems,
+        )
     )
 
 

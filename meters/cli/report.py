@@ -1,7 +1,7 @@
 """The commands of `pitlink report`: of a gaming day, a month, the wins, and the tables."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -327,15 +327,36 @@ def _write(path: Path, content: bytes) -> None:
     print_error(f"{path} is written")
 
 
+class ReportRows(msgspec.Struct, frozen=True, kw_only=True):
+    """A report, as `pitlink report --json` prints it.
+
+    Attributes:
+        report: the title of the report.
+        facts: what the top of the report says, by its heading.
+        links: the same of each link.
+        holds: true if there is no problem.
+        problems: why the report does not tie, and the variances, in words.
+        rows: the rows of the report: figures, or wins for `jackpots`.
+    """
+
+    report: str
+    facility: str
+    facts: Mapping[str, str]
+    links: Mapping[str, Mapping[str, str]]
+    holds: bool
+    problems: Sequence[str]
+    rows: Sequence[Figure]
+
+
 def _json(document: ReportDocument, figures: Iterator[Figure]) -> bytes:
     return msgspec.json.encode(
-        {
-            "report": document.title,
-            "facility": document.facility,
-            "facts": dict(document.facts),
-            "links": {part.link: dict(part.facts) for part in document.parts},
-            "holds": not document.problems,
-            "problems": document.problems,
-            "rows": list(figures),
-        }
+        ReportRows(
+            report=document.title,
+            facility=document.facility,
+            facts=dict(document.facts),
+            links={part.link: dict(part.facts) for part in document.parts},
+            holds=not document.problems,
+            problems=document.problems,
+            rows=list(figures),
+        )
     )

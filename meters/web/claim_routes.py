@@ -8,11 +8,10 @@ from typing import Annotated, Final
 import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
-from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
+from litestar.params import JSONBody, QueryParameter
 
 from meters.acts.claim_types import (
     ENTRIES_MAX,
-    PAGE_MAX,
     AskRow,
     ClaimRow,
     ClaimState,
@@ -27,16 +26,29 @@ from meters.floor.roles import Right
 from meters.http.strict_requests import WebRequest
 from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest, refusals
+from meters.web.parameters import (
+    AskedLink,
+    AskedMeter,
+    AskedSince,
+    AskedTable,
+    AskedUntil,
+    AskedWords,
+    AskId,
+    ClaimId,
+    MeterAwards,
+    NextWins,
+    PageSize,
+)
 from meters.web.payout_slip import slip_pdf
 from meters.web.security import (
     FOR_ANYBODY,
     NEEDS_PIN,
-    SESSION,
     Nothing,
     Signature,
     client_of,
     needs,
     person_of,
+    session_of,
     signer_of,
     staff_act,
     staff_read,
@@ -60,6 +72,8 @@ class Payment(Signature, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Reopening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Request to reopen a rejected win."""
+
     reason: Words
 
 
@@ -90,6 +104,8 @@ class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Declaration that the Envy Bonuses of a hand are not due."""
+
     reason: Words
 
 
@@ -123,18 +139,18 @@ def _reading_routes(
         return [without_names(row) for row in rows]
 
     @staff_read("/api/v1/claims/{claim:str}", Right.WINS, *_READS)
-    async def show_claim(claim: FromPath[str]) -> ClaimRow:
+    async def show_claim(claim: ClaimId) -> ClaimRow:
         """Return one claim, decided or not, with the evidence of its round (duty D16)."""
         return await claims.find(claim)
 
     @get(
         "/api/v1/claims/{claim:str}/slip.pdf",
         opt=needs(Right.WINS) | {NEEDS_PIN: True},
-        security=SESSION,
+        security=session_of(Right.WINS),
         responses=refusals(*_READS),
         media_type="application/pdf",
     )
-    async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
+    async def print_slip(claim: ClaimId, request: StaffRequest) -> Response[bytes]:
         """Return the payout slip of a win as a PDF of one page (duty D16).
 
         The operators' log records who printed it (duty D17), so a user whose session has lapsed
@@ -152,16 +168,18 @@ def _reading_routes(
     @staff_read("/api/v1/wins", Right.WINS, *_READS)
     async def search_wins(
         *,
-        link: FromQuery[str | None] = None,
-        meter: FromQuery[str | None] = None,
-        table: FromQuery[str | None] = None,
-        claim_state: Annotated[ClaimState | None, QueryParameter(name="state")] = None,
-        words: FromQuery[str | None] = None,
-        since: FromQuery[str | None] = None,
-        until: FromQuery[str | None] = None,
-        meter_awards: FromQuery[bool] = False,
-        before: FromQuery[str | None] = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 25,
+        link: AskedLink = None,
+        meter: AskedMeter = None,
+        table: AskedTable = None,
+        claim_state: Annotated[
+            ClaimState | None, QueryParameter(name="state", description="Only wins in this state.")
+        ] = None,
+        words: AskedWords = None,
+        since: AskedSince = None,
+        until: AskedUntil = None,
+        meter_awards: MeterAwards = False,
+        before: NextWins = None,
+        limit: PageSize = 25,
     ) -> WinPage:
         """List the wins, decided or waiting, that match a search, latest first (duty D16)."""
         return await claims.wins(
@@ -185,7 +203,7 @@ def _reading_routes(
 def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/claims/{claim:str}/validate", Right.DECIDE)
     async def validate_claim(
-        claim: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+        claim: ClaimId, data: JSONBody[Nothing], request: StaffRequest
     ) -> ClaimRow:
         """Validate a win (duty D8)."""
         person = request.user
@@ -193,7 +211,7 @@ def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
 
     @staff_act("/api/v1/claims/{claim:str}/reject", Right.DECIDE)
     async def reject_claim(
-        claim: FromPath[str], data: JSONBody[Rejection], request: StaffRequest
+        claim: ClaimId, data: JSONBody[Rejection], request: StaffRequest
     ) -> ClaimRow:
         """Reject a win, or request its rejection.
 
@@ -213,9 +231,7 @@ def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
         )
 
     @staff_act("/api/v1/claims/{claim:str}/pay", Right.DECIDE, 429)
-    async def pay_claim(
-        claim: FromPath[str], data: JSONBody[Payment], request: StaffRequest
-    ) -> ClaimRow:
+    async def pay_claim(claim: ClaimId, data: JSONBody[Payment], request: StaffRequest) -> ClaimRow:
         """Record the payment of a validated win, with the number of its payout slip.
 
         The user who records it must not be the person who validated the win (duty D4). Two users
@@ -238,7 +254,7 @@ def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
 def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/claims/{claim:str}/reopen", Right.DECIDE)
     async def reopen_claim(
-        claim: FromPath[str], data: JSONBody[Reopening], request: StaffRequest
+        claim: ClaimId, data: JSONBody[Reopening], request: StaffRequest
     ) -> ClaimRow:
         """Request to reopen a rejected win.
 
@@ -252,7 +268,7 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
 
     @staff_act("/api/v1/claims/{claim:str}/confirm", Right.DECIDE, 429)
     async def confirm_claim(
-        claim: FromPath[str], data: JSONBody[Confirmation], request: StaffRequest
+        claim: ClaimId, data: JSONBody[Confirmation], request: StaffRequest
     ) -> ClaimRow:
         """Confirm another user's request to reject a win, or to reopen a rejected win (duty D4).
 
@@ -263,7 +279,7 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
 
     @staff_act("/api/v1/claims/{claim:str}/withdraw", Right.DECIDE)
     async def withdraw_claim_request(
-        claim: FromPath[str], data: JSONBody[RequestWithdrawal], request: StaffRequest
+        claim: ClaimId, data: JSONBody[RequestWithdrawal], request: StaffRequest
     ) -> ClaimRow:
         """Withdraw a request to reject a win, or to reopen a rejected win."""
         person = request.user
@@ -271,7 +287,7 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
 
     @staff_act("/api/v1/claims/{claim:str}/correct-slip", Right.DECIDE)
     async def correct_slip(
-        claim: FromPath[str], data: JSONBody[SlipCorrection], request: StaffRequest
+        claim: ClaimId, data: JSONBody[SlipCorrection], request: StaffRequest
     ) -> ClaimRow:
         """Correct a payout slip's number; the wrong one stays in the ledger and unusable."""
         return await claims.correct_slip(
@@ -283,16 +299,14 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
 
 def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/claims/{claim:str}/pay-envy", Right.DECIDE)
-    async def pay_envy(
-        claim: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
-    ) -> ClaimRow:
+    async def pay_envy(claim: ClaimId, data: JSONBody[Nothing], request: StaffRequest) -> ClaimRow:
         """Record that the table has paid the owed Envy Bonuses for a hand."""
         person = request.user
         return await claims.decide_envy(claim, "pay_envy", person.name, setters=person.setters)
 
     @staff_act("/api/v1/claims/{claim:str}/reject-envy", Right.DECIDE)
     async def reject_envy(
-        claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
+        claim: ClaimId, data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
         """Declare Envy Bonuses as not due. They must be owed and not paid yet."""
         person = request.user
@@ -343,9 +357,7 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
         return await asks.asks()
 
     @staff_act("/api/v1/asks/{ask:str}/confirm", Right.DECIDE)
-    async def confirm_ask(
-        ask: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
-    ) -> AskRow:
+    async def confirm_ask(ask: AskId, data: JSONBody[Nothing], request: StaffRequest) -> AskRow:
         """Confirm the correction that the floor page showed (duty D17).
 
         If the dealer changes it, the table makes another request with another id.
@@ -353,9 +365,8 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
         return await asks.decide(ask, "confirm_correction", request.user.name)
 
     @staff_act("/api/v1/asks/{ask:str}/refuse", Right.DECIDE)
-    async def refuse_ask(
-        ask: FromPath[str], data: JSONBody[AskRefusal], request: StaffRequest
-    ) -> AskRow:
+    async def refuse_ask(ask: AskId, data: JSONBody[AskRefusal], request: StaffRequest) -> AskRow:
+        """Refuse the correction that a dealer asks for; the dealer can read the reason."""
         return await asks.decide(ask, "refuse_correction", request.user.name, reason=data.reason)
 
     return [list_asks, confirm_ask, refuse_ask]

@@ -69,7 +69,13 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class MeterRow(_Row, frozen=True):
-    """A meter as displays show it. Amounts are in cents, and `version` only increases."""
+    """A meter as displays show it. Amounts are in cents.
+
+    Attributes:
+        kind: the meter in the rules of its game.
+        wager: the amount of one of its wagers, in cents.
+        state: ``pending`` while a win of this meter waits for a floorperson.
+    """
 
     link: str
     meter: str
@@ -89,10 +95,14 @@ class MeterRow(_Row, frozen=True):
 
 
 class LinkRow(_Row, frozen=True):
-    """The last heartbeat of a link's service. `reason` is empty if the link operates.
+    """The last heartbeat of a link's service.
 
-    It has no network addresses, because everybody can see displays. `age_ms` is the age of the
-    heartbeat when the row is read.
+    Attributes:
+        reason: why the link is inoperable, without network addresses, because everybody can see
+            displays; empty if it operates.
+        beat: it rises with each heartbeat.
+        age_ms: the age of the heartbeat when the row is read, in milliseconds. It is 0 except in
+            the first event of a stream.
     """
 
     link: str
@@ -117,10 +127,15 @@ class WinningHand:
 class JackpotRow(_Row, frozen=True):
     """A win, or a decision on a win (duty D8), with its table. Amounts are in cents.
 
-    `hand_name` is the hand in words, `cards` are those that form it, and `percent` is the share of
-    the meter that was won; they are unknown if there are none. `news_ms` is the time for which
-    displays still celebrate the win, or show that it was validated; 0 for an old or rejected win,
-    or one that was decided long ago.
+    Attributes:
+        event: what happened to the win.
+        item: the wager that won.
+        hand_name: the hand in words.
+        meter_after: the meter after the win.
+        cards: the cards that form the hand; none if they are not known.
+        percent: the share of the meter that was won; null if it is not known.
+        news_ms: the time for which displays still celebrate the win, or show that it was validated,
+            in milliseconds; 0 for an old or rejected win, or one that was decided long ago.
     """
 
     link: str
@@ -158,9 +173,14 @@ class VerifiedWin(_Row, frozen=True):
 class WinsRow(_Row, frozen=True):
     """The validated wins of a link in the open gaming day, and the last one of its top meter.
 
-    A win that waits is not among them: it can still be rejected. `count` and `amount` (in cents)
-    are of all of them, and None if there are too many to count; `latest` has a few, the latest
-    first. `last` can be of an earlier day. It is the last win of the whole meter, if that is known.
+    A win that waits is not among them: it can still be rejected.
+
+    Attributes:
+        count: the number of these wins; null if there are more than 500.
+        amount: their sum in cents; null with `count`.
+        latest: a few of them, the latest first.
+        last: the last win of the link's highest meter, also of an earlier day: of the whole meter,
+            if that is known.
     """
 
     link: str

@@ -62,11 +62,14 @@ _log = structlog.get_logger(__name__)
 
 
 class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The text of an error: `code` for programs, and a plain `message` for people.
+    """The text of an error.
 
-    With the code ``locked_out`` or ``slowed``, `until` is the end of the wait, in UTC. `field`
-    names the wrong field of a round, such as ``positions[2].cards``, and `all` has every known
-    error of the round, this one first.
+    Attributes:
+        code: the reason for programs.
+        message: the reason for people.
+        until: the end of the wait, in UTC, with the code ``locked_out`` or ``slowed``.
+        field: the wrong field of a round, such as ``positions[2].cards``.
+        all: every known error of a round, this one first.
     """
 
     code: str
@@ -77,11 +80,23 @@ class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
+    """The answer of a request that is refused."""
+
     error: ErrorText
 
 
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
-    return {status: ResponseSpec(ErrorBody, description=_MEANINGS[status]) for status in statuses}
+    return {status: answer(ErrorBody, _meaning(status)) for status in statuses}
+
+
+def answer(kind: type[msgspec.Struct] | None, description: str) -> ResponseSpec:
+    # The framework would make examples of random letters.
+    return ResponseSpec(kind, generate_examples=False, description=description)
+
+
+def _meaning(status: int) -> str:
+    codes = ", ".join(f"`{code}`" for code in _CODES.get(status, ()))
+    return f"{_MEANINGS[status]} Codes: {codes}." if codes else _MEANINGS[status]
 
 
 def error_response(

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
-from litestar.params import FromPath, FromQuery, QueryParameter
+from litestar.params import QueryParameter
 
 from meters.acts.act_refusals import ActError
 from meters.acts.claim_types import ENTRIES_MAX
@@ -20,12 +20,30 @@ from meters.floor.floor_file import Floor
 from meters.floor.roles import Right
 from meters.web.display_state import DisplayState
 from meters.web.error_answers import refusals
-from meters.web.security import SESSION, needs, staff_read
+from meters.web.parameters import (
+    AskedClaim,
+    AskedDay,
+    AskedLink,
+    AskedSince,
+    AskedTable,
+    EntryNumber,
+    LinkId,
+    MeterId,
+)
+from meters.web.security import needs, session_of, staff_read
 from meters.web.table_states import FloorTables, TableStates
 
 ROUNDS_MAX: Final = 50
 _READS: Final = (400, 401, 403, 404, 503)
-_Entry = Annotated[int, QueryParameter(ge=0, le=ENTRIES_MAX)]
+
+
+def _entry(description: str) -> QueryParameter:
+    return QueryParameter(ge=0, le=ENTRIES_MAX, description=description)
+
+
+_After = Annotated[int, _entry("Only entries with a higher number.")]
+_Before = Annotated[int, _entry("Only entries with a lower number.")]
+_Count = Annotated[int, _entry("`count` of an earlier answer: only what changed since.")]
 
 
 def history_routes(
@@ -41,7 +59,7 @@ def history_routes(
 def _picture_routes(history: FloorHistory, days: GamingDays) -> list[HTTPRouteHandler]:
     @staff_read("/api/v1/links/{link:str}/meters/{meter:str}/history", Right.WINS, *_READS)
     async def show_meter_history(
-        link: FromPath[str], meter: FromPath[str], day: FromQuery[str | None] = None
+        link: LinkId, meter: MeterId, day: AskedDay = None
     ) -> MeterHistory:
         """Show the last 24 hours and the last 30 gaming days of a meter.
 
@@ -53,16 +71,19 @@ def _picture_routes(history: FloorHistory, days: GamingDays) -> list[HTTPRouteHa
     @get(
         "/api/v1/links/{link:str}/meters/{meter:str}/history.csv",
         opt=needs(Right.WINS),
-        security=SESSION,
+        security=session_of(Right.WINS),
         responses=refusals(*_READS),
         media_type="text/csv",
     )
     async def show_meter_history_csv(
-        link: FromPath[str], meter: FromPath[str], day: FromQuery[str | None] = None
+        link: LinkId, meter: MeterId, day: AskedDay = None
     ) -> Response[bytes]:
-        """Return the history of a meter as a spreadsheet: its amounts, contributions and wins.
+        """Return the history of a meter as a spreadsheet, with dollars and local times.
 
-        While the service still reads past days, it is refused with `busy`.
+        It has all wins, of which the history itself has the last 400. `picture` is `day` or
+        `month`; `figure` is `meter` (its amount at a time), `contributions` (of an hour or a gaming
+        day), `won`, or `missing` (a time that this machine cannot read). While the service still
+        reads past days, it is refused with `busy`.
         """
         found = await history.meter(link, meter, _day(day), whole=True)
         name = "-".join(filter(None, (link, meter, day)))
@@ -77,8 +98,12 @@ def _picture_routes(history: FloorHistory, days: GamingDays) -> list[HTTPRouteHa
         return await history.sparks()
 
     @staff_read("/api/v1/floor/day", Right.WINS, *_READS)
-    async def show_floor_day(day: FromQuery[str | None] = None) -> FloorDay:
-        """Show the wagers, waits, wins and payments of the open gaming day, or of a past one."""
+    async def show_floor_day(day: AskedDay = None) -> FloorDay:
+        """Show the wagers, waits, wins and payments of the open gaming day, or of a past one.
+
+        It has the wagers of each of the last 60 minutes, how long wins waited, and the wins of each
+        third of the gaming day that wait or were validated.
+        """
         return await history.floor_day(_day(day))
 
     return [show_meter_history, show_meter_history_csv, list_sparks, show_floor_day]
@@ -88,21 +113,27 @@ def _round_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
     @staff_read("/api/v1/rounds", Right.WINS, *_READS)
     async def list_rounds(
         *,
-        link: FromQuery[str | None] = None,
-        table: FromQuery[str | None] = None,
-        day: FromQuery[str | None] = None,
-        name: Annotated[str | None, QueryParameter(name="round", max_length=64)] = None,
-        since: FromQuery[str | None] = None,
-        claim: Annotated[str | None, QueryParameter(max_length=200)] = None,
-        after: _Entry = 0,
-        before: _Entry = ENTRIES_MAX,
-        limit: Annotated[int, QueryParameter(ge=1, le=ROUNDS_MAX)] = 25,
+        link: AskedLink = None,
+        table: AskedTable = None,
+        day: AskedDay = None,
+        name: Annotated[
+            str | None,
+            QueryParameter(name="round", max_length=64, description="The name of a round."),
+        ] = None,
+        since: AskedSince = None,
+        claim: AskedClaim = None,
+        after: _After = 0,
+        before: _Before = ENTRIES_MAX,
+        limit: Annotated[
+            int, QueryParameter(ge=1, le=ROUNDS_MAX, description="The most rows.")
+        ] = 25,
     ) -> RoundPage:
         """List the rounds of a table with progressive wagers, whether they won or not (D16).
 
         With `round`, it is the round with this name; with `since`, those from this time on; with
         `day`, those of this gaming day; else the last ones. With `claim`, it is the round of a win.
-        Archived days are read if the machine of the service has their files.
+        Archived days are read if the machine of the service has their files, one search at a time:
+        with a million entries in the file, this takes some seconds.
         """
         return await history.rounds(
             RoundQuery(
@@ -119,7 +150,7 @@ def _round_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
         )
 
     @staff_read("/api/v1/links/{link:str}/rounds/{entry:int}", Right.WINS, *_READS)
-    async def show_round(link: FromPath[str], entry: FromPath[int]) -> RoundView:
+    async def show_round(link: LinkId, entry: EntryNumber) -> RoundView:
         """Show one round: its wagers, cards, settlement, meters and decisions (D16, D17).
 
         `entry` is the number of one of its ledger entries.
@@ -135,7 +166,7 @@ def _table_route(
     floor: Floor, history: FloorHistory, tables: TableStates, displays: DisplayState
 ) -> HTTPRouteHandler:
     @staff_read("/api/v1/floor/tables", Right.WINS, 400, 401, 403, 503)
-    async def list_tables(since: _Entry = 0) -> FloorTables:
+    async def list_tables(since: _Count = 0) -> FloorTables:
         """List the states of all tables, or of those that changed since an earlier answer.
 
         The event stream of the floor page says `tables` when a state has changed.

@@ -8,22 +8,25 @@ from typing import Annotated, Final
 
 import msgspec
 from litestar.handlers import HTTPRouteHandler
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import JSONBody
 
 from meters.acts.act_rows import ActRow
-from meters.acts.claim_types import ENTRIES_MAX, PAGE_MAX, Words
+from meters.acts.claim_types import Words
 from meters.acts.link_view import LinkDone, LinkView
 from meters.acts.links import Links
 from meters.acts.meter_changes import Adjustment, ParameterChange, ProposalRow
 from meters.floor.roles import Right
 from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest
+from meters.web.parameters import EntriesBefore, LinkId, PageSize, ProposalId
 from meters.web.security import Nothing, Signature, signer_of, staff_act, staff_read
 
 _READS: Final = (400, 401, 403, 404, 503)
 
 
 class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Closing of a link."""
+
     reason: Words
 
 
@@ -49,17 +52,13 @@ def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
 
     @staff_read("/api/v1/links/{link:str}/acts", Right.WINS, *_READS)
     async def list_acts(
-        link: FromPath[str],
-        before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
+        link: LinkId, before: EntriesBefore = None, limit: PageSize = 50
     ) -> Sequence[ActRow]:
         """List what people did with a link, latest first (duty D17)."""
         return await links.acts(link, before, limit)
 
     @staff_read("/api/v1/links/last-done", Right.WINS, *_READS)
-    async def list_last_done(
-        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 5,
-    ) -> Sequence[LinkDone]:
+    async def list_last_done(limit: PageSize = 5) -> Sequence[LinkDone]:
         """List what was last done with each link: audited, read, archived, corrected (D17, D19)."""
         return await links.last_done(limit)
 
@@ -68,21 +67,18 @@ def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
 
 def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/links/{link:str}/close", Right.LINKS)
-    async def close_link(
-        link: FromPath[str], data: JSONBody[Closing], request: StaffRequest
-    ) -> LinkView:
+    async def close_link(link: LinkId, data: JSONBody[Closing], request: StaffRequest) -> LinkView:
         """Close a link. Its tables finish their open rounds but accept no new progressive wager."""
         return await links.close(link, request.user.name, data.reason)
 
     @staff_act("/api/v1/links/{link:str}/open", Right.LINKS)
-    async def open_link(
-        link: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
-    ) -> LinkView:
+    async def open_link(link: LinkId, data: JSONBody[Nothing], request: StaffRequest) -> LinkView:
+        """Open a closed link: its tables accept progressive wagers again."""
         return await links.open(link, request.user.name)
 
     @staff_act("/api/v1/links/{link:str}/approve", Right.LINKS)
     async def approve_link(
-        link: FromPath[str], data: JSONBody[Approving], request: StaffRequest
+        link: LinkId, data: JSONBody[Approving], request: StaffRequest
     ) -> LinkView:
         """Approve a link's settings in the floor file, as the page showed them (duty D12).
 
@@ -97,17 +93,14 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
 def _changing_routes(links: Links, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @staff_act("/api/v1/links/{link:str}/proposals", Right.LINKS, status_code=201)
     async def propose_change(
-        link: FromPath[str], data: JSONBody[ParameterChange | Adjustment], request: StaffRequest
+        link: LinkId, data: JSONBody[ParameterChange | Adjustment], request: StaffRequest
     ) -> ProposalRow:
         """Propose a change of a parameter or balance (D12, D15), for another to confirm (D4)."""
         return await links.propose(link, request.user.name, data, request.user.setters)
 
     @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/confirm", Right.LINKS, 429)
     async def confirm_change(
-        link: FromPath[str],
-        proposal: FromPath[str],
-        data: JSONBody[Signature],
-        request: StaffRequest,
+        link: LinkId, proposal: ProposalId, data: JSONBody[Signature], request: StaffRequest
     ) -> ProposalRow:
         """Make a change that somebody else proposed (duty D4).
 
@@ -120,8 +113,9 @@ def _changing_routes(links: Links, user_directory: UserDirectory) -> list[HTTPRo
 
     @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/withdraw", Right.LINKS)
     async def withdraw_change(
-        link: FromPath[str], proposal: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+        link: LinkId, proposal: ProposalId, data: JSONBody[Nothing], request: StaffRequest
     ) -> ProposalRow:
+        """Withdraw a proposed change."""
         return await links.withdraw(link, proposal, request.user.name)
 
     return [propose_change, confirm_change, withdraw_change]

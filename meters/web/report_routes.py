@@ -4,13 +4,12 @@ from typing import Final
 
 from litestar import MediaType, Response, get
 from litestar.handlers import HTTPRouteHandler
-from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import FromPath
 
 from meters.floor.roles import Right
 from meters.reports.floor_reports import FloorReports, ReportDays, ReportPage
-from meters.web.error_answers import refusals
-from meters.web.security import SESSION, needs, staff_read
+from meters.web.error_answers import answer, refusals
+from meters.web.parameters import Days, ReportName
+from meters.web.security import needs, session_of, staff_read
 
 _SHOWN_WITHIN_S: Final = 6.0
 """A page waits a little longer, and asks again."""
@@ -28,15 +27,17 @@ def report_routes(reports: FloorReports) -> list[HTTPRouteHandler]:
     @get(
         "/api/v1/reports/{report:str}/{days:str}",
         opt=needs(Right.WINS),
-        security=SESSION,
+        security=session_of(Right.WINS),
         media_type=MediaType.JSON,
-        responses={200: ResponseSpec(ReportPage, description="The report."), **refusals(*_READS)},
+        responses={200: answer(ReportPage, "The report."), **refusals(*_READS)},
     )
-    async def show_report(report: FromPath[str], days: FromPath[str]) -> Response[bytes]:
+    async def show_report(report: ReportName, days: Days) -> Response[bytes]:
         """Show the report `day`, `month`, `jackpots` or `table` as `pitlink report` prints it.
 
-        `days` is a gaming day, such as 2026-11-20, or a month, such as 2026-11. While the report is
-        being made, the error is ``busy``: ask again in some seconds.
+        The service makes one report at a time, and keeps it for half a minute. While it makes this
+        or another one, the error is `busy`: ask again in some seconds. A list has at most 500 rows
+        and its sums. If a report needs more than ten minutes or a gigabyte of memory, the error is
+        `report_failed`.
         """
         made = await reports.report(report, days, _SHOWN_WITHIN_S)
         return Response(made.page, media_type=MediaType.JSON)
@@ -44,11 +45,11 @@ def report_routes(reports: FloorReports) -> list[HTTPRouteHandler]:
     @get(
         "/api/v1/reports/{report:str}/{days:str}/rows.csv",
         opt=needs(Right.WINS),
-        security=SESSION,
+        security=session_of(Right.WINS),
         media_type="text/csv",
         responses=refusals(*_READS),
     )
-    async def show_report_csv(report: FromPath[str], days: FromPath[str]) -> Response[bytes]:
+    async def show_report_csv(report: ReportName, days: Days) -> Response[bytes]:
         """Return the rows of a report as the spreadsheet that `pitlink report --csv` writes."""
         sheet = await reports.sheet(report, days, _SAVED_WITHIN_S)
         named = {"Content-Disposition": f'attachment; filename="{report}-{days}.csv"'}

@@ -15,7 +15,7 @@ from litestar.types import Scope
 
 from bonus.printable import PRINTABLE
 from meters.acts.act_refusals import ActError
-from meters.floor.roles import Right, in_words, roles_in_words
+from meters.floor.roles import RIGHTS, Right, in_words, roles_in_words
 from meters.http.middleware import is_loopback
 from meters.http.strict_requests import WebConnection
 from meters.users.sessions import SignedIn
@@ -39,7 +39,7 @@ UNATTENDED_HEADER: Final = "X-Unattended"
 prolong."""
 
 SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
-"""In a route's API description: for signed-in users."""
+"""In a route's API description: for all signed-in users."""
 
 ACCESS: Final = "access"
 """Route option: who may use the route."""
@@ -62,6 +62,8 @@ Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 
 
 class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The name and the PIN of a user."""
+
     name: Typed
     pin: Typed
 
@@ -103,9 +105,14 @@ def needs(right: Right) -> dict[str, object]:
     return {ACCESS: right}
 
 
+def session_of(right: Right) -> list[dict[str, list[str]]]:
+    """Return, for a route's API description, the roles that have a right."""
+    return [{"session": [role.value for role, rights in RIGHTS.items() if right in rights]}]
+
+
 def staff_read(path: str, right: Right, *refused: int) -> get:
     """Declare a GET route that changes nothing, for users who have the right."""
-    return get(path, opt=needs(right), security=SESSION, responses=refusals(*refused))
+    return get(path, opt=needs(right), security=session_of(right), responses=refusals(*refused))
 
 
 def staff_act(path: str, right: Right, *refused: int, status_code: int = 200) -> post:
@@ -113,7 +120,7 @@ def staff_act(path: str, right: Right, *refused: int, status_code: int = 200) ->
     return post(
         path,
         opt=needs(right),
-        security=SESSION,
+        security=session_of(right),
         responses=refusals(400, 401, 403, 404, 409, 413, 415, *refused, 503),
         status_code=status_code,
     )

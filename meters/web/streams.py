@@ -10,7 +10,6 @@ from litestar import get
 from litestar.background_tasks import BackgroundTask
 from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
-from litestar.params import FromQuery
 from litestar.response import Stream
 
 from meters.floor.floor_file import Floor
@@ -30,7 +29,8 @@ from meters.web.display_state import (
     WinsRow,
 )
 from meters.web.error_answers import StaffRequest, refusals
-from meters.web.security import FOR_ANYBODY, SESSION, client_of, needs, token_of
+from meters.web.parameters import AskedLink
+from meters.web.security import FOR_ANYBODY, client_of, needs, session_of, token_of
 
 METERS_HEARTBEAT_S: Final = 5.0
 """Time without an event after which a comment is sent: if this fails, the reader has gone."""
@@ -191,7 +191,7 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         media_type=_EVENT_STREAM,
         responses=refusals(400, 404, 429, 503),
     )
-    async def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
+    async def stream_meters(request: WebRequest, link: AskedLink = None) -> Stream:
         """Send the current state of the meters, links and jackpots, then each change of this state.
 
         They are server-sent events: `meter`, `controller`, `jackpot` and `wins`, of one link if
@@ -215,7 +215,7 @@ def change_routes(
     @get(
         "/api/v1/floor/stream",
         opt=needs(Right.WAITING),
-        security=SESSION,
+        security=session_of(Right.WAITING),
         responses=refusals(401, 403, 429, 503),
         media_type=_EVENT_STREAM,
     )

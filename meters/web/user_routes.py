@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
 from litestar import Response, get, post
 from litestar.datastructures import Cookie
 from litestar.handlers import HTTPRouteHandler
-from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import JSONBody
 
-from meters.acts.claim_types import ENTRIES_MAX, PAGE_MAX
 from meters.floor.floor_file import Floor
 from meters.floor.roles import Right, Role
 from meters.http.strict_requests import WebRequest
@@ -20,7 +18,8 @@ from meters.users.pins import generate_pin
 from meters.users.sessions import DEVICE_KNOWN_MS, SignedIn
 from meters.users.sign_in_attempts import new_device
 from meters.users.users import Actor, UserDirectory, UserRow
-from meters.web.error_answers import StaffRequest, refusals
+from meters.web.error_answers import StaffRequest, answer, refusals
+from meters.web.parameters import EntriesBefore, PageSize, UserName
 from meters.web.security import (
     COOKIE,
     DEVICE_COOKIE,
@@ -40,10 +39,12 @@ from meters.web.security import (
 )
 
 _READS: Final = (400, 401, 403, 503)
-_NO_BODY: Final = ResponseSpec(None, description="Done; there is nothing more to say.")
+_NO_BODY: Final = answer(None, "Done; there is nothing more to say.")
 
 
 class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The present PIN of the signed-in user, and the one that they choose."""
+
     pin: Typed
     new_pin: Typed
 
@@ -138,6 +139,7 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
         status_code=204,
     )
     async def sign_out(data: JSONBody[Nothing], request: StaffRequest) -> Response[None]:
+        """Sign out: the session ends, and its cookie is deleted."""
         await user_directory.sessions.sign_out(token_of(request), client_of(request))
         return Response(None, cookies=[_cookie(COOKIE, "", 0)])
 
@@ -147,6 +149,7 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
 def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     @get("/api/v1/me", opt=FOR_SIGNED_IN, security=SESSION, responses=refusals(401, 503))
     async def show_me(request: StaffRequest) -> Me:
+        """Return the signed-in user, with their rights."""
         return _me(floor, request.user)
 
     @post(
@@ -167,9 +170,7 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
         )
 
     @staff_read("/api/v1/me/acts", Right.WAITING, *_READS)
-    async def list_own_acts(
-        request: StaffRequest, limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 20
-    ) -> Sequence[LogRow]:
+    async def list_own_acts(request: StaffRequest, limit: PageSize = 20) -> Sequence[LogRow]:
         """List the entries of the operators' log about the signed-in user, latest first.
 
         They are about changes of the user's account and PIN, and about changes that the user made
@@ -214,13 +215,11 @@ def _reading_routes(
 ) -> list[HTTPRouteHandler]:
     @staff_read("/api/v1/users", Right.USERS, *_READS)
     async def list_users() -> Sequence[UserRow]:
+        """List the users, those who cannot sign in too."""
         return await user_directory.users.rows()
 
     @staff_read("/api/v1/log", Right.USERS, *_READS)
-    async def list_log(
-        before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
-    ) -> Sequence[LogRow]:
+    async def list_log(before: EntriesBefore = None, limit: PageSize = 50) -> Sequence[LogRow]:
         """List the entries of the operators' log, latest first (duty D17)."""
         return await user_directory.log.page(before, limit)
 
@@ -247,28 +246,27 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
 
     @staff_act("/api/v1/users/{name:str}/disable", Right.CHANGE_USERS)
     async def disable_user(
-        name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+        name: UserName, data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
         """Disable a user's sign-in. The user's sessions end immediately."""
         return await users.disable(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/enable", Right.CHANGE_USERS)
     async def enable_user(
-        name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+        name: UserName, data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
+        """Let a disabled user sign in again."""
         return await users.enable(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/unlock", Right.CHANGE_USERS)
     async def unlock_user(
-        name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+        name: UserName, data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
         """Let a user sign in again after too many failed sign-ins have locked their name."""
         return await users.unlock(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/pin", Right.CHANGE_USERS)
-    async def set_pin(
-        name: FromPath[str], data: JSONBody[NewPin], request: StaffRequest
-    ) -> UserWithPin:
+    async def set_pin(name: UserName, data: JSONBody[NewPin], request: StaffRequest) -> UserWithPin:
         """Set a new PIN for a user. The user's sessions end immediately.
 
         The PIN is valid for 24 hours. With it, the user can do nothing except choose their own PIN.

@@ -1,6 +1,6 @@
 """The web application of the service, with all its routes, checks and error answers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 
 import msgspec
@@ -10,7 +10,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.middleware import DefineMiddleware
 from litestar.middleware.compression import CompressionMiddleware
 from litestar.openapi import OpenAPIConfig
-from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
@@ -27,8 +26,9 @@ from meters.reports.floor_reports import FloorReports
 from meters.users.operators_log import LogSeal
 from meters.users.users import UserDirectory
 from meters.web.claim_routes import ask_routes, claim_routes
+from meters.web.described_types import DescribedTypes
 from meters.web.display_state import DisplayState
-from meters.web.error_answers import ERROR_ANSWERS
+from meters.web.error_answers import ERROR_ANSWERS, answer
 from meters.web.history_routes import history_routes
 from meters.web.link_routes import link_routes
 from meters.web.patron_routes import patron_routes
@@ -42,6 +42,8 @@ from meters.web.user_routes import sign_in_routes, user_routes
 
 
 class Alive(msgspec.Struct, frozen=True):
+    """The answer of `/healthz`."""
+
     alive: bool
 
 
@@ -86,6 +88,19 @@ def create_app(
         floor_page_route(floor, assets.version),
     ]
     files = [*patron_routes(floor, displays, assets), asset_route(assets)]
+    described: dict[str, Sequence[HTTPRouteHandler]] = {
+        "Meters": meter_routes(floor, displays, assets.version),
+        "Sign-in": sign_in_routes(floor, user_directory),
+        "Wins": claim_routes(floor, claims, user_directory),
+        "Correction requests": ask_routes(asks),
+        "Links": link_routes(links, user_directory),
+        "History": history_routes(floor, history, tables, displays),
+        "Reports": report_routes(reports),
+        "Users and their log": user_routes(user_directory, log_seal),
+        "Changes": change_routes(changes, tables.changed, user_directory, displays),
+        "Health": health_routes(inoperable, exposition),
+        "Disputes": settle_routes(floor, displays, assets.version),
+    }
     return Litestar(
         route_handlers=[
             Router(
@@ -96,21 +111,12 @@ def create_app(
                 middleware=[packed],
             ),
             Router("/", route_handlers=files, opt=FOR_ANYBODY, include_in_schema=False),
-            *meter_routes(floor, displays, assets.version),
-            *claim_routes(floor, claims, user_directory),
-            *ask_routes(asks),
-            *link_routes(links, user_directory),
-            *history_routes(floor, history, tables, displays),
-            *report_routes(reports),
-            *user_routes(user_directory, log_seal),
-            *sign_in_routes(floor, user_directory),
-            *change_routes(changes, tables.changed, user_directory, displays),
-            *health_routes(inoperable, exposition),
-            *settle_routes(floor, displays, assets.version),
+            *(Router("/", route_handlers=each, tags=[tag]) for tag, each in described.items()),
         ],
         guards=[gate(user_directory), check_body, check_query],
         exception_handlers=ERROR_ANSWERS,
         openapi_config=_schema(floor),
+        plugins=[DescribedTypes()],
         request_max_body_size=BODY_BYTES_MAX,
         logging_config=None,
     )
@@ -123,6 +129,7 @@ def _schema(floor: Floor) -> OpenAPIConfig:
     return OpenAPIConfig(
         title=f"pitlink at {floor.facility.name}",
         version=version("pitlink"),
+        use_handler_docstrings=True,
         openapi_router=Router(
             "/schema", route_handlers=[], opt=FOR_ANYBODY, include_in_schema=False
         ),
@@ -141,11 +148,7 @@ def health_routes(
         """Answer that the service's process is alive, whatever the state of the links."""
         return Alive(alive=True)
 
-    @get(
-        "/readyz",
-        opt=FOR_ANYBODY,
-        responses={503: ResponseSpec(Readiness, description="A link is inoperable.")},
-    )
+    @get("/readyz", opt=FOR_ANYBODY, responses={503: answer(Readiness, "A link is inoperable.")})
     async def is_ready() -> Response[Readiness]:
         """Return whether every link is operable, and for each inoperable link the reason (D14)."""
         found = inoperable()
@@ -156,6 +159,11 @@ def health_routes(
 
     @get("/metrics", opt=FOR_ANYBODY, media_type=MediaType.TEXT)
     async def show_metrics(request: WebRequest) -> Response[bytes]:
+        """Return the metrics for Prometheus, which show reserves.
+
+        If the floor file has no `metrics_token`, only programs on the same machine may read them;
+        if it has one, only those that send it.
+        """
         body, media_type = exposition(request.headers.get("accept", ""))
         return Response(body, media_type=media_type)
 

@@ -6,8 +6,8 @@ Such a part of a page lies between the comments ``<!-- from the program: NAME --
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,9 +21,12 @@ from controllers.agent.agent_metrics import AgentMetrics
 from meters.cli.main import command_line
 from meters.floor.floor_file import FloorSettings, read_floor
 from meters.floor.themes import ThemeFile
-from meters.reports.submission_contents import Submission
 from meters.service.metric_declarations import DECLARED
 from meters.service.service_metrics import Metrics
+from meters.web.described_types import field_texts
+from tests.documents.http_reference import api_document, http_reference
+from tests.documents.json_schemas import SCHEMAS, json_reference
+from tests.documents.json_tables import table
 from tests.test_tree import ROOT
 
 DOCS: Final = ROOT / "deploy" / "docs"
@@ -31,7 +34,6 @@ DOCS: Final = ROOT / "deploy" / "docs"
 _PART: Final = re.compile(
     r"(?P<head><!-- from the program: (?P<name>[a-z-]+) -->\n).*?(?P<tail><!-- end -->)", re.DOTALL
 )
-_ATTRIBUTE: Final = re.compile(r"^(?P<name>[a-z_]+): (?P<text>.*(?:\n +.*)*)", re.MULTILINE)
 
 
 def pages() -> list[Path]:
@@ -44,14 +46,6 @@ def with_parts(page: str) -> str:
     return _PART.sub(
         lambda found: f"{found['head']}\n{PARTS[found['name']]().strip()}\n\n{found['tail']}", page
     )
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    heads = list(head)
-    cells = (
-        [one.replace("|", "\\|") for one in row] for row in (heads, ["---"] * len(heads), *rows)
-    )
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def all_commands() -> Iterator[tuple[str, TyperCommand | TyperGroup]]:
@@ -97,7 +91,7 @@ def _sections(struct: type[msgspec.Struct], name: str, heading: str) -> Iterator
         yield f"### `{heading}`"
     described = msgspec.inspect.type_info(struct)
     assert isinstance(described, msgspec.inspect.StructType)
-    texts = _attribute_texts(struct)
+    texts = field_texts(struct.__doc__)
     rows: list[tuple[str, ...]] = []
     below: list[Iterator[str]] = []
     for field in described.fields:
@@ -112,14 +106,6 @@ def _sections(struct: type[msgspec.Struct], name: str, heading: str) -> Iterator
         yield table(("key", "value", "default", "meaning"), rows)
     for sections in below:
         yield from sections
-
-
-def _attribute_texts(struct: type[msgspec.Struct]) -> dict[str, str]:
-    """Return what the docstring of a type says of each of its attributes."""
-    _, _, text = inspect.cleandoc(struct.__doc__ or "").partition("Attributes:\n")
-    found = _ATTRIBUTE.finditer(inspect.cleandoc(text))
-    texts = {one["name"]: " ".join(one["text"].split()).replace("``", "`") for one in found}
-    return {name: f"{text[:1].upper()}{text[1:]}" for name, text in texts.items()}
 
 
 def _single(kind: Type) -> tuple[Type, bool]:
@@ -173,69 +159,6 @@ def _value_text(value: object) -> str:
             return f'`"{value}"`'
 
 
-def _objects(struct: type[msgspec.Struct]) -> str:
-    """Return the objects of a JSON document, each with its fields, from their types."""
-    unread, found = [struct], dict[type[msgspec.Struct], str]()
-    while unread:
-        if (one := unread.pop(0)) in found:
-            continue
-        described = msgspec.inspect.type_info(one)
-        assert isinstance(described, msgspec.inspect.StructType)
-        texts = _attribute_texts(one)
-        rows = [
-            (f"`{field.encode_name}`", _json_text(field.type), texts.get(field.name, ""))
-            for field in described.fields
-        ]
-        found[one] = _object(one, rows)
-        unread += [each for field in described.fields for each in _structs(field.type)]
-    return "\n\n".join(found.values())
-
-
-def _object(struct: type[msgspec.Struct], rows: Sequence[tuple[str, ...]]) -> str:
-    text, _, _ = inspect.cleandoc(struct.__doc__ or "").partition("\n\nAttributes:")
-    about = re.sub(r"`+", "`", " ".join(text.split()))
-    columns = 3 if any(meaning for *_, meaning in rows) else 2
-    head = ("field", "value", "meaning")[:columns]
-    fields = table(head, (row[:columns] for row in rows))
-    return "\n\n".join(filter(None, (f"### {_words(struct)}", about, fields)))
-
-
-def _words(struct: type[msgspec.Struct]) -> str:
-    """Return the name of a type as words, such as ``Meter of a link`` for ``MeterOfALink``."""
-    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f" {found[1].lower()}", struct.__name__)
-
-
-def _structs(kind: Type) -> Iterator[type[msgspec.Struct]]:
-    match kind:
-        case msgspec.inspect.StructType(cls=struct):
-            yield struct
-        case msgspec.inspect.UnionType(types=kinds):
-            for each in kinds:
-                yield from _structs(each)
-        case msgspec.inspect.VarTupleType(item_type=inner):
-            yield from _structs(inner)
-
-
-def _json_text(kind: Type) -> str:  # noqa: PLR0911
-    match kind:
-        case msgspec.inspect.StructType(cls=struct):
-            return f"[{_words(struct)}](#{_words(struct).lower().replace(' ', '-')})"
-        case msgspec.inspect.CustomType(cls=cls) if cls is Fraction:
-            return "`exact` fraction and `percent`"
-        case msgspec.inspect.UnionType(types=kinds):
-            return " or ".join(map(_json_text, kinds))
-        case msgspec.inspect.NoneType():
-            return "`null`"
-        case msgspec.inspect.VarTupleType(item_type=inner):
-            return f"list of: {_json_text(inner)}"
-        case msgspec.inspect.DictType(value_type=inner):
-            return f"object of: {_json_text(inner)}"
-        case msgspec.inspect.Metadata(type=inner):
-            return _json_text(inner)
-        case _:
-            return _type_text(kind)
-
-
 def _service_metrics() -> str:
     metrics = Metrics(read_floor(ROOT / "deploy" / "floor.toml"))
     return _metrics(metrics.registry, "pitlink_")
@@ -276,7 +199,8 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "commands": _commands,
     "floor-file": lambda: _keys(FloorSettings),
     "theme-file": lambda: _keys(ThemeFile),
-    "submission": lambda: _objects(Submission),
+    "http": lambda: http_reference(api_document()),
+    **{f"json-{name}": partial(json_reference, name) for name in SCHEMAS},
     "service-metrics": _service_metrics,
     "agent-metrics": lambda: _metrics(AgentMetrics()._registry, "pitlink_"),
     "process-metrics": lambda: _metrics(AgentMetrics()._registry, "process_"),

@@ -1,11 +1,15 @@
 """Each part of a page that the program states is as the program states it."""
 
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from typer.core import TyperCommand
 
+from bonus.rounds import SettlementText
 from tests.documents.from_program import DOCS, PARTS, all_commands, pages, with_parts
+from tests.documents.json_schemas import SCHEMAS, json_schema
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(DOCS)))
@@ -14,6 +18,26 @@ def test_a_page_says_what_the_program_says(page: Path) -> None:
     anew = with_parts(text)
     page.write_text(anew)
     assert text == anew, f"{page.name} is written anew: read the change and commit it"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_is_that_of_the_program(name: str) -> None:
+    path = DOCS / "reference" / "schemas" / f"{name}.json"
+    text = path.read_text() if path.exists() else ""
+    anew = msgspec.json.format(msgspec.json.encode(json_schema(name))).decode() + "\n"
+    path.write_text(anew)
+    assert text == anew, f"{path.name} is written anew: read the change and commit it"
+
+
+def test_the_samples_of_a_round_and_its_settlement_fit_their_schemas() -> None:
+    page = (DOCS / "reference" / "settlement.md").read_text()
+    samples = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    of_round, of_settlement = samples
+    assert msgspec.json.decode(of_round, type=SCHEMAS["round"]).game == "three_card_poker"
+    settlement = msgspec.json.decode(of_settlement, type=SettlementText)
+    assert msgspec.json.decode(msgspec.json.encode(settlement)) == msgspec.json.decode(
+        of_settlement
+    )
 
 
 def test_every_part_is_on_a_page() -> None:

@@ -286,10 +286,30 @@ async def test_schema_is_one_whole_document_that_names_every_route(stand: Stand)
     ]
     assert [answer.get("content") for answer in empty] == [None, None]
     pay = document["paths"]["/api/v1/claims/{claim}/pay"]["post"]
-    assert pay["security"] == [{"session": []}]
+    assert pay["security"] == [{"session": ["floorperson", "supervisor"]}]
     assert {"200", "401", "403", "404", "409", "503"} <= set(pay["responses"])
     scheme = document["components"]["securitySchemes"]["session"]
     assert (scheme["in"], scheme["name"]) == ("cookie", "__Host-pitlink")
+
+
+async def test_schema_describes_every_route_and_parameter(stand: Stand) -> None:
+    document = (await stand.get("/schema")).json()
+    routes = {
+        f"{method} {path}": one
+        for path, methods in document["paths"].items()
+        for method, one in methods.items()
+    }
+    assert [name for name, one in routes.items() if not one.get("description")] == []
+    bare = [
+        f"{name}: {parameter['name']}"
+        for name, one in routes.items()
+        for parameter in one.get("parameters", ())
+        if not parameter.get("description")
+    ]
+    assert bare == []
+    objects = document["components"]["schemas"].items()
+    bare = [name for name, one in objects if one.get("properties") and not one.get("description")]
+    assert bare == []
 
 
 BAD: Final = (400, "bad_request")

@@ -1,0 +1,123 @@
+"""JSON Schemas of what commands read and write, from the types of the program."""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from bonus.odds.odds_entries import DECIMALS, OddsEntry
+from bonus.rounds import SettlementText
+from bonus.settling.round_text import RoundText
+from bonus.settling.settle_round import RefusedRound
+from meters.cli.audit import AuditResult
+from meters.cli.report import ReportRows
+from meters.reports.submission_contents import Submission
+from meters.users.users import UserRow
+from meters.web.described_types import FIELDS, about, field_texts
+from meters.web.display_state import JackpotRow, LinkRow, MeterRow, WinsRow
+from tests.documents.json_tables import object_tables
+
+_AT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def _readable(kind: type[msgspec.Struct], name: str, **types: object) -> type[msgspec.Struct]:
+    """Return a type with the types of fields that the program decodes later."""
+    fields = [
+        (each.name, types.get(each.name, each.type))
+        if each.required
+        else (each.name, types.get(each.name, each.type), _default(each))
+        for each in msgspec.structs.fields(kind)
+    ]
+    described = {"__doc__": kind.__doc__}
+    return msgspec.defstruct(
+        name, fields, namespace=described, kw_only=True, forbid_unknown_fields=True
+    )
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    if isinstance(field.default, msgspec.Raw):
+        return msgspec.field(default_factory=dict)
+    if isinstance(field.default, Fraction):
+        return None
+    if field.default is msgspec.NODEFAULT:
+        return msgspec.field(default_factory=field.default_factory)
+    return field.default
+
+
+def _round() -> type[msgspec.Struct]:
+    hints = get_type_hints(get_origin(RoundText))
+    (generic,) = get_args(hints["positions"])
+    position: Any = _readable(get_origin(generic) or generic, "Position", wagers=dict[str, int])
+    choices = dict[str, str | int | dict[str, int]]
+    whole = get_origin(RoundText) or RoundText
+    return _readable(whole, "Round", positions=list[position], paytables=choices)
+
+
+SCHEMAS: Final[Mapping[str, Any]] = {
+    "round": _round(),
+    "settlement": (SettlementText, RefusedRound),
+    "odds": Sequence[_readable(OddsEntry, "OddsEntry")],  # type: ignore[misc]
+    "audit": AuditResult,
+    "report": ReportRows,
+    "users": Sequence[UserRow],
+    "stream": (MeterRow, LinkRow, JackpotRow, WinsRow),
+    "submission": Submission,
+}
+_SPARSE: Final = dict.fromkeys(("round", "settlement", "odds"))
+"""Documents that leave out what has no value."""
+
+_FRACTION: Final = {"type": "string", "pattern": "^-?[0-9]+/[0-9]+$", "examples": ["1/22100"]}
+_SHARE: Final = {
+    "type": "object",
+    "properties": {"exact": _FRACTION, "percent": {"type": "string", "examples": ["27.0860"]}},
+    "required": ["exact", "percent"],
+}
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """Return the schema of a document, with what the program says of its objects and fields."""
+    kinds = SCHEMAS[name]
+    of_kinds, objects = msgspec.json.schema_components(
+        kinds if isinstance(kinds, tuple) else (kinds,),
+        schema_hook=_fractions(name),
+        ref_template="#/$defs/{name}",
+    )
+    for one in objects.values():
+        docstring = one.pop("description", None)
+        if text := about(docstring):
+            one["description"] = text
+        told = field_texts(docstring)
+        for field, described in one.get("properties", {}).items():
+            common = FIELDS[field].text if name == "stream" and field in FIELDS else ""
+            if meaning := told.get(field, common):
+                described["description"] = meaning
+        if name == "odds":
+            _add_decimals(one)
+    whole = of_kinds[0] if len(of_kinds) == 1 else {"anyOf": list(of_kinds)}
+    return {"$schema": _AT, **whole, "$defs": objects}
+
+
+def json_reference(name: str) -> str:
+    """Return a link to a schema, and tables of its objects."""
+    link = f"Schema: [schemas/{name}.json](schemas/{name}.json)."
+    return f"{link}\n\n{object_tables(json_schema(name)['$defs'], _SPARSE.get(name, ()))}"
+
+
+def _fractions(name: str) -> Callable[[type], dict[str, Any]]:
+    def schema_of(kind: type) -> dict[str, Any]:
+        assert kind is Fraction, kind
+        return dict(_SHARE if name == "submission" else _FRACTION)
+
+    return schema_of
+
+
+def _add_decimals(one: dict[str, Any]) -> None:
+    """Add to an object of `pitlink odds` the decimals that follow its fractions."""
+    fields = {}
+    for field, schema in one["properties"].items():
+        fields[field] = schema
+        if field in DECIMALS:
+            told = f"`{field}`, rounded to six places."
+            fields[f"{field}_decimal"] = {"type": "string", "description": told}
+    one["properties"] = fields
