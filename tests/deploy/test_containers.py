@@ -1,9 +1,11 @@
 """The image and the compose file: valid for the tools that read them, and restricted."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Final
 
 import compose_spec
@@ -14,6 +16,10 @@ from meters.floor.floor_file import read_floor
 from tests.deploy.tree import COMPOSE, DEPLOY, ROOT, compose, kept_capabilities
 from tests.servers import require
 
+_DOCKER: Final = """#!/bin/bash
+echo "$*" >>"$LOG"
+[ "$1" != save ] || echo image >"$3"
+"""
 CONTAINERFILE: Final = (DEPLOY / "container" / "Containerfile").read_text()
 _PINNED: Final = re.compile(r"pitlink:checkout|[a-z/-]+:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}")
 
@@ -142,3 +148,24 @@ def test_the_image_is_built_of_what_is_locked_and_runs_as_nobody_of_weight() -> 
         CONTAINERFILE,
         re.MULTILINE,
     )
+
+
+def test_the_demonstration_is_built_on_the_image_and_written_beside_it(tmp_path: Path) -> None:
+    (docker := tmp_path / "docker").write_text(_DOCKER)
+    docker.chmod(0o755)
+    log, out = tmp_path / "log", tmp_path / "out"
+    subprocess.run(
+        [DEPLOY / "container" / "build", "--demo", "--version", "9.9.9+snapshot", "--out", out],
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log)},
+        check=True, capture_output=True,
+    )  # fmt: skip
+    builds = [line for line in log.read_text().splitlines() if line.startswith("build ")]
+    assert ["--tag pitlink:9.9.9-snapshot" in build for build in builds] == [True, False]
+    assert "--build-arg IMAGE=pitlink:9.9.9-snapshot" in builds[1]
+    assert "--tag pitlink-demo:9.9.9-snapshot" in builds[1]
+    assert {path.name for path in out.iterdir()} == {
+        "pitlink-9.9.9+snapshot.image.tar.gz", "pitlink-demo-9.9.9+snapshot.image.tar.gz",
+    }  # fmt: skip
+    demo = (DEPLOY / "container" / "Containerfile.demo").read_text()
+    assert re.findall(r"^USER (.*)$", demo, re.MULTILINE)[-1] == "10001:10001"
+    assert demo.endswith('\nCMD ["demo"]\n')
