@@ -24,7 +24,7 @@ find_python() {
       return
     fi
   done
-  fail "Python 3.11 or later is needed.${seen:- None was found.}"
+  fail "Python 3.11 or later is needed (on Debian 12: apt install python3 python3-venv).${seen:- None was found.}"
 }
 
 # make_environment DIRECTORY EXTRAS: installs pitlink there, editable, so code changes take effect.

@@ -66,7 +66,7 @@ class _Claim(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class TourPlace:
-    """Where the visitor looks, and where the tour writes its payout slip."""
+    """The addresses that the visitor looks at, and the file of the payout slip."""
 
     base_url: str
     panel_url: str
@@ -191,8 +191,9 @@ class Tour:
             self._on_round(RoundPlayed((), self._record(settled.lines)))
         await self._tell(
             "Win",
-            f"The meter is hit: {money(claim.amount)} leave it and belong to this win, to the cent,"
-            " and the table is held. The signage says that the win waits for its verification.",
+            f"The meter is hit: exactly {money(claim.amount)} leave it for this win, and the panel"
+            " holds the table. The signage deals out the winning hand, but says “Verified” only"
+            " after a person has looked at the cards.",
             f"{self._place.base_url}/signage",
             lambda: self._is_decided(claim.claim, "pending"),
         )
@@ -208,8 +209,9 @@ class Tour:
             return
         await self._tell(
             "Validation",
-            f"{claim.validated_by} looked at the cards on the table and validated the win. Who did"
-            " it, and when, stays in the ledger and in the operators' log.",
+            f"{claim.validated_by} looked at the cards on the table and validated the win; the"
+            " signage now says “Verified”. Who did it, and when, stays in the ledger and in the"
+            " operators' log.",
             floor,
             lambda: self._is_decided(claim.claim, "validated"),
         )

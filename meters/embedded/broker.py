@@ -56,7 +56,10 @@ async def embedded_broker(data: Path) -> AsyncIterator[str]:
     home, address = shared.home, data / BROKER_URL_FILE
     sole = try_lock(home / "service.lock", fcntl.LOCK_EX)
     if sole is None:
-        raise UserError(f"another pitlink service runs on the data directory {data}")
+        raise UserError(
+            f"another pitlink service runs on the data directory {data}: stop it, or name"
+            " another `data` in the floor file"
+        )
     with sole:
         async with contextlib.AsyncExitStack() as stack:
             port = await _start(shared, stack)

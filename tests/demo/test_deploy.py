@@ -42,7 +42,10 @@ def source(
 def test_no_python_is_said(tools: Path, tmp_path: Path) -> None:
     done = source(tools, "find_python", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr == "demo: Python 3.11 or later is needed. None was found.\n"
+    assert done.stderr == (
+        "demo: Python 3.11 or later is needed (on Debian 12: apt install python3 python3-venv)."
+        " None was found.\n"
+    )
 
 
 def test_old_python_is_named(tools: Path, tmp_path: Path) -> None:
