@@ -24,7 +24,11 @@ class FloorRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class Wagered(FloorRow, frozen=True, kw_only=True):
-    """The wagers of one position at lock-out, each with its amount."""
+    """The wagers of one position at lock-out.
+
+    Attributes:
+        wagers: the cents of each wager, by its name.
+    """
 
     position: int
     patron: str | None
@@ -195,7 +199,11 @@ class AskedCards(FloorRow, frozen=True, kw_only=True):
 
 
 class AskedWager(FloorRow, frozen=True, kw_only=True):
-    """A wager that a correction request adds or takes back; the table may name no patron."""
+    """A wager that a correction request adds or takes back; the table may name no patron.
+
+    Attributes:
+        wager: the name of the wager.
+    """
 
     position: int
     wager: str
@@ -207,6 +215,7 @@ class AskRow(FloorRow, frozen=True, kw_only=True):
     """A correction request. The correction is made only after a floorperson has confirmed it.
 
     Attributes:
+        ask: the id of the request, which a decision names.
         asset: the facility's number for the table.
         what: ``void`` to void the round after its cards were entered, ``result`` to enter other
             cards for a hand, ``add_wager`` or ``take_back_wager`` to correct a wager before the

@@ -56,10 +56,19 @@ class MeterAccounting(FloorRow, frozen=True, kw_only=True):
 class MeterParameters(FloorRow, frozen=True, kw_only=True):
     """A meter with its parameters (duty D3). Rates are in basis points.
 
-    `wagers` has the present wager and those that can be proposed, and is empty if every amount is
-    possible; `paytables` likewise, and is empty if there is no choice. `overflow` waits above the
-    payout limit, and refills the meter as soon as there is room. `highest` is the largest of the
-    present amount of the meter and its amounts before each of its last 25 wins.
+    Attributes:
+        kind: the meter in the rules of its game.
+        wager: the amount of one of its wagers, in cents.
+        wagers: the present wager and those that can be proposed; empty if every amount is possible.
+        paytable: null if the rules leave no choice.
+        paytables: the present paytable and those that can be proposed; empty if there is no choice.
+        magic_card_every: the average number of rounds per Magic Card; 0 for never, null if the
+            meter has no draws. `lucky_every` is the same for the Lucky Bonus.
+        contribution_max: the largest contribution of one event, in cents; null for none.
+        overflow: what waits above the payout limit, and refills the meter as soon as there is room.
+        highest: the largest of the present amount of the meter and its amounts before each of its
+            last 25 wins.
+        pending: the number of wins of the meter that wait.
     """
 
     meter: str
@@ -119,13 +128,20 @@ class UnapprovedRow(FloorRow, frozen=True, kw_only=True):
 class LinkView(FloorRow, frozen=True, kw_only=True):
     """The state of a link, with its meters and its proposed changes.
 
-    `rounds_open` counts rounds with accepted wagers but without a result. `tables_offline` names
-    the tables whose agents are not connected (duty D14). `seal` is a digest over the ledger's
-    entries up to `sealed_entry`, in which an audit found no error (duty D17). `changeable` is true
-    if people can open, close or change the link: also while it is inoperable only because the
-    service has no broker. `wrong_parameters` is true if the link is inoperable only because
-    parameters of its meters do not fit the games of its tables. `unapproved` is null if the
-    service's floor file is approved for the link.
+    Attributes:
+        reason: why the link is inoperable, or was closed; empty if it operates.
+        changeable: true if people can open, close or change the link: also while it is inoperable
+            only because the service has no broker.
+        wrong_parameters: true if the link is inoperable only because parameters of its meters do
+            not fit the games of its tables.
+        closed_by: the user who closed the link, at `closed_at`.
+        rounds_open: the number of rounds with accepted wagers but without a result.
+        tables: the number of tables; of `tables_online`, the agents are connected.
+        tables_offline: the tables whose agents are not connected (duty D14).
+        sealed_entry: the last ledger entry up to which an audit found no error (duty D17).
+        seal: the digest over the entries up to it.
+        proposals: changes that somebody proposed.
+        unapproved: null if the service's floor file is approved for the link.
     """
 
     link: str

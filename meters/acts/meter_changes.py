@@ -59,8 +59,9 @@ _NEW_METERS: Final = (
 class ParameterChange(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag="parameter"):
     """A proposed change of one parameter of a meter.
 
-    For a paytable, `value` is a letter. For a wager, a payout limit or the largest contribution, it
-    is in cents; 0 removes the payout limit or the largest contribution.
+    Attributes:
+        value: for a paytable, a letter. For a wager, a payout limit or the largest contribution,
+            cents; 0 removes the payout limit or the largest contribution.
     """
 
     meter: str
@@ -78,7 +79,15 @@ class Adjustment(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag="adj
 
 
 class ProposalRow(FloorRow, frozen=True, kw_only=True):
-    """A change that one person proposes and another confirms, from `before` to `after`."""
+    """A change that one person proposes and another confirms.
+
+    Attributes:
+        proposal: the id of the change, which a confirmation names.
+        parameter: null for a correction of the balance.
+        before: the value before the change, in words.
+        after: the value after it.
+        amount: of a correction of the balance, in cents.
+    """
 
     proposal: str
     link: str

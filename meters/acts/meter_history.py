@@ -31,7 +31,12 @@ _SHIFTS: Final = 3
 
 
 class HitRow(FloorRow, frozen=True, kw_only=True):
-    """A win of a percentage of a meter. `before` is the meter immediately before it."""
+    """A win of a percentage of a meter.
+
+    Attributes:
+        at_s: the time in seconds since 1970.
+        before: the meter immediately before the win, in cents; `after` immediately after it.
+    """
 
     at: str
     at_s: int
@@ -48,7 +53,11 @@ class HitRow(FloorRow, frozen=True, kw_only=True):
 
 
 class AddedBar(FloorRow, frozen=True, kw_only=True):
-    """What wagers added to a meter in an hour, or on a gaming day; less what voids took off."""
+    """What wagers added to a meter in an hour, or on a gaming day.
+
+    Attributes:
+        added: in cents, less what voids took off.
+    """
 
     begins_s: int
     ends_s: int
@@ -104,7 +113,13 @@ class BreakEven(Protocol):
 
 
 class BreakEvenRow(FloorRow, frozen=True, kw_only=True):
-    """The lowest meter at which a wager has no house edge. `notes` say what it leaves out."""
+    """The lowest meter at which a wager has no house edge.
+
+    Attributes:
+        wager: the name of the wager.
+        wager_name: its name for people.
+        notes: what the figure leaves out.
+    """
 
     game: str
     wager: str
@@ -118,6 +133,7 @@ class MeterHistory(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         day: the gaming day that was asked for; null for the last 24 hours.
+        wager: the amount of one of its wagers, in cents.
         closing: the meter as it was read at the close of `day`; null if this day is not closed, or
             not read.
         hour: what wagers added in the last 60 minutes; null for a past day.
@@ -142,7 +158,12 @@ class MeterHistory(FloorRow, frozen=True, kw_only=True):
 
 
 class MeterSpark(FloorRow, frozen=True, kw_only=True):
-    """A meter's last 24 hours in a few points, and its last win of a percentage."""
+    """A meter's last 24 hours in a few points, and its last win of a percentage.
+
+    Attributes:
+        times_s: the time of each point, in seconds since 1970; `amounts` has the meter then.
+        hour: what wagers added in the last 60 minutes, in cents.
+    """
 
     link: str
     meter: str
@@ -172,10 +193,14 @@ class FloorDay(FloorRow, frozen=True, kw_only=True):
         day: the gaming day; null before the first one is open.
         wagers_s: the length of each interval of `wagers`, in seconds: minutes of the last hour, or
             ten minutes of a past day; the first begins at `begins_s`.
-        validated: the wins that somebody validated or rejected on the day; `late` of them had
-            waited for more than three minutes. `wait_s` is the median of their waits.
-        paid: the payments of the day. A link that could not close its gaming day has those since
-            the beginning of this one.
+        wagers: the number of wagers in each interval.
+        wagers_in_all: the number of wagers on the day.
+        validated: the wins that somebody validated or rejected on the day.
+        late: how many of them had waited for more than three minutes.
+        wait_s: the median of their waits.
+        shifts: the wins of each third of the gaming day.
+        paid: the payments of the day, in cents. A link that could not close its gaming day has
+            those since the beginning of this one.
     """
 
     day: date | None

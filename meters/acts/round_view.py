@@ -77,7 +77,13 @@ class RoundPage(FloorRow, frozen=True, kw_only=True):
 
 
 class RoundHand(FloorRow, frozen=True, kw_only=True):
-    """A position in a round: its wagers at lock-out, after corrections, and its cards."""
+    """A position in a round.
+
+    Attributes:
+        wagers: the cents of each wager at lock-out, after corrections.
+        folded: true if the player folded.
+        no_win: true if the dealer declared that the hand wins nothing.
+    """
 
     position: int
     patron: str | None
@@ -91,6 +97,10 @@ class RoundLine(FloorRow, frozen=True, kw_only=True):
     """A line of the settlement, with the subsection that decides it. Sums are in cents.
 
     Attributes:
+        outcome: ``paid``, ``returned`` or ``collected``.
+        returned: the amount of the wager that is returned.
+        envy_of: for an Envy Bonus, the position whose hand caused it.
+        on: for the Magic Card and the Lucky Bonus, whose hand the wager is on.
         won: what the settlement grants.
         state: what became of it: ``pending`` until a floorperson decides, ``validated`` until it is
             paid, ``paid`` or ``rejected``; null for a line that wins nothing. What needs no
@@ -118,7 +128,11 @@ class RoundLine(FloorRow, frozen=True, kw_only=True):
 
 
 class RoundWin(FloorRow, frozen=True, kw_only=True):
-    """A win of the round that waits or has waited for a floorperson, in its state in the ledger."""
+    """A win of the round that waits or has waited for a floorperson.
+
+    Attributes:
+        state: its state in the ledger.
+    """
 
     claim: str
     position: int
@@ -147,7 +161,12 @@ class RoundMeter(FloorRow, frozen=True, kw_only=True):
 
 
 class RoundDraw(FloorRow, frozen=True, kw_only=True):
-    """What was drawn for the round at lock-out (649a.12(i)(3)); null for nothing."""
+    """What was drawn for the round at lock-out (649a.12(i)(3)).
+
+    Attributes:
+        magic_card: the card; null for none.
+        lucky_position: the position; null for none.
+    """
 
     magic_card: str | None
     lucky_position: int | Literal["dealer"] | None

@@ -57,7 +57,12 @@ _TOO_LONG: Final = (
 
 
 class ReportDays(msgspec.Struct, frozen=True):
-    """The first gaming day that can be reported, and the open one."""
+    """The gaming days that can be reported.
+
+    Attributes:
+        first: the first one.
+        open: the open one, which is the last.
+    """
 
     first: date
     open: date
@@ -66,8 +71,11 @@ class ReportDays(msgspec.Struct, frozen=True):
 class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """A report as a page.
 
-    `problems` are those of all its parts. `closing` is the sentence above the lines of `signers`;
-    there are none if nobody can sign. Without `has_sheet`, the spreadsheet is too long for a page.
+    Attributes:
+        problems: those of all its parts.
+        closing: the sentence above the lines of `signers`.
+        signers: who signs; none if nobody can.
+        has_sheet: false if the spreadsheet is too long for a page.
     """
 
     document: ReportDocument

@@ -92,9 +92,12 @@ def in_cents(section: ReportSection) -> ReportSection:
 class ReportPart:
     """One link's part of a report.
 
-    `problems` are printed first: with one, no figure of the part can be trusted. `variances`,
-    differences between the meters and the ledger, are next: the person who signs the report must
-    explain each.
+    Attributes:
+        facts: headings with what they say.
+        sections: the lists of the part.
+        problems: they are printed first: with one, no figure of the part can be trusted.
+        variances: differences between the meters and the ledger. The person who signs the report
+            must explain each.
     """
 
     link: str

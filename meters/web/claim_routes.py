@@ -58,14 +58,22 @@ _READS: Final = (400, 401, 403, 404, 503)
 
 
 class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Rejection of a win; with `envy_not_due`, also of the hand's Envy Bonuses."""
+    """Rejection of a win.
+
+    Attributes:
+        envy_not_due: true to reject the hand's Envy Bonuses too.
+    """
 
     reason: Words
     envy_not_due: bool = False
 
 
 class Payment(Signature, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Record of a payment with its slip's number; `envy_paid` is for the hand's Envy Bonuses."""
+    """Record of a payment.
+
+    Attributes:
+        envy_paid: true if the hand's Envy Bonuses were paid too.
+    """
 
     slip: Words
     envy_paid: bool = False
@@ -78,19 +86,31 @@ class Reopening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class Confirmation(Signature, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Confirmation of another person's `request`, the page's `entry`, about a win."""
+    """Confirmation of another person's request about a win.
+
+    Attributes:
+        request: the `entry` of the request.
+    """
 
     request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
 
 
 class RequestWithdrawal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Withdrawal of a `request` about a win: the page's `entry` of it."""
+    """Withdrawal of a request about a win.
+
+    Attributes:
+        request: the `entry` of the request.
+    """
 
     request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
 
 
 class SlipCorrection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Correction of a payout slip's number: `replaces` is the wrong one, as the page showed it."""
+    """Correction of a payout slip's number.
+
+    Attributes:
+        replaces: the wrong number, as the claim has it.
+    """
 
     slip: Words
     replaces: Words

@@ -31,7 +31,11 @@ class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Approval of a floor file, refused if its `digest` is no longer the service's."""
+    """Approval of a floor file.
+
+    Attributes:
+        digest: that of the file, from `unapproved`; refused if it is no longer the service's.
+    """
 
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 

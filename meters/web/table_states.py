@@ -45,8 +45,10 @@ class TableRow(FloorRow, frozen=True, kw_only=True):
 class FloorTables(FloorRow, frozen=True, kw_only=True):
     """The tables that changed after the `count` of an earlier answer; all of them without one.
 
-    `links` has the state of each link: no table of a closed or inoperable link accepts progressive
-    wagers, whatever its own state is.
+    Attributes:
+        count: the `since` of the next request.
+        links: the state of each link: no table of a closed or inoperable link accepts progressive
+            wagers, whatever its own state is.
     """
 
     count: int

@@ -43,7 +43,12 @@ _NO_BODY: Final = answer(None, "Done; there is nothing more to say.")
 
 
 class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The present PIN of the signed-in user, and the one that they choose."""
+    """A new PIN of the signed-in user.
+
+    Attributes:
+        pin: the present PIN.
+        new_pin: the PIN that they choose.
+    """
 
     pin: Typed
     new_pin: Typed
@@ -76,15 +81,18 @@ class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The signed-in user, with other data that the floor page needs.
 
-    If somebody else set the user's PIN, `choose_pin` is true, and they have no rights until they
-    choose their own.
-
-    The page must send `csrf` in the header ``X-CSRF-Token`` of every request that changes
-    something. The session lapses after `idle_seconds` without a request of the user; those with the
-    header ``X-Unattended: 1`` do not count, because the page sends them without the user.
-
-    In a `lapsed` session, the page can still read. All other requests are refused with the code
-    ``pin_needed`` until the user signs in again.
+    Attributes:
+        csrf: the token that every request that changes something must have as its header
+            ``X-CSRF-Token``.
+        idle_seconds: the session lapses after this time without a request of the user; those with
+            the header ``X-Unattended: 1`` do not count, because a page sends them without the user.
+        facility: the name of the facility.
+        demonstration: true if the floor is only for demonstrations.
+        warn_adjustment_percent: a page warns of a correction that moves a meter by more.
+        choose_pin: true if somebody else set the user's PIN: they have no rights until they choose
+            their own.
+        lapsed: true in a lapsed session, which can still read. All other requests are refused with
+            the code ``pin_needed`` until the user signs in again.
     """
 
     name: str

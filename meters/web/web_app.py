@@ -48,10 +48,12 @@ class Alive(msgspec.Struct, frozen=True):
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """The answer of `/readyz`: `ready` if every link is operable.
+    """The answer of `/readyz`.
 
-    `links` has the reason for each inoperable link, by id, without network addresses, because
-    anybody can read it: the log and `pitlink check` have them.
+    Attributes:
+        ready: true if every link is operable.
+        links: the reason for each inoperable link, by id, without network addresses, because
+            anybody can read it: the log and `pitlink check` have them.
     """
 
     ready: bool
