@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -269,9 +270,7 @@ class Tour:
         return RoundRecord(fields, layout.terms, lines, items, layout.games)
 
     async def _validate(self, claim: _Claim) -> _Claim:
-        if claim.state != "pending":
-            return claim
-        return await self._ask("Flo", claim, "validate")
+        return await self._ask("Flo", claim, "validate") if claim.state == "pending" else claim
 
     async def _pay(self, claim: _Claim) -> _Claim:
         """Pay a validated hand pay as the one of Flo and Fred who did not validate it."""
@@ -332,6 +331,10 @@ class Tour:
             )
         except httpx.HTTPError as error:
             raise UserError(f"the service did not answer {name}: {error}") from None
+        if answer.status_code == HTTPStatus.UNAUTHORIZED and name in self._headers:
+            # The visitor read for so long that the service wants the PIN again.
+            del self._headers[name]
+            return await self._http(method, path, name, body)
         if not answer.is_success:
             raise UserError(f"the service refused {name}: {_reason(answer)}")
         return answer
