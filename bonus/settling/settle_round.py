@@ -42,7 +42,7 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         code: the reason for programs.
         message: the reason for people.
-        field: the field of the round that is wrong, if it is one.
+        field: the wrong field of the round, if one field is at fault.
     """
 
     code: str

@@ -58,7 +58,7 @@ def run_agents(main: Coroutine[None, None, _Result]) -> _Result:
 async def served(
     serve: Callable[[asyncio.Event], Coroutine[None, None, None]],
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """Serve pages in a task while the block runs, which begins when they can be reached.
+    """Serve pages while the block runs; the block is entered once they answer.
 
     Raises:
         UserError: an address or the certificate cannot be used.

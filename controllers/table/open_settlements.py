@@ -189,8 +189,8 @@ def end(
     """Return the state of the table after a round.
 
     It is open for the next round, unless a hand pay of this round (`held`), or one that was
-    reopened during this round, holds it. Without `returned`, the wagers that were returned last
-    stay visible.
+    reopened during this round, holds it. `returned=None` leaves the previously returned wagers
+    on the panel.
     """
     pending = _as_pending(state)
     held = (*state.held, *held)

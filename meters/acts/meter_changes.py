@@ -252,7 +252,7 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 def return_warning(meter: Meter, positions: int) -> str:
     """Warn if a meter, because of its bonus draws, pays back more than is wagered (reading T19).
 
-    It can do so at its seed, or in the long run. The text is for the person who confirms.
+    The meter can do so at its seed or in the long run. The person who confirms reads the text.
     """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""

@@ -95,7 +95,7 @@ class RoundSearch:
         self._turn = asyncio.Lock()
 
     async def page(self, query: RoundQuery) -> RoundPage:
-        """Return rounds.
+        """Return the rounds that a query asks for.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_table``, ``unknown_round``, ``bad_value``,

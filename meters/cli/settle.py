@@ -53,7 +53,10 @@ def settle(
     if games:
         known = read_games(games)
     if sys.stdin is None or sys.stdout is None:
-        raise UserError("rounds are read from standard input, and there is none")
+        raise UserError(
+            "standard input or output is closed: pipe rounds in, one a line"
+            " (`pitlink settle <rounds.jsonl`)"
+        )
     try:
         all_settled = settle_lines(
             cast("BufferedReader", sys.stdin.buffer), sys.stdout.buffer, known

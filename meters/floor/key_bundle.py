@@ -110,13 +110,17 @@ class KeyBundle:
         directory = keys / identity.place
         if not (directory / AUTHORITY_FILE).is_file():
             raise UserError(
-                f"there are no keys in {directory}: `pitlink keys` makes them; copy"
-                f" {identity.place} of them to this machine"
+                f"there are no keys in {directory}: make keys with `pitlink keys`, and copy"
+                f" their directory {identity.place} to this machine"
             )
         return cls(identity, directory)
 
     def tls_files(self) -> TlsFiles:
-        """Return the files for TLS; `UserError` if one of certificate and key is missing alone."""
+        """Return the files for TLS.
+
+        Raises:
+            UserError: the bundle has a certificate without a key, or a key without a certificate.
+        """
         authority = self.directory / AUTHORITY_FILE
         certificate = self.directory / f"{self.party.stem}.crt"
         key = certificate.with_suffix(".key")
@@ -161,7 +165,7 @@ def read_secret(path: Path) -> str:
     """Return the password in a file, which must be its only line; no message shows it."""
     text = _read(path)
     if not text or not text.isprintable():
-        raise UserError(f"{path} does not contain one line with a password")
+        raise UserError(f"{path} must contain exactly one line, the password")
     return text
 
 

@@ -132,8 +132,8 @@ def own_identity(service: Service) -> Iterator[Identity]:
             raise UserError(_unreadable(keys / SERVICES))
         readable = "bundles" if len(used) == len(numbers) else "bundles that this user can read"
         raise UserError(
-            f"each of the {len(used)} {readable} in {keys / SERVICES} is used by another"
-            " `pitlink serve` of this machine: `pitlink keys --services N` makes more"
+            f"all key {readable} in {keys / SERVICES} are in use on this machine:"
+            " make more with `pitlink keys --services N`, then run `pitlink install-keys`"
         )
 
 

@@ -290,8 +290,8 @@ def _place(text: str, usual_port: int) -> HostPort:
         host, port = "", 0
     if not is_host(host) or port == 0:
         raise UserError(
-            f"the hosts of a Redis are separated by commas, each with a port of 1 to {_PORT_MOST}"
-            " or none: host:26379,host:26379"
+            f"write each Redis host as HOST or HOST:PORT (a port of 1 to {_PORT_MOST}), with commas"
+            " between them: host:26379,host:26379"
         )
     return HostPort(host, port or usual_port)
 
@@ -303,8 +303,9 @@ def _options(text: str, *, tls: bool) -> dict[str, str]:
         form = _REPLICATED_OPTIONS.get(name)
         if form is None or name in found or form.fullmatch(unquote(value)) is None:
             raise UserError(
-                f"after a question mark, write replicas=1 to replicas={REPLICAS_MOST}, and with"
-                f" rediss {', '.join(list(_REPLICATED_OPTIONS)[1:])}, each once and with its value"
+                f"after ?, write only replicas=1 to replicas={REPLICAS_MOST} and, with rediss,"
+                f" {', '.join(f'{each}=VALUE' for each in list(_REPLICATED_OPTIONS)[1:])};"
+                " each once"
             )
         if name != "replicas" and not tls:
             raise UserError("certificates need rediss+sentinel:// or rediss+cluster://")

@@ -116,7 +116,7 @@ class Replay:
 
     @classmethod
     def after(cls, checkpoint: Checkpoint) -> Self:
-        """Make a replay that continues from a checkpoint, which it changes.
+        """Continue from a checkpoint. The replay takes the object over and changes it.
 
         Raises:
             CheckpointError: the checkpoint has a state that no ledger makes.
@@ -125,7 +125,7 @@ class Replay:
 
     @classmethod
     def resumed(cls, state: AuditCheckpoint) -> Self:
-        """Make a replay that continues from an audit checkpoint, which it changes.
+        """Continue from an audit checkpoint. The replay takes the object over and changes it.
 
         Raises:
             CheckpointError: the checkpoint has a state that no ledger makes.

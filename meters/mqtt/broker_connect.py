@@ -170,7 +170,9 @@ async def _translated(call: Awaitable[object]) -> None:
 async def floor_broker(
     service: Service, identity: AbstractContextManager[Identity]
 ) -> AsyncIterator[Callable[[], BrokerAddress]]:
-    """Yield what returns the address of the floor's broker; start the embedded one if needed.
+    """Yield a function that returns the broker's address.
+
+    If the floor file asks for the embedded broker, start it first.
 
     Raises:
         UserError: the broker cannot be started, or the credentials of `identity` cannot be read.

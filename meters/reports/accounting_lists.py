@@ -184,7 +184,7 @@ def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[Repor
 
 
 def note_of_tiers(link: Link) -> str:
-    """Return a text about the sums if a wager of the link feeds several meters; else nothing."""
+    """Return a note about the sums; it is empty if no wager of the link feeds several meters."""
     if any(len(wager.fed) > 1 for table in link.table for wager in table.chapter.wager):
         return (
             "A wager that feeds several meters is counted for each of them. So the sums of all"

@@ -53,7 +53,7 @@ class AuthorConfirmation:
                     raise UserError(f"--by {self._name!r}: {error.message}") from None
         if self._users and self._name is None:
             roles = roles_in_words(Right.LINKS)
-            raise UserError(f"name the person who restores the data with --by NAME: {roles}")
+            raise UserError(f"--by NAME is missing: who restores the data? ({roles})")
         return self._users
 
     async def confirm(self, *, all_lost: bool) -> Author:

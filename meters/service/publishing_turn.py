@@ -85,7 +85,7 @@ class MeterTurns:
         self._turns.clear()
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:
-        """Process a value from a topic; return True if Redis must be read again."""
+        """Note a meter value heard from the broker; return True if Redis must be read again."""
         try:
             value = METER_VALUE.decode(payload)
         except UNREADABLE:

@@ -192,7 +192,10 @@ def _check_bundle(keys: Path, username: str) -> None:
     except ValueError:
         raise UserError(f"{keys / 'table.crt'} is not a certificate: copy it again") from None
     if subject != f"CN={username}":
-        raise UserError(f"the keys in {keys} are for {subject.removeprefix('CN=')}, not {username}")
+        found = subject.removeprefix("CN=")
+        raise UserError(
+            f"the keys in {keys} are for {found}, not {username}: copy the directory of {username}"
+        )
 
 
 class _User(msgspec.Struct, frozen=True):

@@ -31,7 +31,7 @@ class Waiting:
     def counts_for(self, digest: str, replaces: str, after: int) -> bool:
         """Check if it approves exactly this configuration instead of exactly the one before.
 
-        No approval that had one of the link's tables may have come since, as `after` shows.
+        `after` shows that no approval with one of the link's tables has come since.
         """
         half = self.half
         return half is not None and (half.digest, half.replaces, half.after) == (

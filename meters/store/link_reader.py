@@ -225,7 +225,7 @@ class LinkReader(LedgerReader):
         ]
 
     async def every_act(self) -> AsyncIterator[tuple[int, dict[str, str]]]:
-        """Yield all acts, with their numbers, the latest first. Some are read at once."""
+        """Yield all acts, with their numbers, the latest first; read Redis in pages."""
         before: int | None = None
         while page := await self.acts(before, _ACTS_AT_ONCE):
             for act in page:

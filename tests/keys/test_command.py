@@ -457,7 +457,7 @@ def test_a_worker_leaves_out_bundles_that_its_user_may_not_read(mine: Path) -> N
         try:
             with own_identity(service) as party:
                 assert party.username == "service.2"
-                expected = "each of the 1 bundles that this user can read"
+                expected = "all key bundles that this user can read"
                 with pytest.raises(UserError, match=expected), own_identity(service):
                     pass
             os.seteuid(0)

@@ -154,7 +154,7 @@ def test_an_address_that_is_none_is_not_quoted(tmp_path: Path, address: str) -> 
     ("spoil", "said"),
     [
         ({"PITLINK_BROKER_PASSWORD_FILE": "none"}, "none: cannot be read: No such file"),
-        ({"PITLINK_BROKER_PASSWORD_FILE": "two"}, "does not contain one line with a password"),
+        ({"PITLINK_BROKER_PASSWORD_FILE": "two"}, "must contain exactly one line, the password"),
         (GIVEN | {"PITLINK_BROKER_PASSWORD_FILE": "one"}, "are both set: remove one"),
         (GIVEN | {"ADDRESS": REDIS_SECRET}, "both have a password"),
         ({"PITLINK_KEYS": "nowhere"}, "there are no keys in"),

@@ -229,7 +229,7 @@ def test_a_floor_file_and_draws_contradict_each_other(run: Run, tmp_path: Path) 
     floor = tmp_path / "floor.toml"
     floor.write_text(FLOOR)
     error = refused(run("--config", str(floor), "--lucky-every", "3"))
-    assert "the floor file says what is drawn" in str(error)
+    assert "--config already sets the draws" in str(error)
     assert error.exit_status == 2
     assert refused(run("--config", str(tmp_path / "none.toml"))).exit_status == 1
 

@@ -115,12 +115,12 @@ def test_every_key_of_a_game_file_is_on_the_page(name: str) -> None:
                "WagerLimit", "Limit"}  # fmt: skip
     page = GAMES
     if name in of_main:
-        page = part(GAMES, "The game against the dealer").rpartition("```")[2]
+        page = part(GAMES, "The main game: Ante, Play and the dealer's hand").rpartition("```")[2]
     assert missing(page, keys) == set()
 
 
 def test_the_sample_of_a_game_against_the_dealer_is_one() -> None:
-    against = part(GAMES, "The game against the dealer")
+    against = part(GAMES, "The main game: Ante, Play and the dealer's hand")
     (sample,) = re.findall(r"```toml\n(.*?)```", against, re.DOTALL)
     game = read_chapter(sample)
     round_line = (
