@@ -482,8 +482,12 @@ def _claims_of(transfers: bytes) -> set[str]:
 
 
 def _complete(days: LedgerDays, file: DayFile | None, groups: Sequence[list[Entry]]) -> None:
-    """Add to the rounds of a table in an archive file what the files of later days have of them."""
-    while file and (later := _goes_on(file, groups)):
+    """Add to the rounds of a table in an archive file what the files of later days have of them.
+
+    An Envy Bonus can be owed for months: what lies too many files later is left out.
+    """
+    until_s = time.monotonic() + READ_WITHIN_S
+    while file and time.monotonic() < until_s and (later := _goes_on(file, groups)):
         file = days.archived(file.head.last + 1)
         by_name = {group[0][1]["round"]: group for group in later}
         text = _text("table", later[0][0][1]["table"].decode())

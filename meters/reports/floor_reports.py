@@ -5,7 +5,6 @@ another process makes it, one report at a time. The page asks for its spreadshee
 """
 
 import asyncio
-import os
 import resource
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -42,12 +41,11 @@ from meters.store.redis_connect import open_redis
 
 _MADE_WITHIN_S: Final = 600.0
 _KEPT_S: Final = 30.0
-_MEMORY_BYTES_MAX: Final = 1 << 30
+_MEMORY_BYTES_MAX: Final = 1 << 29
 _SHEET_BYTES_MAX: Final = 16_000_000
 _ROWS_MAX: Final = 500
 """Rows of one list on the page: nobody reads more of them there."""
 
-_NICE: Final = 10
 _MONTH: Final = "2026-11"
 _BUSY: Final = "the report is being made, or another one before it: try again in a moment"
 _TOO_LONG: Final = (
@@ -128,6 +126,7 @@ class FloorReports:
                 ``unknown_report``, ``unknown_day``, ``bad_value``, ``report_failed``.
         """
         _choice(name, days)
+        await self._check_days(days)
         asked, loop = (name, days), asyncio.get_running_loop()
         try:
             async with asyncio.timeout(within_s):
@@ -144,6 +143,14 @@ class FloorReports:
         except TimeoutError:
             raise ActError("busy", _BUSY) from None
 
+    async def _check_days(self, days: str) -> None:
+        shown = await self.days()
+        if days < f"{shown.first}"[: len(days)]:
+            reason = f"{days} is before the first gaming day that there is: {shown.first}"
+            raise ActError("unknown_day", reason)
+        if days > f"{shown.open}":
+            raise ActError("unknown_day", f"{days} has not begun")
+
     async def sheet(self, name: str, days: str, within_s: float) -> bytes:
         """Return the spreadsheet of a report, as `report` does."""
         made = await self.report(name, days, within_s)
@@ -157,7 +164,7 @@ class FloorReports:
                 return await in_other_process(make_report, self._floor, name, days)
         except UserError as error:
             raise ActError("unknown_day", str(error)) from None
-        except (TimeoutError, MemoryError, BrokenProcessPool):
+        except (TimeoutError, MemoryError, RuntimeError, BrokenProcessPool):
             raise ActError("report_failed", _TOO_LONG) from None
         except (RedisError, OSError, ValueError) as error:
             raise ActError("link_inoperable", f"the data cannot be read: {error}") from None
@@ -183,8 +190,9 @@ def make_report(floor: Floor, name: str, days: str) -> MadeReport:
         UserError: no ledger has entries of these days.
         RedisError, OSError, ValueError, MemoryError: the ledgers cannot be read.
     """
-    os.nice(_NICE)
-    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES_MAX, resource.RLIM_INFINITY))
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = _MEMORY_BYTES_MAX if most == resource.RLIM_INFINITY else min(most, _MEMORY_BYTES_MAX)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
     report, found = REPORTS[name], asyncio.run(_scan(floor, _choice(name, days)))
     document, sheet = report.document_of(floor, found, None), report.csv(floor, found, None)
     return made_of(document, sheet)

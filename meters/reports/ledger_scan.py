@@ -145,6 +145,8 @@ async def _look(
     )
 
 
+_EARLIEST: Final = date(1970, 1, 1)
+"""No gaming day is earlier; an audit begins some days before the first day of a report."""
 _USAGE = 2
 
 
@@ -164,11 +166,12 @@ def parse_month(text: str) -> date:
 
 
 def _parsed(text: str, length: int) -> date | None:
-    """Parse a day in the form of this length; other forms of ISO 8601 are shorter."""
+    """Parse a day in the form of this length; the other forms of ISO 8601 do not come back."""
     try:
-        return date.fromisoformat(text) if len(text) == length else None
+        day = date.fromisoformat(text) if len(text) == length else None
     except ValueError:
         return None
+    return day if day and day.isoformat() == text and day >= _EARLIEST else None
 
 
 def one_day(day: date | None) -> Choose:

@@ -1,10 +1,13 @@
 """The break-even amounts of a link's meters, counted in a process of their own."""
 
 import multiprocessing
+import os
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
 from meters.floor.floor_file import parse_floor
+from meters.process.other_process import in_other_process
 from meters.process.owned_tasks import OwnedTasks
 from meters.selfcheck import break_even
 from meters.selfcheck.break_even import BreakEvens
@@ -39,3 +42,8 @@ async def test_a_count_ends_with_the_service_that_no_longer_needs_it() -> None:
         assert await BreakEvens(FLOOR_FILE, tasks).of(LINK, 0) == ()
         await eventually_async(lambda: bool(multiprocessing.active_children()))
     await eventually_async(lambda: not multiprocessing.active_children())
+
+
+async def test_a_process_that_was_killed_is_an_error_and_nothing_waits_for_it() -> None:
+    with pytest.raises(BrokenProcessPool):
+        await in_other_process(os._exit, 9)

@@ -175,6 +175,8 @@ async def test_one_report_is_made_at_a_time_and_for_nobody_after_the_service(hou
         for name, days, code in (
             ("year", "2026", "unknown_report"), ("day", "2026-01", "bad_value"),
             ("month", "2026-01-20", "bad_value"), ("day", "2999-01-01", "unknown_day"),
+            ("day", "1970-01-01", "unknown_day"), ("day", "0001-01-01", "bad_value"),
+            ("day", "2026-W04-2", "bad_value"), ("jackpots", "1970-01", "unknown_day"),
         ):  # fmt: skip
             with pytest.raises(ActError) as refused:
                 await reports.report(name, days, LONG_S)

@@ -99,7 +99,7 @@ export const Colleague = () => html`
     <h3>${say("Signed by a colleague")} <span>${say("for this act alone: {name} stays signed in", { name: session.userName() })}</span></h3>
     <div class="two-fields">
       <${Field} label=${say("Name of the colleague")} name="colleague" maxlength="40" autocomplete="off" autocapitalize="words" spellcheck=${false} />
-      <${Field} label=${say("PIN of the colleague")} name="colleague_pin" type="password" inputmode="numeric" autocomplete="off" maxlength="12" />
+      <${Field} label=${say("PIN of the colleague")} name="colleague_pin" type="password" inputmode="numeric" autocomplete="one-time-code" maxlength="12" />
     </div>
   </div>`;
 
