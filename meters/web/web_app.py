@@ -28,6 +28,7 @@ from meters.users.users import UserDirectory
 from meters.web.claim_routes import ask_routes, claim_routes
 from meters.web.described_types import DescribedTypes
 from meters.web.display_state import DisplayState
+from meters.web.documents import document_routes
 from meters.web.error_answers import ERROR_ANSWERS, answer
 from meters.web.history_routes import history_routes
 from meters.web.link_routes import link_routes
@@ -89,7 +90,7 @@ def create_app(
         *signage_routes(floor, displays, assets.version),
         floor_page_route(floor, assets.version),
     ]
-    files = [*patron_routes(floor, displays, assets), asset_route(assets)]
+    files = [*patron_routes(floor, displays, assets), asset_route(assets), *document_routes()]
     described: dict[str, Sequence[HTTPRouteHandler]] = {
         "Meters": meter_routes(floor, displays, assets.version),
         "Sign-in": sign_in_routes(floor, user_directory),

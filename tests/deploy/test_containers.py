@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -156,7 +157,10 @@ def test_the_demonstration_is_built_on_the_image_and_written_beside_it(tmp_path:
     log, out = tmp_path / "log", tmp_path / "out"
     subprocess.run(
         [DEPLOY / "container" / "build", "--demo", "--version", "9.9.9+snapshot", "--out", out],
-        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log)},
+        env=os.environ | {
+            "PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log),
+            "PITLINK_SITE_PYTHON": sys.executable,
+        },
         check=True, capture_output=True,
     )  # fmt: skip
     builds = [line for line in log.read_text().splitlines() if line.startswith("build ")]

@@ -104,7 +104,7 @@ def test_a_wrong_argument_is_refused(wrong: str, reason: str) -> None:
 @pytest.mark.duty("D9")
 def test_everybody_who_builds_a_commit_gets_the_same_bytes(checkout: Path, tmp_path: Path) -> None:
     """In another directory, with other times and permissions of the files, too."""
-    tools = ". deploy/environment.sh; root=$PWD; make_tools_environment"
+    tools = ". deploy/environment.sh; root=$PWD; make_tools_environment; make_site_environment"
     subprocess.run(["bash", "-euc", tools], cwd=ROOT, check=True)
     other = tmp_path / "elsewhere" / "other"
     other.parent.mkdir()
@@ -116,7 +116,8 @@ def test_everybody_who_builds_a_commit_gets_the_same_bytes(checkout: Path, tmp_p
     for path in (other / "meters").rglob("*"):
         os.utime(path, (1_000_000_000, 1_000_000_000))
     for place, umask in ((checkout, 0o022), (other, 0o077)):
-        (place / ".venv-tools").symlink_to(ROOT / ".venv-tools")
+        for name in (".venv-tools", ".venv-site"):
+            (place / name).symlink_to(ROOT / name)
         done = release(place, "--out", place.parent / "out", "wheel", "sbom", umask=umask)
         assert done.returncode == 0, done.stderr
     first, second = (place.parent / "out" for place in (checkout, other))
@@ -130,6 +131,7 @@ def test_everybody_who_builds_a_commit_gets_the_same_bytes(checkout: Path, tmp_p
     with zipfile.ZipFile(wheel) as packed:
         changelog = f"pitlink-{VERSION}.data/data/share/doc/pitlink/changelog.md"
         assert ENTRY in packed.read(changelog).decode()
+        assert VERSION in packed.read("meters/web/site/compliance/changelog.html").decode()
     installed = Installed(wheel, tmp_path / "installed")
     assert installed.run("--version").stdout == f"pitlink {VERSION}\n"
     check = installed.run("check", "--config", str(checkout / "deploy" / "floor.toml"))

@@ -18,7 +18,7 @@ from tests.servers import RedisServer
 SCRIPTS: Final = (
     ".ci/run", *(f"deploy/{name}" for name in (
         "container/make-keys", "debian/build", "debian/relocate-environment", "demo", "pin-images",
-        "test", "up",
+        "site/build", "test", "up",
     )),
 )  # fmt: skip
 

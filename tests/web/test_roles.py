@@ -100,6 +100,8 @@ CASES: Final = {
     "GET /signage/{link}/meter.png": _OPEN,
     "GET /signage/{link}/preview/{preview}": _OPEN,
     "GET /floor": _OPEN,
+    "GET /docs": Case(RouteAccess.ANYBODY, status=302),
+    "GET /docs/{name}": _GONE,
     "GET /settle": _OPEN,
     "GET /assets/{version}/{name}": _GONE,
     "GET /api/v1/meters": _OPEN,

@@ -79,6 +79,7 @@ export const Account = ({ me }) => {
       <${KeysSwitch} />
       <${Theme} />
       <${Language} />
+      <a href="/docs" target="_blank">${say("Help")}</a>
       ${!me.choose_pin && html`<button type="button" data-closes="" onClick=${() => openOwnPin()}>${say("My PIN")}</button>`}
       <button type="button" onClick=${() => session.signOut()}>${say("Sign out")}</button>
     <//>`;
