@@ -364,5 +364,5 @@ def test_the_token_is_in_a_file_next_to_the_floor_file(tmp_path: Path) -> None:
     assert front.metrics_token == TOKEN
     assert TOKEN not in repr(front)
     (tmp_path / "token").write_text("\n")
-    with pytest.raises(UserError, match="does not contain one line"):
+    with pytest.raises(UserError, match="must contain exactly one line"):
         ServerSettings.of(service)
