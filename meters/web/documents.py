@@ -129,9 +129,13 @@ def document_routes(directory: Path = SITE) -> list[HTTPRouteHandler]:
         file = site.get(asked) or site.get(_MISSING)
         if file is None:
             raise NotFoundException("there is no such page")
-        status = 200 if asked in site else 404
         headers = dict(file.headers)
-        if status == 200 and headers["ETag"] in request.headers.get("if-none-match", ""):
+        status = 200
+        if asked not in site:
+            status = 404
+            headers["Cache-Control"] = "no-store"
+            del headers["ETag"]
+        elif headers["ETag"] in request.headers.get("if-none-match", ""):
             return Response(b"", status_code=304, headers=headers)
         body = file.body
         if file.suffix in _PACKED and "gzip" in request.headers.get("accept-encoding", ""):

@@ -218,7 +218,7 @@ async def test_pictures_are_shown_and_a_wrong_address_leads_to_the_index(
         await expect(picture).to_have_js_property("complete", value=True)
         assert await picture.evaluate("each => each.naturalWidth") > 0
     answer = await docs.get("/docs/run/none/there.html")
-    assert answer.status_code == 404
+    assert (answer.status_code, answer.headers["cache-control"]) == (404, "no-store")
     assert 'src="/docs/assets/' in answer.text
     async with opened(browser, docs) as page:
         await page.goto(f"{docs.base_url}/docs/404.html")
