@@ -492,10 +492,10 @@ async def test_an_administrator_adds_a_user_who_signs_in(room: FloorRoom) -> Non
 @pytest.mark.slow
 async def test_each_role_has_its_views_and_its_buttons(room: FloorRoom) -> None:
     """A dealer sees no Envy Bonus and no wagers, and has one view; an auditor decides nothing."""
-    views = ["Inbox", "Floor", "Wins", "Meters", "History", "Find", "People"]
+    views = ["Inbox", "Floor", "Wins", "Meters", "History", "Reports", "Find", "People"]
     for name, count, decides, changes_links in (
-        ("Dana", 0, False, False), ("Flo", 6, True, False), ("Sue", 6, True, True),
-        ("Audrey", 7, False, False), ("Ada", 7, False, True),
+        ("Dana", 0, False, False), ("Flo", 7, True, False), ("Sue", 7, True, True),
+        ("Audrey", 8, False, False), ("Ada", 8, False, True),
     ):  # fmt: skip
         page = await room.signed_in(name)
         card, buttons = await claim_card(page), page.locator("main").get_by_role("button")
