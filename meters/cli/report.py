@@ -328,7 +328,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 class ReportRows(msgspec.Struct, frozen=True, kw_only=True):
-    """A report, as `pitlink report --json` prints it.
+    """A report, as `pitlink report` prints it with `--json`.
 
     Attributes:
         report: the title of the report.

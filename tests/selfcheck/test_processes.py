@@ -193,7 +193,7 @@ def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(sta
     status, printed = command("Sue Lane", "000000")
     assert (status, printed.splitlines()[:2]) == (1, ["other:", "  table X-2 removed"])
     assert "    meter progressive: seed $5,000.00, 1,000 times its $5 wager; " in printed
-    assert printed.endswith("pitlink: the name or the PIN is wrong\n")
+    assert printed.endswith("the name or the PIN is wrong: `pitlink user list` shows the names\n")
     status, printed = command("Flo", PIN)
     assert (status, printed.splitlines()[-1]) == (
         1, "pitlink: Flo is a floorperson: a supervisor or an administrator approves it",
