@@ -50,7 +50,7 @@ def report_routes(reports: FloorReports) -> list[HTTPRouteHandler]:
         responses=refusals(*_READS),
     )
     async def show_report_csv(report: ReportName, days: Days) -> Response[bytes]:
-        """Return the rows of a report as the spreadsheet that `pitlink report` with `--csv` writes."""
+        """Return a report as the spreadsheet that `pitlink report` writes with `--csv`."""
         sheet = await reports.sheet(report, days, _SAVED_WITHIN_S)
         named = {"Content-Disposition": f'attachment; filename="{report}-{days}.csv"'}
         return Response(sheet, media_type="text/csv", headers=named)

@@ -110,7 +110,7 @@ async def test_nobody_else_restores(lost: Lost) -> None:
         (["--by", "Sue"], "", wrong),
         (["--by", "Nobody"], PIN, wrong),
         (["--by", "Flo"], PIN, "Flo is a floorperson: a supervisor or an administrator restores"),
-        ([], PIN, "--by NAME is missing: who restores the data? (a supervisor or an administrator)"),
+        ([], PIN, "who restores the data? (a supervisor or an administrator)"),
     ):
         refused = lost.restore(*by, pin=pin)
         assert (refused.returncode, message in refused.stderr) == (1, True), refused.stderr
