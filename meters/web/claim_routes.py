@@ -26,7 +26,8 @@ from meters.floor.roles import Right
 from meters.http.strict_requests import WebRequest
 from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest, refusals
-from meters.web.parameters import (
+from meters.web.payout_slip import slip_pdf
+from meters.web.route_parameters import (
     AskedLink,
     AskedMeter,
     AskedSince,
@@ -39,7 +40,6 @@ from meters.web.parameters import (
     NextWins,
     PageSize,
 )
-from meters.web.payout_slip import slip_pdf
 from meters.web.security import (
     FOR_ANYBODY,
     NEEDS_PIN,

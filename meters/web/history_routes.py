@@ -20,7 +20,7 @@ from meters.floor.floor_file import Floor
 from meters.floor.roles import Right
 from meters.web.display_state import DisplayState
 from meters.web.error_answers import refusals
-from meters.web.parameters import (
+from meters.web.route_parameters import (
     AskedClaim,
     AskedDay,
     AskedLink,

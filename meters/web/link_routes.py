@@ -18,7 +18,7 @@ from meters.acts.meter_changes import Adjustment, ParameterChange, ProposalRow
 from meters.floor.roles import Right
 from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest
-from meters.web.parameters import EntriesBefore, LinkId, PageSize, ProposalId
+from meters.web.route_parameters import EntriesBefore, LinkId, PageSize, ProposalId
 from meters.web.security import Nothing, Signature, signer_of, staff_act, staff_read
 
 _READS: Final = (400, 401, 403, 404, 503)

@@ -8,7 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 from meters.floor.roles import Right
 from meters.reports.floor_reports import FloorReports, ReportDays, ReportPage
 from meters.web.error_answers import answer, refusals
-from meters.web.parameters import Days, ReportName
+from meters.web.route_parameters import Days, ReportName
 from meters.web.security import needs, session_of, staff_read
 
 _SHOWN_WITHIN_S: Final = 6.0

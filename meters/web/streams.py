@@ -29,7 +29,7 @@ from meters.web.display_state import (
     WinsRow,
 )
 from meters.web.error_answers import StaffRequest, refusals
-from meters.web.parameters import AskedLink
+from meters.web.route_parameters import AskedLink
 from meters.web.security import FOR_ANYBODY, client_of, needs, session_of, token_of
 
 METERS_HEARTBEAT_S: Final = 5.0

@@ -19,7 +19,7 @@ from meters.users.sessions import DEVICE_KNOWN_MS, SignedIn
 from meters.users.sign_in_attempts import new_device
 from meters.users.users import Actor, UserDirectory, UserRow
 from meters.web.error_answers import StaffRequest, answer, refusals
-from meters.web.parameters import EntriesBefore, PageSize, UserName
+from meters.web.route_parameters import EntriesBefore, PageSize, UserName
 from meters.web.security import (
     COOKIE,
     DEVICE_COOKIE,
