@@ -308,10 +308,10 @@ class WaitingWin(Protocol):
 def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    Of the hand that caused it, this is the waiting win of the wager of the Envy Bonus, or else its
-    first waiting win, as when its holder did not make that wager (reading T10). If no win of the
-    hand waits, no floorperson examines it. ``waiting`` is in paying order; ``lines`` are all of the
-    round.
+    It is a waiting win of the hand that caused the bonus: the win of the Envy Bonus's wager, or
+    else the first waiting win of the hand, for example if its holder did not make that wager
+    (reading T10). If no win of the hand waits, no floorperson examines it. ``waiting`` is in paying
+    order; ``lines`` are all of the round.
     """
     of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
     if len(of_hand) > 1:

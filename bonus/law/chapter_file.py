@@ -192,7 +192,7 @@ class WagerTables(_Part, frozen=True):
 
 
 class NotQualified(_Part, frozen=True):
-    """Rule for a dealer's hand that does not qualify: one main wager wins, ``returns`` not."""
+    """Rule if a dealer's hand does not qualify: one main wager wins, ``returns`` is returned."""
 
     rule: Rule
     below: Literal["queen"]

@@ -143,7 +143,7 @@ class _Tables:
         return found
 
     def _all_held(self, strength: Integers) -> Integers:
-        """Do the same for dealer's hands that contain all of the player's cards."""
+        """Return `above` for the dealer's hands that contain all of the player's cards."""
         found = np.zeros(len(self._players), np.int64)
         for at in self._holding:
             np.add.at(found, at, self._dealers.hands * (self._against > strength[at]))

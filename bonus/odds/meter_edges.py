@@ -120,7 +120,7 @@ class Metered:
         return {str(cents): self._break_even(meter, cents, Fraction(0)) for cents in wagers_cents}
 
     def with_envy(self, meter: str, envy: Mapping[int, Fraction]) -> tuple[dict[str, int], ...]:
-        """Return the same for 1 to 6 other players, each of whom brings ``envy`` by the wager."""
+        """Return `break_even` with 1 to 6 other players, who each bring ``envy`` by the wager."""
         return tuple(
             {str(cents): self._break_even(meter, cents, others * envy[cents]) for cents in envy}
             for others in range(1, OTHERS_MAX + 1)

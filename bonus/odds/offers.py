@@ -112,7 +112,7 @@ def main_choice(chapter: Chapter) -> Bonus | None:
 
 
 def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
-    """Return the names of the paytables of this bonus; ``(None,)`` if there is no choice."""
+    """Return the paytables of the bonus of `main_choice`; ``(None,)`` if there is no choice."""
     bonus = main_choice(chapter)
     if bonus is None:
         return (None,)

@@ -52,13 +52,14 @@ class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_
     Attributes:
         position: its number. 1 is farthest to the dealer's left.
         patron: any text. Positions with the same text are one player, who gets no Envy Bonus from
-            their own hands, and has one share of a divided jackpot and one payout limit. Left out:
-            a player of its own.
+            their own hands, and has one share of a divided jackpot and one payout limit. If it is
+            left out, the position is a player of its own.
         cards: the cards of the hand. Leave them out if the hand was folded and collected.
         folded: true if the player folded.
         no_win: true if the dealer declared that the hand wins nothing.
         wagers: the cents of each wager by its name, the wager after the deal (`play`, `raise`)
-            included. Left out: unknown, and other players still win Envy Bonuses for the hand.
+            included. If they are left out, they are unknown, and other players still win Envy
+            Bonuses for the hand.
         fourth_card: Three Card Prime: the position's own fourth card, for its Pair Bonus.
     """
 

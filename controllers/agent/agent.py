@@ -42,9 +42,9 @@ delayed hello reply can arrive after a newer reply.
 """
 _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
-"""How many times rarer hellos are if they are needed only for decisions.
+"""How many times rarer hellos are if they are needed only for some decisions.
 
-These are on Envy Bonuses, and on claims that do not hold the table.
+Such decisions are those on Envy Bonuses, and on claims that do not hold the table.
 """
 _USUAL: Final = Timing()
 _WITHDRAWN: Final = DeviceAnswer(

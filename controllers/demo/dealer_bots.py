@@ -398,7 +398,8 @@ async def end_rounds(
 ) -> None:
     """Wait until the bots have ended their current rounds, for a limited time.
 
-    A table that is held for a hand pay does not delay the end; the task `ended` brings it.
+    A table that is held for a hand pay does not delay the end, and the end of the task `ended` ends
+    the wait.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S

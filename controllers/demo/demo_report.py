@@ -25,7 +25,7 @@ def show_welcome(
     auto_floor_after_s: float | None,
     tour: bool,
 ) -> None:
-    """Say where to look, who to be and what to try first; what to try is the `tour`'s own."""
+    """Say where to look, who to be and, without a `tour`, what to try first."""
     # Each address has its own line and is never cut, so a person can click or copy it.
     for what, url in (
         ("The signage, as patrons see it", f"{base_url}/signage"),

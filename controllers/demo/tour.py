@@ -75,7 +75,7 @@ class TourPlace:
 
 
 class Tour:
-    """Walks through the steps. Without a terminal, or after its input's end, they go on alone.
+    """Walks through the steps. Without a terminal, or after its input's end, it does not wait.
 
     `on_round` receives the round, if the visitor played no part of it.
     """

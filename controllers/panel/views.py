@@ -185,7 +185,7 @@ class ReturnedPositionView(_View, frozen=True):
 
 
 class ReturnedView(_View, frozen=True):
-    """Returned wagers and the reason (649a.13); `others` are not in `positions`."""
+    """Returned wagers and the reason (649a.13); `others` names wagers outside `positions`."""
 
     reason: str
     others: Said | None

@@ -40,7 +40,7 @@ class WagerPlaced(_DeviceEvent, frozen=True, tag="wager", omit_defaults=True):
 
 
 class WagerWithdrawn(_DeviceEvent, frozen=True, tag="withdraw"):
-    """Only before lock-out."""
+    """A player takes a wager back, which is possible only before lock-out."""
 
     position: int
     wager: str

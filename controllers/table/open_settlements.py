@@ -58,8 +58,8 @@ def due_lines(settled: SettledRound) -> tuple[int, ...]:
 def open_lines(settled: SettledRound) -> tuple[int, ...]:
     """Return the indexes of the lines of an earlier round that are not completed.
 
-    Only lines whose payment depends on a floorperson's decision, made or not: all others were paid
-    before the dealer continued with the next round.
+    The payment of such a line depends on a floorperson's decision, made or not: all other lines
+    were paid before the dealer continued with the next round.
     """
     return tuple(
         number
@@ -86,8 +86,8 @@ def seen_to(
 ) -> SettledRound:
     """Return the settlement with those of `lines` completed that the dealer can complete now.
 
-    Without `lines`, all of them are. They can have the state of each line that the dealer saw: a
-    line whose state has changed since is not marked.
+    Without `lines`, all such lines are completed. `lines` can have the state of each line that the
+    dealer saw: a line whose state has changed since is not completed.
     """
     due = due_lines(settled)
     shown = lines if isinstance(lines, Mapping) else {}
@@ -103,8 +103,8 @@ def seen_to(
 def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
     """Return the claim that must be decided before a line is paid.
 
-    For an Envy Bonus, it is that of the winning hand that caused it: a floorperson must examine
-    that hand and validate the win before the Envy Bonus is paid.
+    For an Envy Bonus, it is the claim of the winning hand that caused the bonus: a floorperson must
+    examine that hand and validate the win before the Envy Bonus is paid.
     """
     if line.envy_of is not None:
         cause = cause_of(line, settled.claims, settled.lines)

@@ -61,7 +61,7 @@ class Claims:
         self._history = History(floor, links, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Return the claims that wait, the oldest first, also those of which only Envy Bonuses do.
+        """Return the claims that wait, the oldest first, including those with only Envy Bonuses.
 
         Raises:
             ActError: ``link_inoperable``.
@@ -236,7 +236,7 @@ class Claims:
     async def confirm(
         self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Confirm another person's request, of which the person saw the ledger entry `entry`.
+        """Confirm another person's request: that in ledger entry `entry`, which the actor saw.
 
         Raises:
             ActError: the codes of `decide`, and ``day_closed``.
@@ -402,8 +402,8 @@ class Claims:
     async def send_reopened(self, link: str) -> None:
         """Send the states of a link's wins that were reopened and are undecided.
 
-        If the first message about it was lost with the broker's connection, the table sends no
-        hello event.
+        A table sends no hello event if the first message about a reopened win was lost with the
+        service's connection to the broker.
         """
         store = self._links[link].store
         for fields in await store.claims(await store.waiting(LISTED_MAX)):

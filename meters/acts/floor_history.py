@@ -36,12 +36,12 @@ from meters.process.owned_tasks import OwnedTasks
 from meters.store.link_store import LinkStore
 
 _WITHIN_S: Final = 1.5
-"""The longest time that a picture waits for days that are not read yet: a later one has them."""
+"""The longest time that a picture waits for days that are still being read."""
 
 _HOURS: Final = timedelta(hours=24)
 _MINUTES: Final = 60
 _LOOKED_AT: Final = 8
-"""The last wins of a meter among which one is looked for that was not rejected."""
+"""How many of a meter's last wins are read to find the last one that was not rejected."""
 
 
 @contextmanager
@@ -61,7 +61,8 @@ def _not_begun(day: date) -> ActError:
 class FloorHistory:
     """The past of all links. Every method raises an `ActError` if it cannot answer.
 
-    `break_evens` returns those of a link, or none if they are not counted within some seconds.
+    `break_evens` returns the break-even amounts of a link, or none if counting them takes longer
+    than the given seconds.
     """
 
     def __init__(
@@ -222,7 +223,11 @@ class FloorHistory:
         return await days.span(first, last, within_s)
 
     async def _day(self, link: str, day: date | None) -> date:
-        """Return a gaming day, by default the open one, or that of now before the first."""
+        """Return a gaming day, by default the open one; without an open one, the day of now.
+
+        Raises:
+            ActError: ``unknown_day`` if the day has not begun.
+        """
         open_day = await self._stores[link].open_day() or self._gaming_days.of(now())
         if day is not None and day > open_day:
             raise _not_begun(day)

@@ -37,13 +37,13 @@ _PAGE: Final = 500
 """Entries that are read at once. To add them takes some milliseconds."""
 _SUMMARIES_MAX: Final = 64
 _DECIDED_WITHIN: Final = timedelta(days=30)
-"""For so long after a gaming day, its wins are looked for among those rejected later."""
+"""How long after a gaming day its wins are looked for among the wins that were rejected later."""
 _OF_ROUNDS: Final = CLAIM_ACTS | ASK_ACTS
 
 
 @dataclass(slots=True)
 class _Rounds:
-    """The rounds of one table: the entries with which each begins and ends, 0 for an open one.
+    """The rounds of one table: the entries with which each begins and ends; 0 as the end if open.
 
     `names` are checksums of the rounds' names. `corrected` has the entries that corrected wagers,
     by the entry with which the round begins.
@@ -59,7 +59,7 @@ class _Rounds:
 
 @dataclass(frozen=True, slots=True)
 class FoundRound:
-    """A round by its ledger entries: the first has its wagers, those of acts are last."""
+    """The numbers of a round's ledger entries: first that with its wagers, last those of acts."""
 
     table: str
     at_s: int
@@ -164,7 +164,7 @@ class DaySpan:
 class LedgerDays:
     """Every method that waits raises a `RedisError`, OSError or ValueError if Redis fails.
 
-    What takes longer than a request waits goes on among `tasks`.
+    A read that takes longer than a request waits goes on as one of `tasks`.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ class MeterAccounting(FloorRow, frozen=True, kw_only=True):
     """The accounting meters of a progressive meter. They only rise (duty D2).
 
     Attributes:
-        wagers: the number of accepted wagers, those of rounds that were voided later included;
+        wagers: the number of accepted wagers, including those of rounds that were voided later;
             `wagered` is their amount.
         voided_wagers: the number of wagers that were returned because their round was void;
             `voided` is their amount.

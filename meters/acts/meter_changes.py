@@ -71,7 +71,7 @@ class ParameterChange(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag
 
 
 class Adjustment(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag="adjustment"):
-    """A correction of a balance after a malfunction (duty D15); a negative one is subtracted."""
+    """A correction of a balance after a malfunction (duty D15); a negative amount is subtracted."""
 
     meter: str
     amount: Annotated[int, msgspec.Meta(ge=-(10**11), le=10**11)]
@@ -85,7 +85,7 @@ class ProposalRow(FloorRow, frozen=True, kw_only=True):
         proposal: the id of the change, which a confirmation names.
         parameter: null for a correction of the balance.
         before: the value before the change, in words.
-        after: the value after it.
+        after: the value after the change, in words.
         amount: of a correction of the balance, in cents.
     """
 
@@ -107,7 +107,7 @@ class ProposalRow(FloorRow, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class LinkParameters:
-    """Parameters of the meters of a link: those in force (`link`), and those of the floor file."""
+    """Parameters of a link's meters: those in force (`link`), and the floor file's (`filed`)."""
 
     link: Link
     filed: Link

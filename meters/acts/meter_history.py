@@ -24,7 +24,7 @@ SPARK_MINUTES: Final = 5
 MONTH_S: Final = 3_600
 FEW_DAYS: Final = 2
 LATE_S: Final = 180
-"""The floor page marks a win that waits longer."""
+"""Seconds: the floor page marks a win that has waited longer."""
 
 _HOUR_S: Final = 3_600
 _SHIFTS: Final = 3
@@ -199,8 +199,8 @@ class FloorDay(FloorRow, frozen=True, kw_only=True):
         late: how many of them had waited for more than three minutes.
         wait_s: the median of their waits.
         shifts: the wins of each third of the gaming day.
-        paid: the payments of the day, in cents. A link that could not close its gaming day has
-            those since the beginning of this one.
+        paid: the payments of the day, in cents. If a link could not close its gaming day, its
+            payments count since the beginning of the day that was asked for.
     """
 
     day: date | None
@@ -453,7 +453,8 @@ class _Step(NamedTuple):
 def _steps(spans: Sequence[DaySpan], day: date, days: GamingDays) -> Iterator[_Step]:
     """Yield the steps of each link's gaming day.
 
-    If a link could not close an earlier one, its steps between the times of `day` are of this one.
+    If a link could not close an earlier gaming day, the steps of that day between the times of
+    `day` are yielded too.
     """
     begins_s, ends_s = (moment.timestamp() for moment in days.bounds(day))
     for span in spans:
@@ -536,5 +537,5 @@ def _wagers_of_day(
 
 
 def month_before(day: date, days: int = 30) -> date:
-    """Return the first of some gaming days that end with a day."""
+    """Return the first of `days` gaming days, of which `day` is the last."""
     return day - timedelta(days=days - 1)

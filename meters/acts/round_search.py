@@ -386,7 +386,7 @@ def _text(name: str, value: str) -> bytes:
 
 
 def _text_of(table: str, name: str) -> bytes:
-    """Return what the lines of a round have in an archive file."""
+    """Return the text by which the lines of a round are found in an archive file."""
     return _text("table", table) + b"," + _text("round", name)
 
 
@@ -395,7 +395,7 @@ def _lines(file: DayFile, containing: bytes, after: int = 0) -> Iterator[Entry]:
 
 
 class _NewestFirst:
-    """The archive files of a link, the last day first, for some seconds."""
+    """The archive files of a link, the last day first, until a search has taken too long."""
 
     def __init__(self, days: LedgerDays) -> None:
         self.days = days
@@ -422,7 +422,7 @@ class _NewestFirst:
 
 
 def _known_before(summary: DaySummary, entry: int) -> tuple[int, dict[str, int]]:
-    """Return the last entry before `entry` after which a summary has the meters, and these."""
+    """Return the last entry before `entry` with meters in a summary, and their micros by meter."""
     place = bisect_left(summary.entries, entry)
     if place == 0:
         return summary.after, {meter: day.opening for meter, day in summary.meters.items()}
@@ -449,7 +449,7 @@ def _later(days: LedgerDays, group: Sequence[Entry]) -> Sequence[int]:
 
 
 def _begun_before(file: DayFile, group: Sequence[Entry]) -> int:
-    """Return an entry of an earlier day of the round whose later part `group` is; 0 if none is."""
+    """Return an entry of an earlier day, if the round of `group` began on one; 0 if not."""
     _, first = group[0]
     if first["kind"] == b"wagers":
         return 0
@@ -545,8 +545,8 @@ def _round_in(file: DayFile, entry: int) -> _Round:
 def _round_with(file: DayFile, summary: DaySummary, entry: int, text: bytes) -> _Round:
     """Return the round with an entry. Its lines have `text`; empty if it is not known yet.
 
-    The blocks of the last ten to twenty minutes are kept: there, the meters are found from the step
-    before, and the beginning of the round if only its end is known.
+    The blocks of the last ten to twenty minutes are kept. In them are the entries from which the
+    meters before the round are calculated, and the beginning of the round if `entry` is its end.
     """
     begin = b'{"number":%d,' % entry
     kept: deque[tuple[int, LineBlock]] = deque()

@@ -180,7 +180,7 @@ class RoundView(FloorRow, frozen=True, kw_only=True):
             result or the void.
         void_reason: the reason of a void; null for any other round.
         acts: what people did with the round: corrections and their confirmations, decisions on its
-            wins, payments. Of corrections, the cards that were taken back too.
+            wins, payments. A correction has the cards that were taken back too.
         entries: the numbers of the round's ledger entries.
     """
 

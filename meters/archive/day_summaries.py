@@ -57,7 +57,8 @@ def write_summary(file: DayFile, summary: DaySummary) -> None:
 def read_summary(file: DayFile, given_up: Callable[[], bool] = lambda: False) -> DaySummary:
     """Return the summary of an archived day, from the file beside it, or from its entries.
 
-    These take seconds to read, during which `given_up` says that nobody needs it any more.
+    The entries take seconds to read; meanwhile `given_up` says if nobody needs the summary any
+    more.
 
     Raises:
         ArchiveError: the archive file cannot be read, or nobody needs the summary.

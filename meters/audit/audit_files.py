@@ -71,7 +71,7 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveNote(_Note, frozen=True, kw_only=True):
-    """The last check of the archive files. `read_at` is when one last read some completely."""
+    """The last check of the archive files. `read_at` is when a check last read files completely."""
 
     read_at: str
     links: Mapping[str, CheckedLink] = {}

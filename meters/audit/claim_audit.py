@@ -115,8 +115,7 @@ class ClaimAudit:
     def part_of(self, replay: Replay) -> IndexPart | None:
         """Return the part that the next audit compares.
 
-        It is None for everything: if no audit compared everything before, or if there are few
-        claims.
+        None means everything: no audit has compared everything before, or there are few claims.
         """
         evidence, compared = replay.evidence, self._compared
         if compared is None or len(evidence.in_order) <= WHOLE_UP_TO:

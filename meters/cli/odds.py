@@ -197,8 +197,11 @@ def _config_offers(
         UserError: an option sets what the floor file already says, or no table offers a wager.
     """
     if any(option is not None for option in (*draws, *royals.values())):
-        reason = "--config already sets the draws and the mini-royal odds: leave out"
-        raise UserError(f"{reason} the options for them, or --config", exit_status=_WRONG_USAGE)
+        reason = (
+            "--config already sets the draws and the mini-royal odds: leave out the options for"
+            " them, or leave out --config"
+        )
+        raise UserError(reason, exit_status=_WRONG_USAGE)
     if games:
         reason = "the floor file names its games: leave out --games or --config"
         raise UserError(reason, exit_status=_WRONG_USAGE)

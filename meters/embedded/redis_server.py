@@ -77,7 +77,7 @@ def redis_command(home: Path) -> list[str]:
 async def _retire(path: Path) -> bool:
     """Stop a Redis whose supervisor was killed; return True if one was running.
 
-    It would damage a new Redis's files.
+    The old Redis would damage the files of a new one.
     """
     if not await _says(path, b"PING", b"+PONG"):
         return False

@@ -60,7 +60,7 @@ class Facility(Config, frozen=True, kw_only=True):
         tax_documents_above: an amount in cents. Above it, the floor page says that the win needs
             tax documents. Without it, the page never says so.
         two_people_reject_above: an amount in cents. Above it, one person requests the rejection of
-            a win and another confirms it. Without it, this is so for hand pays.
+            a win and another confirms it. Without it, two people reject each hand pay.
         warn_adjustment_percent: the floor page warns of an adjustment that moves a meter by more
             than this percentage of its amount.
         demonstration: marks every page as a demonstration, in which the service approves by itself
@@ -115,7 +115,7 @@ class Service(Config, frozen=True, kw_only=True):
         http: the address and port of the pages.
         data: the data directory, for ledger marks, outboxes and notes.
         idle_minutes: after so many minutes without an act, a user of the floor page enters the PIN
-            before the next one. What the page shows goes on.
+            before the next act. The page goes on showing what happens.
         hosts: names by which browsers reach the pages and panels, besides addresses,
             ``localhost`` and the machine's own name.
         certificate: a PEM file. With it and `private_key`, pages and panels are served by HTTPS.

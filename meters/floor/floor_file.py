@@ -390,8 +390,8 @@ def _check_account(*directories: str) -> None:
         except KeyError:
             name = f"'#{owner}'"
         raise UserError(
-            f"{there} belongs to the account {name}, and root would follow the links that it puts"
-            f" there. Run the command as that account: runuser -u {name} -- pitlink ..."
+            f"{there} belongs to the account {name}, which can put symbolic links there that root"
+            f" would follow. Run the command as that account: runuser -u {name} -- pitlink ..."
         )
 
 

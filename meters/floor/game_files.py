@@ -110,7 +110,7 @@ def _paths(directory: Path) -> Iterator[Path]:
         raise GameError(f"{directory}: {len(paths)} game files; at most {FILES_MAX} are read")
     for path in paths:
         if path.resolve().parent != root:
-            raise GameError(f"{path}: the file is a link to another directory: copy the file here")
+            raise GameError(f"{path}: it is a symbolic link to another place: copy the file here")
         yield path
 
 

@@ -51,13 +51,13 @@ class Identity:
 
 
 CHECK: Final = Identity("check", "check", "check")
-"""Of `pitlink check`, which may connect to the broker, but not read or send."""
+"""The identity of `pitlink check`, which may connect to the broker, but not read or send."""
 
 ARCHIVE: Final = Identity("archive", "archive", "archive")
-"""Of `pitlink archive` in Redis, which alone may delete the oldest entries of a ledger."""
+"""The identity of `pitlink archive`, which alone may delete the oldest entries of a ledger."""
 
 DISPLAY: Final = Identity("display", "display", "display")
-"""Of a display or a dashboard, which may read public topics."""
+"""The identity of displays and dashboards, which may read public topics."""
 
 
 def service_identity(number: int) -> Identity:
@@ -138,7 +138,7 @@ class KeyBundle:
         return self._secret(REDIS_PASSWORD_FILE)
 
     def redis_users_password(self) -> str | None:
-        """Return that of the Redis user for pitlink's users and the operators' log."""
+        """Return the password of the Redis user for pitlink's users and the operators' log."""
         return self._secret(REDIS_USERS_PASSWORD_FILE)
 
     def event_group(self) -> str | None:

@@ -126,7 +126,7 @@ def ranks_of(meters: Iterable[Meter]) -> dict[str, int]:
     """Return the rank of each meter of a link, 1 to 3, in the order of displays: the top one first.
 
     Meters that the same wager feeds are ranked by their seeds, unless the floor file says it; other
-    meters have the rank 0, for equal. So neither changes with an amount.
+    meters have the rank 0, for equal. So no rank changes with an amount.
     """
     found: dict[str, tuple[int, int]] = {}
     for group in meters_by_wager(meters):

@@ -225,7 +225,7 @@ def _read_part(folder: Path, key: str, name: str) -> tuple[str, bytes]:
     try:
         # A link that leads out of the folder could show any file of the machine.
         if not path.resolve(strict=True).is_relative_to(folder.resolve()):
-            raise ThemeError(f"{path} is a link to a file outside its folder")
+            raise ThemeError(f"{path} is a symbolic link out of its folder")
         if not path.is_file():
             raise ThemeError(f"{path} is not a file")
         size = path.stat().st_size

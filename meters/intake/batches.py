@@ -76,7 +76,7 @@ _COUNTED: Final = {
     # The table repeats its event every few seconds. This refusal is normal and is not logged.
     Status.UNCONFIRMED: "unconfirmed",
 }
-"""The names in the metrics of an event's status; that of every other one is ``refused``."""
+"""The name of an event's status in the metrics; every other status is ``refused``."""
 
 Draw = Callable[[CatalogTable, Wagers], DrawMade | None]
 """A function that makes the bonus draws of a round. Its arguments are the table and the wagers."""

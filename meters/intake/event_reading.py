@@ -110,7 +110,8 @@ def _unfit(error: msgspec.ValidationError) -> EventRefusal:
 def check_texts(event: MoneyEvent) -> None:
     """Refuse an event with an unprintable or blank text, or a patron whom slips cannot print.
 
-    Only in wagers is the round id checked, because every other event must have that of its wagers.
+    The round id is checked only in wagers, because every other event must have the id of a round
+    with wagers.
     """
     if isinstance(event, Wagers) or (isinstance(event, Result) and not event.entered_before):
         # Nearly all wagers and results have only printable ASCII, which this finds fast.

@@ -256,7 +256,10 @@ class ResultWriter:
         )
 
     def _waits(self, due: Due) -> bool:
-        """Must a floorperson validate a win (649a.11(c)(5), (7), (8), (9), and `validate_from`)?"""
+        """Return whether a floorperson must validate a win (649a.11(c)(5), (7), (8), (9)).
+
+        Wins at odds below `validate_from` of the floor file are exempt.
+        """
         line = due.line
         if due.take is not None:
             return True

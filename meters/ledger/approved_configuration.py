@@ -134,10 +134,10 @@ class LinkConfiguration:
         )
 
     def only_follows(self, before: Self, in_force: Mapping[str, str]) -> bool:
-        """Check if this only follows parameters that two people have changed by proposal.
+        """Check if only parameters differ that two people have changed by proposal.
 
-        Each meter has its terms in force, or those that the earlier configuration has. `in_force`
-        are by meter.
+        Each meter must have its terms in force or its terms in the earlier configuration.
+        `in_force` has the texts of the terms in force, by meter id.
         """
         try:
             old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))

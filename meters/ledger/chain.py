@@ -40,7 +40,10 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 
 
 def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
-    """Return the seal up to an entry, from that up to the entry before, empty for the first."""
+    """Return the seal up to an entry.
+
+    `previous` is the seal up to the entry before; empty for the first entry.
+    """
     return hashlib.sha256(entry_text(previous, entry_id, fields)).hexdigest()
 
 
@@ -97,7 +100,7 @@ def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 
 
 def _content(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the id and the fields, each after its length, so that no two entries are the same."""
+    """Return the id and fields, each after its length, so that different entries differ here."""
     parts = [b"%d:%s" % (len(entry_id.encode()), entry_id.encode())]
     parts += [b"%d:%s%d:%s" % (len(name), name, len(value), value) for name, value in fields]
     return b"".join(parts)

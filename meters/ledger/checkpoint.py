@@ -124,7 +124,7 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seal: str = ""
 
     def differences(self, entries: int, chain: str, seal: str) -> Iterator[str]:
-        """Yield texts if a ledger whose first `entries` entries were read is not that of the mark.
+        """Compare the first `entries` entries of a ledger with the mark; yield the differences.
 
         `chain` is the digest of the last of these entries, and `seal` that over all of them.
         """

@@ -13,7 +13,7 @@ from meters.wire.messages import Result, WageredPosition, envy_claim_name
 
 
 def hand_record_name(link: str, table: str, round_id: str, position: int) -> str:
-    """Return the name of the record about a hand that won. All claims of the hand have it."""
+    """Return the name that all claims of one winning hand share."""
     return f"{link}.{table}-{round_id}-p{position}"
 
 
@@ -76,7 +76,7 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def only_envy(self) -> bool:
-        """Are only Envy Bonuses owed for the hand, of which no win waits?"""
+        """True if Envy Bonuses are owed for the hand, but no win of the hand waits."""
         return is_envy(self.item)
 
     @property

@@ -122,11 +122,11 @@ class _MeterFold:
 class DayFold:
     """The summary of a gaming day while its entries are added one by one.
 
-    It begins after an entry, with the balances of the link's accounts in micros. `waiting` has the
-    entry and the time of each win that waits for a floorperson then. `minutes` has the accepted
-    wagers of each of the last minutes under an empty name, and what was added to each meter;
-    `amounts` the meters that changed in the minute, at its end. The keys of both are in seconds
-    since 1970.
+    It begins after the entry `after`, with the balances of the link's accounts in micros. `waiting`
+    has, by claim, the entry and the time of each win that waits for a floorperson at that entry.
+    For each of the last minutes, by its beginning in seconds since 1970, `minutes` has the accepted
+    wagers under an empty name and the micros added to each meter, and `amounts` has the balance, at
+    the end of the minute, of each meter that changed in it.
     """
 
     def __init__(

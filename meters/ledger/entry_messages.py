@@ -134,11 +134,11 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     according to the ledger mark: a file outside Redis that names the last entry that was seen.
     `held` is the number of the last entry that remained in Redis or in a copy of the ledger. With
     `copied`, the entries were written from this copy. `events` is the count of those from the
-    tables' outboxes that the restore applied, and `differing` names the ones that got another reply
-    than before the loss, as ``TABLE SEQ``. `without` are the tables whose outbox the restore did
-    not have. `kept` are payout slip numbers that remain reserved, each with its claim. The restored
-    data has no payment with such a number, but before the loss there can have been one. `confirmed`
-    says that the person who restored the data had confirmed their name with their PIN.
+    tables' outboxes that the restore applied, and `differing` names, as ``TABLE SEQ``, the events
+    whose reply is not the one before the loss. `without` are the tables whose outbox the restore
+    did not have. `kept` are payout slip numbers that remain reserved, each with its claim. The
+    restored data has no payment with such a number, but before the loss there can have been one.
+    `confirmed` says that the person who restored the data had confirmed their name with their PIN.
     """
 
     seen: int
@@ -221,9 +221,10 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     The kind ``parameter`` is a new value of a parameter: `before` and `after` are the two values in
     words, and `terms` the terms of the meter after the confirmation, which the audit uses. The kind
     ``adjustment`` is a correction of the meter balance: `before` is the balance at the time of the
-    proposal, `after` and `amount` (in cents) what to add to it, negative to subtract, and `cycle`
-    the number of the meter's cycle at that time. When the whole meter is won, a new cycle begins.
-    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before the proposal.
+    proposal, in words, `amount` the cents to add to it, negative to subtract, `after` the same in
+    words, and `cycle` the number of the meter's cycle at the time of the proposal. When the whole
+    meter is won, a new cycle begins. `pin_set_by` are the people who set the PIN of `by` in the 24
+    hours before the proposal.
     """
 
     proposal: str

@@ -38,9 +38,9 @@ def result_moved(
     """Return the transfers that the result of a round must cause.
 
     The settlement lines are calculated one after the other. A percentage is calculated from the
-    meter balance that the earlier lines leave. `books` are those before the result. `moved` are the
-    transfers of the ledger entry: if no win of a hand waits for a floorperson, they show to which
-    account each Envy Bonus of the hand went.
+    meter balance that the earlier lines leave. `books` are the books before the result, and `moved`
+    the transfers of the ledger entry: if no win of a hand waits for a floorperson, they show to
+    which account each Envy Bonus of the hand went.
 
     Raises:
         KeyError: the table has no open round, or the round did not contribute to a line's meter.
@@ -99,7 +99,7 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 
 
 class _EnvyPayees:
-    """The accounts to which the Envy Bonuses of a result go. `held` are those that are owed."""
+    """The accounts to which a result's Envy Bonuses go. `held` are the bonuses that are owed."""
 
     def __init__(self, own: str, reply: Reply, moved: Sequence[Transfer]) -> None:
         self.held: dict[str, HeldEnvy] = {}
@@ -245,7 +245,7 @@ def _settle_envy(books: ExpectedBooks, draft: Draft, claim_id: str, *, paid: boo
 def _reject_faults(books: ExpectedBooks, claim_id: str, by: str, request: int) -> list[str]:
     """Check that the right people rejected a win. Return the errors as texts.
 
-    Two people must reject a win above an amount in the floor file. `books` are those before the
+    Two people must reject a win above an amount in the floor file. `books` are the books before the
     rejection. `request` is the number of the ledger entry with the confirmed request; 0 if one
     person rejected the win.
 
@@ -273,7 +273,7 @@ def _request_faults(
 
 
 def _request_moved(books: ExpectedBooks, act: str, claim_id: str, by: str, entry: int) -> Draft:
-    """Check a request about a claim, and note it. Return the errors. A request moves no money.
+    """Check a request about a claim, and note it. Return the errors: a request moves no money.
 
     Raises:
         KeyError: the claim does not wait, or was not rejected on the open gaming day.

@@ -102,7 +102,8 @@ class RejectedWin:
     """A win that was rejected on the open gaming day, and can be reopened.
 
     `win` is the win before its rejection. `envy` are the Envy Bonuses that were taken back with the
-    rejection or after it. The micros went back to the meter and its overflow.
+    rejection or after it. `meter_micros` and `overflow_micros` went back to the meter and to its
+    overflow, in the meter's cycle `cycle`.
     """
 
     win: HeldWin
@@ -126,10 +127,11 @@ class ExpectedBooks:
     `balances` are in micros. The cycle of a meter is 1 after its first seed, and one more after
     each reseed. `rounds` are the contributions of each table's open round. `claims` are the wins
     that are not finally decided. `tallies` are the accounting meters: counts and sums that only
-    rise (duty D2). Of the open gaming day, `requests` are those that nobody has confirmed, and
-    `rejected` the rejected wins. `house_paid` are, by claim, the micros that the house paid to
-    reopen a win that waits; the next decision on the win removes them. `approved` is what the last
-    approved floor file says; it is not a part of a checkpoint, which has the approval itself.
+    rise (duty D2). `requests` are the requests of the open gaming day that nobody has confirmed,
+    and `rejected` the wins that were rejected on it. `house_paid` are, by claim, the micros that
+    the house paid to reopen a win that waits; the next decision on the win removes them. `approved`
+    is what the last approved floor file says; it is not a part of a checkpoint, which has the
+    approval itself.
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -187,7 +189,7 @@ class ExpectedBooks:
 class Draft:
     """The calculated transfers of one ledger entry, in their order.
 
-    Each is calculated from the balances after the entry's earlier transfers. `faults` are the
+    Each transfer is calculated from the balances after the entry's earlier ones. `faults` are the
     errors in the entry's event, as texts.
     """
 

@@ -92,8 +92,9 @@ def correction_moved(
 ) -> Draft:
     """Return the transfers of one wager that is added after lock-out, or taken back.
 
-    A wager is taken back like those of a void round (reading T28). A round without any wager is
-    over. `transfers` are those of the ledger entry, which show which meters an added wager fed.
+    Taking a wager back undoes its contribution as a void does (reading T28); when its last wager is
+    taken back, the round is over. `transfers`, those of the ledger entry, show which meters an
+    added wager fed.
 
     Raises:
         KeyError: the table has no open round, or the wager fed a meter without terms.
@@ -128,9 +129,10 @@ def correction_moved(
 
 
 def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Added, Added]:
-    """Divide the contribution of some wagers: one wager, which takes the overflow first; the rest.
+    """Divide the contribution of several wagers into that of one wager and that of the others.
 
-    All wagers on a meter have the same amount, and the rates do not change during a round.
+    What went to the overflow is counted to the one wager first. All wagers on a meter have the same
+    amount, and the rates do not change during a round.
     """
     meter, terms = added.meter, books.terms[added.meter]
     over = added.micros.get(overflow_account(meter), 0)

@@ -1,4 +1,4 @@
-"""Approvals of floor files in the ledger: did enough people approve (duty D4)?"""
+"""Approvals of floor files in the ledger, and whether enough people approved (duty D4)."""
 
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -66,7 +66,7 @@ class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
 class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last approval of a floor file, as a ledger entry records it (duty D12).
 
-    `entry` is the number of that entry, `number` that of the approval: the first for the link is 1.
+    `entry` is the number of that entry. `number` counts the approvals of the link: the first is 1.
     `event` is the text of the approval in the ledger.
     """
 

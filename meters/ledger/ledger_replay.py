@@ -87,9 +87,9 @@ class Replay:
     day and the ledger, `notes` facts that are no fault, but that a reader of the ledger must know.
     According to the ledger, the days in `archived` were archived, and `expired_to` is the last
     entry whose archive file was deleted. `begins_after` is the number of the entry before the first
-    replayed one; `evidence` says what of the claims such a replay lacks. It has all claims that
-    were opened after the entry `claims_after`. Of the earlier ones, Redis can have more than those
-    that remain: it forgets them some time after their entries.
+    replayed one; `Evidence` says what a replay from a checkpoint lacks. `evidence` has all claims
+    that were opened after the entry `claims_after`. Of earlier claims, Redis can have more than
+    `evidence`, because it forgets a claim some time after the entries of the claim.
     """
 
     entries: int = 0
@@ -174,7 +174,7 @@ class Replay:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """A copy of the state, with the claims that remain when Redis has no entries of them."""
+        """A copy of the state, with the claims that remain when Redis lacks their entries."""
         return read_checkpoint(self._closing.text)
 
     @property

@@ -151,7 +151,7 @@ class Snapshot:
 
     @property
     def is_opened(self) -> bool:
-        """Was the link ever opened? Its meters then have money or terms, not only approvals."""
+        """True if the link was ever opened: its meters have money or terms, not only approvals."""
         return bool(self.accounts) or any(name.startswith("terms") for name in self.meters)
 
 

@@ -57,9 +57,9 @@ def schema_problem(what: str, version: int | None) -> str | None:
 _ROOT: Final = "pitlink"
 
 ANY_WIN: Final = ":"
-"""Mark between meter and place in the members of the index of wins, for every win."""
+"""Mark between meter and place in the first member that each win has in the index of wins."""
 METER_AWARD: Final = "!"
-"""The same, for wins of a percentage of the meter. They have a member with each mark."""
+"""Mark between meter and place in the second member of a win of a percentage of the meter."""
 
 
 class _Key:
@@ -185,7 +185,7 @@ class LinkKeys:
 
 
 REPLIES_KEPT: Final = 32
-"""Count of replies kept for a table. It repeats only its last event, but the broker can be late."""
+"""Count of replies kept for a table, which repeats only its last event: a broker can be late."""
 
 STATE: Final = msgspec.msgpack.Decoder(PackedTable)
 

@@ -14,8 +14,8 @@ wager, its amount, position and patron.
 
 The cards in a request stay known until the round ends, whatever becomes of the request: refused,
 withdrawn or replaced by another. From then on, each void of the round is a correction, and so is
-each result with other cards, also if the table's next event no longer names the entered cards. If
-not, a table could repeat without its cards what a floorperson has refused.
+each result with other cards, also if the table's next event no longer names the entered cards.
+Otherwise a table could repeat a refused correction without the cards that show it.
 """
 
 import hashlib
@@ -182,7 +182,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def digest(self) -> str:
-        """Identifies the correction in a confirmation."""
+        """The digest with which a confirmation names the correction."""
         return hashlib.blake2b(msgspec.json.encode(self), digest_size=16).hexdigest()
 
     def settled(self, entered: EnteredCards) -> Sequence[str]:

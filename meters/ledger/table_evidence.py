@@ -91,15 +91,16 @@ class LedgerReply(msgspec.Struct, frozen=True, gc=False):
 class TableEvidence:
     """The state of a link's tables according to their ledger entries.
 
-    `last` are the sequence numbers of the tables' last events. `rounds` are the open rounds whose
-    wagers are known, and `decided` the last decisions on correction requests for open rounds.
-    `known` are the entered cards of the correction requests of the open round on which somebody
-    decided: a later void of the round needs a confirmation, and so does a result with other cards.
-    `unconfirmed` is the text about the last correction that needed a confirmation and has none:
-    only a restore can apply one, and the entry of the restore follows it. `over` is the last
-    finished round. `repeated_claims` are those whose state the service reports again when the table
-    sends a hello event, the oldest first. Redis must have the `replies` to the last events, which
-    are by sequence number; no checkpoint has them, because they are in the latest entries.
+    Each mapping is by table. `last` are the sequence numbers of the tables' last events. `rounds`
+    are the open rounds whose wagers are known, and `decided` the last decisions on correction
+    requests for open rounds. `known` are the entered cards of the correction requests of the open
+    round on which somebody decided: a later void of the round needs a confirmation, and so does a
+    result with other cards. `unconfirmed` is the text about the last correction that needed a
+    confirmation and has none: only a restore can apply one, and the entry of the restore follows
+    it. `over` is the last finished round. `repeated_claims` are the claims, the oldest first, whose
+    state the service reports again when the table sends a hello event. `replies` are the replies to
+    the last events, by sequence number, which Redis must have; no checkpoint has them, because they
+    are in the latest entries.
     """
 
     last: dict[str, int] = field(default_factory=dict)

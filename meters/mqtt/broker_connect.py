@@ -1,6 +1,6 @@
 """Connecting to the broker over MQTT 5, or over 3.1.1 if it supports no more.
 
-Such a broker is the embedded one, amqtt.
+The embedded broker, amqtt, supports only 3.1.1.
 """
 
 import asyncio

@@ -175,8 +175,8 @@ class BrokerConnection(Protocol):
 async def prove_size(broker: BrokerConnection, topic: str) -> None:
     """Prove, or raise a `TooLongError`, that a broker accepts an event that is as long as allowed.
 
-    It checks the length before it checks who publishes. A broker of MQTT 3.1.1 does not tell that
-    it has dropped a message. Nobody must subscribe to `topic`.
+    The broker checks the length before it checks who publishes. A broker of MQTT 3.1.1 does not
+    tell that it has dropped a message. Nobody must subscribe to `topic`.
     """
     try:
         await broker.publish(topic, b"{}".ljust(EVENT_BYTES_MAX))

@@ -20,7 +20,9 @@ _FILE: Final = 0o600
 _OPEN_DIRECTORY: Final = 0o755
 _OPEN_FILE: Final = 0o644
 _OTHERS: Final = 0o077
-_LED: Final = "a link of another account is on this path, or a file. Give the path where it leads"
+_LED: Final = (
+    "a symbolic link of another account, or a file, is on this path: give the path where it leads"
+)
 
 
 def make_private_directory(path: Path) -> None:
@@ -203,7 +205,7 @@ def _open_plain(name: str, home: int, *, foreign: bool) -> int:
     if stat.S_ISREG(facts.st_mode) and not (foreign and facts.st_nlink > 1):
         return opened
     os.close(opened)
-    raise OSError(errno.EINVAL, "it is a link, a pipe or no file")
+    raise OSError(errno.EINVAL, "it is a symbolic link, a pipe or no file")
 
 
 def give_file(path: Path, owner: tuple[int, int]) -> None:
@@ -220,7 +222,9 @@ def give_file(path: Path, owner: tuple[int, int]) -> None:
     try:
         facts = os.fstat(opened)
         if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
-            raise UserError(f"{path} is a link, or no file: remove it, then repeat the command")
+            raise UserError(
+                f"{path} is a symbolic link, or no file: remove it, then repeat the command"
+            )
         os.fchown(opened, *owner)
     finally:
         os.close(opened)

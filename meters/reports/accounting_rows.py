@@ -138,7 +138,7 @@ def _win_cell(win: Win, column: str) -> Cell:
 FIGURE_SHEET: Final = (
     "gaming_day", "day_state", "link", "meter", "table", "figure", "count", "amount_dollars",
 )  # fmt: skip
-_WIN_CELLS: Final = (
+WIN_CELLS: Final = (
     "day", "at", "link", "table", "asset", "round", "hand_record", "hand_position", "payment",
     "position", "meter", "wager", "hand", "percent", "amount_cents", "paid_from", "state",
     "validated_by", "validated_at", "rejected_by", "rejection_requested_by", "rejected_at",
@@ -174,8 +174,8 @@ def figure_row(figure: Figure, _: ZoneInfo) -> SheetRow:
 def win_row(figure: Figure, zone: ZoneInfo) -> SheetRow:
     """Return a spreadsheet row of the report `jackpots`, with local times of the zone."""
     row: dict[str, SheetCell] = {}
-    for column in _WIN_CELLS:
-        names, cell = _sheet_names(column), figure[column]
+    for column in WIN_CELLS:
+        names, cell = sheet_names(column), figure[column]
         if len(names) > 1:
             row |= zip(names, time_cells(str(cell), zone), strict=True)
         else:
@@ -183,7 +183,7 @@ def win_row(figure: Figure, zone: ZoneInfo) -> SheetRow:
     return row
 
 
-def _sheet_names(column: str) -> tuple[str, ...]:
+def sheet_names(column: str) -> tuple[str, ...]:
     """Return the columns in a spreadsheet for one of the report's rows: a time has three."""
     name = _RENAMED.get(column, column)
     if name.endswith("_at"):
@@ -191,4 +191,4 @@ def _sheet_names(column: str) -> tuple[str, ...]:
     return (name.replace("_cents", "_dollars"),)
 
 
-WIN_SHEET: Final = tuple(name for column in _WIN_CELLS for name in _sheet_names(column))
+WIN_SHEET: Final = tuple(name for column in WIN_CELLS for name in sheet_names(column))

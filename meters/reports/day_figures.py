@@ -121,12 +121,12 @@ class LinkDay:
         seal: the digest over all entries up to the last entry.
         pots: the balances and flows of each pot (an account in a report).
         risen: the rise of each accounting meter.
-        wins: the wins of the day; `decided` are the earlier wins that were decided on it. Both are
-            in their state at its close.
+        wins: the wins of the day; `decided` are the earlier wins that were decided on it. Each win
+            is in its state at the close of the day.
         acts: the ledger entries of what people did, except decisions on wins.
         entered: voids after cards were entered, results in which a hand was entered again with
             other cards, and wagers that were added or taken back.
-        outages: those that ended on the day.
+        outages: the outages that ended on the day.
         waiting: for each meter, the wins that wait for a person at the close of the day.
         envy_pending: for each meter, the Envy Bonuses that are owed at the close of the day for a
             win that is not decided; `envy_to_pay` for one that is.

@@ -1,7 +1,8 @@
 """The reports of `pitlink report` for the floor page.
 
 A report audits the ledgers: that takes time and memory, which the service needs for the tables. So
-another process makes it, one report at a time. The page asks for its spreadsheet a moment later.
+another process makes it, one report at a time. A moment later, the page asks for the spreadsheet of
+the report.
 """
 
 import asyncio
@@ -58,8 +59,8 @@ class ReportDays(msgspec.Struct, frozen=True):
     """The gaming days that can be reported.
 
     Attributes:
-        first: the first one.
-        open: the open one, which is the last.
+        first: the first of these days.
+        open: the open gaming day, which is the last.
     """
 
     first: date
@@ -70,7 +71,7 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """A report as a page.
 
     Attributes:
-        problems: those of all its parts.
+        problems: the problems of all its parts.
         closing: the sentence above the lines of `signers`.
         signers: who signs; none if nobody can.
         has_sheet: false if the spreadsheet is too long for a page.

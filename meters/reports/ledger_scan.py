@@ -166,7 +166,7 @@ def parse_month(text: str) -> date:
 
 
 def _parsed(text: str, length: int) -> date | None:
-    """Parse a day in the form of this length; the other forms of ISO 8601 do not come back."""
+    """Parse a day such as 2026-11-20, of this length; None for any other form of ISO 8601."""
     try:
         day = date.fromisoformat(text) if len(text) == length else None
     except ValueError:

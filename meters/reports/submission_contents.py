@@ -126,8 +126,8 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
     Attributes:
         meter_return: the share of the meter that one wager wins on average; `return_at_seed` is
             that of the seed, as a share of the wager.
-        hit_chance: of a percentage of the meter; ``whole_chance`` of the whole, null if no hand
-            wins it.
+        hit_chance: the probability of a percentage of the meter; ``whole_chance`` is that of the
+            whole meter, null if no hand wins it.
         break_even_cents: the lowest balance of the meter at which the house has no edge, with all
             other meters at their seeds; ``break_even_with_envy_cents`` with Envy Bonuses, for one
             to six other players.
@@ -332,10 +332,11 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
         meter: the name of the meter on its link; ``kind`` is that in the rules.
         reseed_cents: the balance after a win of the whole meter, without the reserve.
         limit_cents: the payout limit; null if there is none.
-        contribution_max_cents: of one event; null if there is no limit.
+        contribution_max_cents: the largest contribution of one event; null if there is no limit.
         magic_card_every: the average number of rounds per Magic Card; 0 for never, and null if the
             meter has no draws. ``lucky_every`` is the same for the Lucky Bonus.
-        dollar_chances: at each wager that feeds the meter, the highest first.
+        dollar_chances: the chance of a dollar at each wager that feeds the meter, the highest
+            first.
         chance_ratio: how many times the lowest of these chances the highest is, and
             `chance_ratio_max` the ratio that the house accepts.
     """

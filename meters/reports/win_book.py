@@ -22,14 +22,27 @@ from meters.wire.messages import Reply
 class Win:
     """A win that a floorperson must decide or has decided (duty D16), in its state at some moment.
 
-    The fields have the names and the order of the columns in JSON. `order`, the number of the win's
-    ledger entry, shows the order of wins (duty D7). It is 0 if this entry is older than every entry
-    that can be read. `day`, the gaming day of the win, is set only when it is closed. Times are RFC
-    3339 in UTC. `percent` is None for a win at odds.
+    The fields have the names and the order of the columns in JSON. Times are RFC 3339 in UTC.
 
-    For an Envy Bonus, `envy_of` is the position whose hand causes the bonus, and `claim` the claim
-    under which it is owed, or empty if it was recorded as paid without one. For any other win,
-    `envy_of` is None.
+    Attributes:
+        day: the gaming day of the win.
+        at: the time of the win.
+        order: the number of the win's ledger entry; an earlier win has a lower number (duty D7). 0
+            if the entry is older than every entry that can be read.
+        claim: the claim; for an Envy Bonus, the claim under which it is owed, or empty if it was
+            recorded as paid without one.
+        asset: the facility's number for the table.
+        position: the position that is paid.
+        wager: the wager, or the bonus that is paid with it.
+        percent: the percentage of the meter; empty for a fixed amount.
+        paid_from: `hand_pay`, `table_inventory` or `game_account`; empty if unknown.
+        state: `pending`, `validated`, `paid` or `rejected`.
+        rejection_requested_by: who requested the rejection that `rejected_by` confirmed.
+        reason: why it was rejected.
+        envy_taken_back_cents: the Envy Bonuses that were taken back with the rejected win.
+        paid_by: who recorded the payment.
+        slip: the number of the payout slip.
+        envy_of: for an Envy Bonus, the position whose hand causes the bonus; otherwise empty.
     """
 
     day: date = date.min
@@ -62,7 +75,7 @@ class Win:
 
     @property
     def hand_position(self) -> int:
-        """The position of the hand that won. An Envy Bonus is paid to another position."""
+        """The position of the hand that won; an Envy Bonus is paid to another position."""
         return self.position if self.envy_of is None else self.envy_of
 
     @property
@@ -77,6 +90,7 @@ class Win:
 
     @property
     def payment(self) -> str:
+        """`percentage` of the meter, `fixed` amount, or `envy` for an Envy Bonus."""
         if self.envy_of is not None:
             return "envy"
         return "percentage" if self.percent else "fixed"

@@ -78,9 +78,9 @@ class RestoreResult:
     """The result of a restore.
 
     `found` is the plan, with the state before. `entries` does not count the ledger entry about the
-    restore itself. `waiting` are the fields of the undecided claims. `finding` is that of the final
-    audit. `kept` are the slip numbers that remain reserved although no restored payment has them,
-    each with its claim.
+    restore itself. `waiting` are the fields of the undecided claims. `finding` is the result of the
+    final audit. `kept` are the slip numbers that remain reserved although no restored payment has
+    them, each with its claim.
     """
 
     found: RestorePlan
@@ -160,8 +160,8 @@ class LinkRestore:
     def _tables(self, before: Collection[str]) -> list[str]:
         """Return the tables of the link, and former ones.
 
-        These are `before`, in the approved floor file of the data, and those whose outboxes were
-        found.
+        Former tables are those in `before`, from the approved floor file of the data, and those
+        whose outboxes were found.
         """
         ids = [table.id for table in self._store.link.table]
         return [*ids, *sorted({*self._outboxes, *before} - {*ids})]
@@ -169,7 +169,7 @@ class LinkRestore:
     def _known(self, tables: Collection[TableFound], *, lost: bool) -> tuple[TableFound, ...]:
         """Return the tables that the floor file has on the link.
 
-        If nothing is `lost`, no outbox is missed.
+        Unless data is `lost`, a table without an outbox lacks nothing.
 
         Raises:
             RestoreError: Redis lacks events of another table, or can lack them. Without its game,

@@ -99,7 +99,7 @@ class OutboxCopy:
     def payload(self, seq: int) -> bytes | None:
         """Return the exact bytes of an event, or None if the outbox does not have it.
 
-        It does not have it either if the service had another event with this number.
+        An event does not count if the service had another event with its number.
         """
         row = self._connection.execute(
             "SELECT payload FROM event WHERE seq = ?"

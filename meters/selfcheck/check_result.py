@@ -12,7 +12,7 @@ class Check:
 
     @property
     def fails(self) -> bool:
-        """Does this result stop every link?"""
+        """True if this result stops every link."""
         return not (self.holds or self.warns)
 
     @property

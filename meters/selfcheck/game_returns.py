@@ -27,9 +27,9 @@ def return_checks(floor: Floor) -> Iterator[Check]:
 
     An award is too rare if it is rarer than one in a hundred million (duty D22).
 
-    It can do so at the seeds of its meters, or in the long run, in which players win what the
-    wagers add to the meters. Only wagers that feed meters are checked. The exact count takes some
-    seconds for each.
+    A wager can give back more at the seeds of its meters, or in the long run, in which players win
+    what the wagers add to the meters. Only wagers that feed meters are checked. The exact count
+    takes some seconds for each.
     """
     offers = [
         offer

@@ -81,7 +81,7 @@ def read_software() -> Software:
         if file.is_dir():
             # Python prefers a directory to a module of the same name, and this check does not read
             # the directory.
-            problems.append(f"{path} is a link to a directory")
+            problems.append(f"{path} is a symbolic link to a directory")
             continue
         try:
             found[path] = file.read_bytes()

@@ -149,9 +149,9 @@ class LinkPublisher:
     ) -> None:
         """Publish the controller's heartbeat: operable, inoperable or closed (duty D13).
 
-        Readers treat a missing one as a failure. A service with a `problem` that is not `of_all`
-        publishes none while another one operates the link, but shows its failure on its own
-        displays (duty D14). `closed` is the reason for which a person closed the link.
+        Readers treat a missing heartbeat as a failure. A service with a `problem` that is not
+        `of_all` publishes none while another service operates the link, but shows its failure on
+        its own displays (duty D14). `closed` is the reason for which a person closed the link.
         """
         # The time makes this number increase even after a restart, or if another worker sends the
         # next heartbeat.

@@ -292,8 +292,9 @@ class LinkService:
     async def _check(self) -> None:
         """Check if the link can operate. Stop the link if Redis is silent during the check.
 
-        A slow check is no failure: its audit would be load that causes the next failure. But each
-        single call of Redis must end within `_STEP_WITHIN_S`, even if it answers others in time.
+        A slow check is no failure: the audit after a failure would be load that causes the next
+        one. But each single call of Redis must end within `_STEP_WITHIN_S`, even if it answers
+        others in time.
         """
         loop = asyncio.get_running_loop()
         self._step_s = began_s = loop.time()
@@ -433,7 +434,7 @@ class LinkService:
 
     @property
     def _of_all(self) -> bool:
-        """Is the link inoperable because an audit found an error in its data?
+        """True if the link is inoperable because an audit found an error in its data.
 
         This concerns every service of the link; any other problem can be this service's alone.
         """

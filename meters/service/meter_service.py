@@ -384,7 +384,7 @@ class MeterService:
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
     def _receive(self, queue: MessageQueue, message: Message) -> None:
-        """Let a table's message wait in its lane, strangers' in one; hear any other one now."""
+        """Put a table's message into its lane, an unknown table's into one for all; hear others."""
         topic = message.topic
         if (known := self._tables.get(topic)) is None:
             if (link := self._beats.get(topic)) is not None:
@@ -520,9 +520,9 @@ class MeterService:
 
 
 async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
-    """Wait until a condition stays true: a value handed from task to task is with neither a moment.
+    """Wait until a condition stays true; return False after the time limit.
 
-    Return False after the time limit.
+    One look is not enough: a value that one task hands to another is with neither for a moment.
     """
     looks = 0
     try:

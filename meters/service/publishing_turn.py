@@ -58,7 +58,7 @@ class _UnderWay:
 
 @dataclass(slots=True)
 class _Turn:
-    """The topic of one meter. `behind` is a version to publish, and when if nobody else does."""
+    """The topic of one meter. `behind` is a version, and when to publish it if nobody else has."""
 
     last: _HeardValue | None = None
     under_way: _UnderWay | None = None
@@ -85,7 +85,7 @@ class MeterTurns:
         self._turns.clear()
 
     def hear(self, payload: bytes, *, retained: bool) -> bool:
-        """Note a meter value heard from the broker; return True if Redis must be read again."""
+        """Note a value heard from the broker; return True if this service must read Redis again."""
         try:
             value = METER_VALUE.decode(payload)
         except UNREADABLE:
@@ -194,18 +194,18 @@ class OtherServices:
 
     @property
     def operate(self) -> bool:
-        """Was a heartbeat of another service that operates the link heard recently?"""
+        """True if a heartbeat of another service that operates the link was heard recently."""
         return self._heard_s is not None and _now_s() - self._heard_s < HEARD_FOR_S
 
     @property
     def may_operate(self) -> bool:
-        """Does another service operate the link, or is this not known yet?"""
+        """True if another service operates the link, or if this is not known yet."""
         since_s = self._listening_since_s
         return self.operate or (since_s is not None and _now_s() - since_s < HEARD_FOR_S)
 
     @property
     def are_known(self) -> bool:
-        """Has this service listened long enough to know the other services?"""
+        """True if this service has listened long enough to know the other services."""
         return self.operate or not self.may_operate
 
 

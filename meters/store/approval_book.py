@@ -29,9 +29,10 @@ class Waiting:
     half: HalfApproval | None = None
 
     def counts_for(self, digest: str, replaces: str, after: int) -> bool:
-        """Check if it approves exactly this configuration instead of exactly the one before.
+        """Check if this first approval still counts for a configuration with the digest `digest`.
 
-        `after` shows that no approval with one of the link's tables has come since.
+        It counts only if `replaces`, the digest of the configuration approved before, and `after`,
+        the order of the last approval that had one of the link's tables, have not changed since.
         """
         half = self.half
         return half is not None and (half.digest, half.replaces, half.after) == (
@@ -161,7 +162,7 @@ class ApprovalBook:
         `continues`, if these are given.
 
         Raises:
-            BooksError: ``stale`` if one of these is no longer true.
+            BooksError: ``stale`` if one of these conditions no longer holds.
         """
         mode = "empty" if of_empty_link else "alone"
         done(await self._run(mode, approval, replaces, await self.waiting(), terms, continues))
@@ -171,11 +172,11 @@ class ApprovalBook:
     ) -> None:
         """Note the first of two approvals in the ledger. It changes nothing else.
 
-        `after` is the order of the last approval that had one of the link's tables. `waiting`
-        is the approval that this one replaces, because that one does not count any more.
+        `after` is the order of the last approval that had one of the link's tables. `waiting` is an
+        earlier first approval that this one replaces, because it does not count any more.
 
         Raises:
-            BooksError: ``stale`` if somebody approved since these were read.
+            BooksError: ``stale`` if somebody has approved since `replaces` and `waiting` were read.
         """
         half = HalfApproval(
             approval.digest, replaces, approval.by, approval.changed, approval.pin_set_by, after

@@ -79,7 +79,8 @@ class ClientName:
     async def wait_until_free(self, address: BrokerAddress) -> None:
         """Before a connection, wait while an older service uses the name.
 
-        A process makes its first one without this check: it would find its predecessor's note.
+        A process makes its first connection without this check, which would find the note of the
+        process before it.
         """
         name = address.client_name
         if name is None or not self._ticket:

@@ -45,7 +45,7 @@ _LINK: Final = "link:"
 class Noted:
     """The digest of the first floor file that was approved, and who approved it.
 
-    `links` are those that were ever approved.
+    `links` are the links that were ever approved.
     """
 
     floor: str

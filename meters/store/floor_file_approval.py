@@ -3,8 +3,8 @@
 One person approves the first floor file of an empty floor. Each later change of a link, a meter or
 their terms takes two people: they approve the floor file, or they have confirmed a proposal. The
 service approves nothing, except in a demonstration or with a simulated floorperson: there it
-approves the first floor file, and changes and new links until a person has approved a link. Then,
-and elsewhere, such an approval counts as none.
+approves the first floor file, and changes and new links until a person has approved a link. From
+then on, and on every other floor, an approval by the service counts as none.
 """
 
 import hashlib
@@ -52,8 +52,8 @@ class Unapproved:
     `digest` is over the floor file's settings that concern money, `replaces` over the approved ones
     in Redis. `changed` are the differences, in words; `barred` is why they cannot be approved now.
     `approved` is None also if it is unknown. `terms` are all settings that concern money, in words
-    and dollars, with the values that two people have changed by proposal. `seeds_cents` are those
-    of the meters that Redis does not have yet.
+    and dollars, with the values that two people have changed by proposal. `seeds_cents` are the
+    seeds of the meters that Redis does not have yet.
 
     One person suffices if the whole floor is empty (`first`), or if two people have confirmed all
     differences as changes of parameters (`confirmed`); `in_force` is the digest of the link's terms
@@ -96,7 +96,7 @@ class Unapproved:
 
     @property
     def adopts(self) -> bool:
-        """Will the service approve it now, without a person?"""
+        """True if the service approves these settings now, without a person."""
         return self.automatic and self.barred is None
 
     @property
@@ -352,7 +352,7 @@ class Configuration:
     async def _lost_tables(
         self, approved: Approved, others: Iterable[KnownLink]
     ) -> tuple[str, ...]:
-        """Return a text for each table that one of some other links was approved with since."""
+        """Return a text for each table with which one of `others` was approved after `approved`."""
         if await self._is_of_program():
             return ()
         return tuple(
@@ -451,8 +451,9 @@ class Configuration:
         """Return why a link must not operate although its settings are the approved ones, or None.
 
         A removed link keeps its approval. If the floor file goes back, its tables can still have
-        hand pays and open rounds where they were since. Once nothing is left there, only the links
-        that were approved with its tables are watched: another service can have the earlier file.
+        hand pays and open rounds where they were since. If they have neither, only the links that
+        were approved with its tables are watched, because another service can still have the
+        earlier file.
         """
         if barred := await self._left_at((self._own, *self._others.values())):
             return replace(await self._unapproved((_ALSO,), approved), barred=barred)
@@ -477,9 +478,10 @@ class Configuration:
 
 
 def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
-    """Check if only PINs of the past bar the second approval, so that somebody approves first anew.
+    """Check if only PINs that somebody set before the first approval bar the second one.
 
-    Whoever set a PIN then does not know the present one: this is no way around two people.
+    Whoever set such a PIN does not know the present one. So the approval by `by` becomes the first
+    of two, and no person can make both.
     """
     if by == half.by:
         return not {*half.pin_set_by} <= {*setters.own}
@@ -489,7 +491,8 @@ def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
 async def _has_played(store: LinkStore, held: Snapshot) -> bool:
     """Check if a link has entries other than those that a service writes when it opens the link.
 
-    They are its approval, the seeds of its meters, and how long it waited for the approval.
+    A service writes the approval, the seeds of the meters, and how long the link waited for the
+    approval.
     """
     if held.last_entry > _UNPLAYED_MOST:
         return True

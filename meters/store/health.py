@@ -110,7 +110,7 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
 
 
 def _raise_first(answers: Sequence[object]) -> None:
-    """Raise the first error. One from the client library would repeat the whole pipeline."""
+    """Raise the first error. If the client library raised it, it would first repeat everything."""
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
@@ -155,11 +155,11 @@ def refused_write(error: RedisError) -> str | None:
 
 
 class FileWatch:
-    """Whether Redis may lack its append-only file: it then loads the earlier file after a crash.
+    """Whether Redis may lack a whole append-only file, and load an earlier one after a crash.
 
-    It may if it had none, if it was started since, if it is another server, or if somebody changed
-    any setting, for example `appendonly` to no and back to yes. It no longer does once it is seen
-    to write no whole file.
+    Redis may lack the file if it had none, if it was started or replaced by another server since
+    the last look, or if somebody changed any setting, for example `appendonly` to no and back to
+    yes. It has the file as soon as a look finds that it is not writing a whole one.
     """
 
     def __init__(self) -> None:
@@ -173,7 +173,7 @@ class FileWatch:
     def is_incomplete(
         self, settings: Mapping[str, str], info: Mapping[str, object], changes: object
     ) -> bool:
-        """Return whether Redis is writing a file that it may lack, and note what was seen.
+        """Return whether Redis is still writing a file that it may lack; note what was seen.
 
         `changes` is how often the settings were changed, if Redis counts that.
         """

@@ -172,7 +172,7 @@ async def reopen_claim(
 
 
 async def correct_slip(store: LinkStore, record: ClaimRecord, correction: DecisionRecord) -> int:
-    """Replace the number of a paid claim's payout slip. No other claim can use the old one later.
+    """Replace the number of a paid claim's slip. No other claim can use the old number later.
 
     Return the number of the correction's ledger entry.
 

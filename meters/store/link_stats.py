@@ -31,11 +31,12 @@ class WaitingCount:
 class LinkStats:
     """The figures of a link for monitoring, except the values of the meters.
 
-    By meter id, there are the reserve, and the amount above the payout limit. `claims` are the wins
-    that wait until a floorperson validates them, or until their hand pay is paid; `hand_pays` are
-    the hand pays among them. `envy` are the hands with Envy Bonuses that can be paid, if nobody has
-    confirmed yet that they were paid. `archived_s` is when a gaming day was last archived, and
-    `read_s` the last reading at the close of a gaming day, both in seconds since 1970.
+    `reserve_micros` and `overflow_micros` (the amount above the payout limit) are by meter id.
+    `claims` are the wins that wait until a floorperson validates them, or until their hand pay is
+    paid; `hand_pays` are the hand pays among them. `envy` are the hands with Envy Bonuses that can
+    be paid, if nobody has confirmed yet that they were paid. `archived_s` is when a gaming day was
+    last archived, and `read_s` the last reading at the close of a gaming day, both in seconds since
+    1970.
     """
 
     reserve_micros: Mapping[str, int]

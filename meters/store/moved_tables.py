@@ -61,7 +61,7 @@ class KnownLink:
 
 
 class MovedTables:
-    """The tables of one link of a floor file, against what they left there and on other links.
+    """The tables of a link in a floor file, and what they have left on it and on other links.
 
     `own` is the data of this link, and `filed` its settings in the floor file.
     """
@@ -105,7 +105,7 @@ class MovedTables:
         return None
 
     async def present_at(self, each: KnownLink) -> Sequence[str]:
-        """Return the tables in the approved floor file of another link that this link has."""
+        """Return the tables that this link and the approved floor file of another link have."""
         ids = {table.id for table in self._link.table}
         assets = {table.asset for table in self._link.table}
         before = await each.approved_tables()

@@ -107,7 +107,7 @@ class _ReplicatedOpening:
         self._replicas = 0 if only_reads else address.replicas
 
     def open(self, access: _Access, sentinels: _Access, users: _Access | None) -> AnyRedis:
-        """Open Redis with its users, passwords and certificates; `users` is None for no second."""
+        """Open Redis with its users, passwords and certificates; without `users`, only one user."""
         if self._address.service:
             discovery = SentinelDiscovery(self._asked(sentinels), self._address.service)
             books = self._client(access, discovery, "pitlink:probe")

@@ -71,7 +71,7 @@ class Reservation:
 
     @property
     def corrects(self) -> bool:
-        """Was the number reserved for a correction of the claim's slip number?"""
+        """True if the number was reserved for a correction of the claim's slip number."""
         return self.text.endswith(CORRECTS)
 
     @property

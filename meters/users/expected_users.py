@@ -28,10 +28,10 @@ Redis keeps this for 24 hours; the clocks of two machines can differ by up to on
 class ExpectedUser:
     """A user as the operators' log describes them.
 
-    `added_by` is a person or command. `pin_by` set the PIN last, and so knows it; another person's
-    must be replaced until `choose_by`. `pin` is the digest of the stored PIN hash. `generation` is
-    1 plus the number of changes that ended the user's sessions. `signed_in_at` is empty if the user
-    never signed in.
+    `added_by` is a person or command. `pin_by` set the PIN last, and so knows it; if another person
+    set it, the user must replace it by `choose_by`. `pin` is the digest of the stored PIN hash.
+    `generation` is 1 plus the number of changes that ended the user's sessions. `signed_in_at` is
+    empty if the user never signed in.
     """
 
     name: str
@@ -50,8 +50,8 @@ class ExpectedUser:
 class ExpectedUsers:
     """The users that result from the entries of the log that were applied so far.
 
-    `users` are by folded name (lower case), as `accounts`, the numbers of the log entries about
-    each user. `setters` has the last time in ms for each user and a person who set their PIN; a
+    `users`, and `accounts`, the numbers of the log entries about each user, are by folded name
+    (lower case). `setters` has the last time in ms for each user and a person who set their PIN; a
     line break is between the two names, as in Redis.
     """
 
@@ -179,7 +179,7 @@ class ExpectedUsers:
         would accept acts of one person as acts of two people. `stored` is as `setters`.
         """
         return [
-            "Redis does not have that the PIN of {!r} was set by {!r}".format(*pair.split("\n"))
+            "Redis lacks the record that the PIN of {!r} was set by {!r}".format(*pair.split("\n"))
             for pair, at_ms in self.setters.items()
             if at_ms > now_ms - _SETTERS_KEPT_MS and stored.get(pair, 0) < at_ms - _CLOCKS_DIFFER_MS
         ]
@@ -188,7 +188,7 @@ class ExpectedUsers:
 def _sets_anothers_pin(entry: Fields) -> bool:
     """Check if a log entry sets a PIN whose setter Redis must store.
 
-    That is a person who set another user's PIN, and no `pitlink` command that added the user.
+    Redis stores everybody who set another user's PIN, except the command that added the user.
     """
     if entry.get("pin_by") == entry.get("about"):
         return False

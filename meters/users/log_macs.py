@@ -58,7 +58,8 @@ class LogSecrets:
 
     New entries get MACs of the newest; all are used to check. `read` returns them, the newest
     first; none if there is no key bundle. It is called once more if the log has a MAC of an unknown
-    secret, which can be new in the key bundle. A UserError: the secrets cannot be read.
+    secret, which can be new in the key bundle. Its methods raise a `UserError` if the secrets
+    cannot be read.
     """
 
     def __init__(self, read: Callable[[], Sequence[str]] = tuple) -> None:

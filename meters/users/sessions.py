@@ -150,7 +150,7 @@ class Sessions:
     async def sign_once(self, name: str, pin: str, caller: Caller) -> SignedIn:
         """Check the name and PIN of a colleague, for one act on the device of another user.
 
-        It is a sign-in whose session ends at once, and whose token leaves this function nowhere.
+        The session of this sign-in ends immediately, and its token does not leave the function.
 
         Raises:
             UsersError: the codes of `sign_in`.

@@ -24,7 +24,7 @@ _UNIQUE_LOCAL: Final = ipaddress.ip_network("fc00::/7")
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """A limit on failed attempts within `within_ms`. At it, sign-in is locked for `lock_ms`."""
+    """A limit on failed attempts within `within_ms`, at which sign-in is locked for `lock_ms`."""
 
     most: int
     within_ms: int
@@ -56,7 +56,7 @@ CLEAN_GAP_MS: Final = 10_000
 FAILED_GAP_MS: Final = 60_000
 
 DEVICE: Final = AttemptLimit(5, 24 * 60 * _MINUTES_MS, 0)
-"""Limit for one name on a device on which it has signed in. At it, the device is forgotten.
+"""Limit for one name on a device that it has used. At the limit, the device is forgotten.
 
 So a thief of the device has only five guesses without the other limits.
 """

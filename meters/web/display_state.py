@@ -246,7 +246,7 @@ class DisplayState:
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
-        """Show the state of a link's service. Without it each second, displays see a failure."""
+        """Show the state of a link's service. Unless called each second, displays see a failure."""
         row = LinkRow(
             link=link,
             state=beat.state,

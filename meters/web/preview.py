@@ -63,8 +63,8 @@ def invented_cents(seed_cents: int) -> int:
 class PreviewDisplay:
     """The invented display data of a link, second by second.
 
-    In a ``share``, parts of meters are won, of at least `celebrate_from` cents: one of the top
-    meter, which has the whole screen, and one of the last, which has light on its meter.
+    In a ``share``, two parts of meters are won, each of at least `celebrate_from` cents: the part
+    of the top meter is celebrated on the whole screen, that of the last meter at this meter.
     """
 
     def __init__(self, link: Link, preview: Preview, celebrate_from: int) -> None:

@@ -12,7 +12,7 @@ from meters.web.route_parameters import Days, ReportName
 from meters.web.security import needs, session_of, staff_read
 
 _SHOWN_WITHIN_S: Final = 6.0
-"""A page waits a little longer, and asks again."""
+"""Seconds that a request waits for a report: a page waits a little longer, and asks again."""
 
 _SAVED_WITHIN_S: Final = 60.0
 _READS: Final = (400, 401, 403, 404, 503)

@@ -45,7 +45,7 @@ ACCESS: Final = "access"
 """Route option: who may use the route."""
 
 NEEDS_PIN: Final = "needs_pin"
-"""Route option: does it refuse a lapsed session? By default, a route that only reads does not."""
+"""Route option: whether a lapsed session is refused; by default, only where something changes."""
 
 _DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -27,8 +27,8 @@ _PACKAGE: Final = "meters.web"
 def load_assets(floor: Floor) -> Assets:
     """Return the files of the pages.
 
-    The parts of the floor file that pages show are in the version, at whose change an open display
-    reloads. Raise a `UserError` if the logo or a theme cannot be shown.
+    Their version covers the parts of the floor file that pages show: when it changes, an open
+    display reloads. Raise a `UserError` if the logo or a theme cannot be shown.
     """
     assets = Assets.load((_PACKAGE, SHARED))
     look = floor.signage

@@ -21,12 +21,16 @@ from controllers.agent.agent_metrics import AgentMetrics
 from meters.cli.main import command_line
 from meters.floor.floor_file import FloorSettings, read_floor
 from meters.floor.themes import ThemeFile
+from meters.reports.accounting_rows import WIN_CELLS, sheet_names
+from meters.reports.flows import Flow
+from meters.reports.win_book import Win
 from meters.service.metric_declarations import DECLARED
 from meters.service.service_metrics import Metrics
 from meters.web.described_types import field_texts
 from tests.documents.http_reference import api_document, http_reference
 from tests.documents.json_schemas import SCHEMAS, json_reference
 from tests.documents.json_tables import table
+from tests.logs.calls import log_events
 from tests.test_tree import ROOT
 
 DOCS: Final = ROOT / "deploy" / "docs"
@@ -186,6 +190,34 @@ def _unit(metric: Metric) -> str:
     return next((unit for end, unit in _UNITS.items() if metric.name.endswith(end)), "count")
 
 
+def _report_flows() -> str:
+    return table(
+        ("flow", "in the printed report"), ((f"`{flow.value}`", flow.words) for flow in Flow)
+    )
+
+
+def _report_wins() -> str:
+    rows = (
+        (", ".join(f"`{name}`" for name in sheet_names(column)), f"`{column}`", _of_win(column))
+        for column in WIN_CELLS
+    )
+    only_in_json = ("", "`envy_of`", _of_win("envy_of"))
+    return table(("column in CSV", "name in JSON", "meaning"), [*rows, only_in_json])
+
+
+def _of_win(column: str) -> str:
+    """Return what the program says of a column: in the text of its field, or of its property."""
+    described = getattr(Win, column)
+    if isinstance(described, property):
+        return (inspect.getdoc(described) or "").partition("\n\n")[0]
+    return field_texts(Win.__doc__).get(column, "")
+
+
+def _log_events() -> str:
+    rows = ((f"`{event}`", *cells) for event, *cells in log_events())
+    return table(("event", "level", "from", "fields"), rows)
+
+
 _LABELS: Final = {f"pitlink_{one.name}": one.labels for one in DECLARED}
 _ENDINGS: Final = {"counter": "_total", "info": "_info"}
 _UNITS: Final = {
@@ -203,5 +235,8 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     **{f"json-{name}": partial(json_reference, name) for name in SCHEMAS},
     "service-metrics": _service_metrics,
     "agent-metrics": lambda: _metrics(AgentMetrics()._registry, "pitlink_"),
+    "report-flows": _report_flows,
+    "report-wins": _report_wins,
+    "log-events": _log_events,
     "process-metrics": lambda: _metrics(AgentMetrics()._registry, "process_"),
 }

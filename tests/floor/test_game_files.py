@@ -153,7 +153,7 @@ def test_a_directory_is_read_without_what_is_elsewhere(
     assert [*read_games(games).digests] == ["keystone_stud"]
     (tmp_path / "out.toml").write_text(STUD)
     (games / "out.toml").symlink_to(tmp_path / "out.toml")
-    with pytest.raises(GameError, match="is a link to another directory"):
+    with pytest.raises(GameError, match="it is a symbolic link to another place"):
         read_games(games)
     (games / "out.toml").unlink()
     (games / "latin.toml").write_bytes("# a\n# \xe9".encode("latin-1"))

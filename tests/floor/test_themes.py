@@ -112,7 +112,7 @@ def test_colors_that_people_cannot_read_are_refused(tmp_path: Path, text: str, r
         ('sound = "a.png"\n', "a.png is not an MP3 or Ogg sound"),
         ('font = "large.woff2"\n', "large.woff2 has 524289 bytes: at most 524288 are allowed"),
         ('background = "s.svg"\n', "s.svg contains a script: only drawings are allowed"),
-        ('background = "out.png"\n', "out.png is a link to a file outside its folder"),
+        ('background = "out.png"\n', "out.png is a symbolic link out of its folder"),
         ('background = "pipe"\n', "pipe is not a file"),
         ("x" * 70_000, "theme.toml has 70000 bytes"),
     ],

@@ -104,7 +104,7 @@ def test_a_link_to_a_directory_is_named(home: Path, tmp_path: Path) -> None:
     (tmp_path / "returns").mkdir()
     (tmp_path / "returns" / "__init__.py").write_text("hurt = True\n")
     (home / MODULE).with_suffix("").symlink_to(tmp_path / "returns")
-    seen("bonus/law/meter_terms is a link to a directory")
+    seen("bonus/law/meter_terms is a symbolic link to a directory")
 
 
 def compile_into(home: Path, text: str) -> Path:

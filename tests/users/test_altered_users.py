@@ -143,7 +143,7 @@ async def test_pin_setter_that_was_taken_out_is_named(staffed: Register, *, gone
     else:
         await staffed.redis.zincrby(staffed.keys.pins_set, -86_400_000, member)
     assert await problems(staffed) == (
-        "Redis does not have that the PIN of 'Flo' was set by 'command line (amy)'",
+        "Redis lacks the record that the PIN of 'Flo' was set by 'command line (amy)'",
     )
 
 
