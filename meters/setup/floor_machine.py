@@ -46,6 +46,7 @@ from meters.setup.places import BROKER_KEYS, DATA, FLOOR_FILE, MADE_KEYS, REDIS_
 INSTALL_PAGE: Final = "deploy/docs/run/install.md"
 _KEYS: Final = {REDIS: REDIS_KEYS, BROKER: BROKER_KEYS}
 _EXAMPLE_SITE: Final = "{$PITLINK_SITE:pit.example}"
+_EXAMPLE_DOCUMENTS: Final = "https://pit.example/docs/"
 _WITHIN_S: Final = 600
 
 
@@ -112,6 +113,7 @@ class Setup:
 def _server_files(answers: Answers) -> Sequence[WantedFile]:
     site = f"{{$PITLINK_SITE:{', '.join(answers.hosts)}}}"
     caddy = read_piece("Caddyfile").replace(_EXAMPLE_SITE, site)
+    documents = f"https://{answers.hosts[0]}/docs/"
     names = ("prometheus.yml", "alerts.yml", "services.yml", "tables.yml")
     return [
         WantedFile(Path("/etc/redis/redis.conf"), read_piece("redis.conf"), REDIS),
@@ -120,7 +122,7 @@ def _server_files(answers: Answers) -> Sequence[WantedFile]:
         *(
             WantedFile(
                 Path("/etc/prometheus", name),
-                read_piece(f"prometheus/{name}"),
+                read_piece(f"prometheus/{name}").replace(_EXAMPLE_DOCUMENTS, documents),
                 MONITORING,
                 is_example=name == "tables.yml",
             )

@@ -62,8 +62,9 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
     for name in ("redis", "pitlink", "pitlink-restore", "pitlink-table"):
         (there / name).mkdir(parents=True)
     (copy,) = (tmp_path / "copies").iterdir()
-    page = (DEPLOY / "docs" / "recover" / "restore.md").read_text()
-    for typed in sorted(set(re.findall(r"-- (tar -xf - [^`\n]*<BACKUP/[a-z]+\.tar)", page))):
+    pages = (DEPLOY / "docs" / "recover" / name for name in ("restore.md", "replace-machine.md"))
+    text = "".join(page.read_text() for page in pages)
+    for typed in sorted(set(re.findall(r"-- (tar -xf - [^`\n]*<BACKUP/[a-z]+\.tar)", text))):
         command = typed.replace("BACKUP", str(copy)).replace("/var/lib", str(there))
         subprocess.run(["bash", "-c", command], check=True)
     assert (there / "pitlink" / "marks" / "one.json").read_text() == "mark"

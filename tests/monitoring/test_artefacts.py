@@ -87,8 +87,8 @@ def test_every_rule_says_what_it_means_and_has_its_page_in_the_runbook() -> None
         assert f"\n\n**{severity[1].capitalize()}" in runbook[name], name
         assert re.search(r"summary: '.{20,}'\n", alert), name
         assert re.search(r"description: '.{20,}'\n", alert), name
-        assert f"runbook: deploy/docs/recover/runbook.md#{name.lower()}\n" in alert
-        assert "\n\n**Do.** " in runbook[name], name
+        page = "https://pit.example/docs/recover/runbook.html"
+        assert f"runbook_url: {page}#{name.lower()}\n" in alert
 
 
 def test_rules_and_panels_name_only_metrics_that_are_described() -> None:

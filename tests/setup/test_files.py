@@ -28,10 +28,12 @@ def test_it_writes_every_file_and_a_second_run_changes_nothing(installed: Machin
         (REDIS, "redis.conf"),
         ("etc/mosquitto/mosquitto.conf", "mosquitto.conf"),
         ("etc/prometheus/prometheus.yml", "prometheus/prometheus.yml"),
-        ("etc/prometheus/alerts.yml", "prometheus/alerts.yml"),
         ("etc/prometheus/services.yml", "prometheus/services.yml"),
     ):
         assert before[name] == (0o644, (DEPLOY / piece).read_bytes())
+    alerts = (DEPLOY / "prometheus/alerts.yml").read_text()
+    alerts = alerts.replace("https://pit.example/", "https://pit.oak/")
+    assert before["etc/prometheus/alerts.yml"] == (0o644, alerts.encode())
     floor = read_floor(installed.path(FLOOR))
     assert (floor.facility.name, floor.facility.timezone) == ("Lucky Oak", "America/Chicago")
     assert (floor.service.hosts, floor.service.broker) == (("pit.oak",), "mqtts://localhost:8883")

@@ -134,6 +134,14 @@ def test_every_page_is_built_and_nothing_that_nobody_loads(site: Path) -> None:
         assert not re.search(r"(?:src|href)=\"?(?:https?:)?//(?!127)[^>]*(?:css|js)\b", text), name
 
 
+def test_the_address_of_every_alert_leads_to_its_heading(site: Path) -> None:
+    alerts = (ROOT / "deploy" / "prometheus" / "alerts.yml").read_text()
+    addresses = re.findall(r"runbook_url: https://pit\.example/docs/(\S+)#(\S+)\n", alerts)
+    assert len(addresses) == alerts.count("- alert: ")
+    for page, anchor in addresses:
+        assert re.search(rf'<h2 id="?{anchor}[" >]', (site / page).read_text()), anchor
+
+
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_lists_have_the_blocks_that_a_forge_shows_in_them(site: Path, page: Path) -> None:
     article = re.search(r"<article.*?</article>", page_of(site, page).read_text(), re.DOTALL)
