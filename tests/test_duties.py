@@ -1,63 +1,25 @@
-"""The table of the controller's duties, compared with the tests that it names."""
+"""The table of the controller's duties is complete, and tests prove each duty."""
 
 import ast
-import functools
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
-import pytest
-
-from tests.test_tree import ROOMS, ROOT, marks, marks_in, of_room, parsed
+from tests.proofs import proofs, proved_in
+from tests.test_tree import ROOMS, ROOT, marks, of_room
 
 TABLE: Final = ROOT / "deploy" / "docs" / "compliance" / "duties.md"
 DUTIES: Final = [f"D{number}" for number in range(1, 23)]
 
-_ROW: Final = re.compile(r"^\| (D\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
-_TEST: Final = re.compile(r"`(tests/[\w/]+\.py)::([\w:]+)`")
+_ROW: Final = re.compile(r"^\| (D\d+) \| [^|]+ \| [^|]+ \| [^|]+ \|$", re.MULTILINE)
 _CITED: Final = re.compile(r"\bdut(?:y|ies) (D\d+(?:(?:, | and |, and )D\d+)*)")
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+def test_the_table_has_each_duty_once_and_in_order() -> None:
+    assert _ROW.findall(TABLE.read_text(encoding="utf-8")) == DUTIES
 
 
-def rows() -> dict[str, list[tuple[str, str]]]:
-    """Return the tests that the table names for each duty: the file, and the name within it."""
-    found = _ROW.findall(TABLE.read_text(encoding="utf-8"))
-    assert [duty for duty, *_ in found] == DUTIES
-    return {duty: _TEST.findall(tests) for duty, _, _, tests in found}
-
-
-def functions(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, Function]]:
-    """Yield a module's functions by name. A method has the name of its class before its own."""
-    for node in body:
-        if isinstance(node, Function):
-            yield within + node.name, node
-        elif isinstance(node, ast.ClassDef):
-            yield from functions(node.body, f"{node.name}::")
-
-
-@functools.cache
-def marked(path: Path) -> dict[str, frozenset[str]]:
-    """Return each function of a file with its duties, including those of the module's mark."""
-    body = parsed(path).body
-    of_module = frozenset().union(
-        *(marks_in(ast.unparse(node), "duty") for node in body if isinstance(node, ast.Assign))
-    )
-    return {
-        name: of_module.union(*(marks_in(ast.unparse(one), "duty") for one in node.decorator_list))
-        for name, node in functions(body)
-    }
-
-
-@pytest.mark.parametrize("duty", DUTIES)
-def test_each_duty_names_tests_that_carry_it(duty: str) -> None:
-    named = rows()[duty]
-    assert named
-    for file, name in named:
-        carried = marked(ROOT / file)
-        assert name in carried, f"there is no test {name} in {file}"
-        assert duty in carried[name], f"{name} does not carry {duty}"
+def test_each_duty_has_a_proof() -> None:
+    assert [duty for duty in DUTIES if duty not in proofs()] == []
 
 
 def test_every_mark_names_an_existing_duty() -> None:
@@ -73,3 +35,23 @@ def test_every_duty_that_the_code_cites_exists() -> None:
     }
     assert cited
     assert cited <= set(DUTIES)
+
+
+def test_what_a_file_proves_is_read_from_its_marks() -> None:
+    module = ast.parse("""
+pytestmark = [pytest.mark.duty("D1", proof=True), pytest.mark.duty("D2")]
+
+@pytest.mark.duty("D3", "D4", proof=True)
+@pytest.mark.section("649a.6(a)")
+def test_one(): ...
+
+def helper(): ...
+
+@pytest.mark.section("649a.6(b)", proof=True)
+class TestTwo:
+    async def test_three(self): ...
+""")
+    assert dict(proved_in(module)) == {
+        "test_one": frozenset({"D1", "D3", "D4"}),
+        "TestTwo::test_three": frozenset({"D1", "649a.6(b)"}),
+    }

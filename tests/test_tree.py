@@ -115,7 +115,7 @@ def may_import(room: str, module: str) -> bool:
 
 def marks_in(text: str, name: str) -> frozenset[str]:
     texts = r"""(?:\s*["'][^"']*["'],?)*"""
-    written = re.findall(rf"pytest\.mark\.{name}\(({texts})\s*\)", text)
+    written = re.findall(rf"pytest\.mark\.{name}\(({texts})\s*(?:proof=True,?)?\s*\)", text)
     return frozenset(mark for each in written for mark in re.findall(r"""["']([^"']*)["']""", each))
 
 

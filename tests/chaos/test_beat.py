@@ -37,7 +37,7 @@ FAULTS: Final[dict[str, tuple[Fault, str]]] = {
 """Each failure, and the code that then refuses wagers."""
 
 
-@pytest.mark.duty("D13")
+@pytest.mark.duty("D13", proof=True)
 @pytest.mark.parametrize("name", FAULTS)
 def test_duty_d13_wagers_are_refused_while_it_lasts_and_taken_after(
     stand: Stand, name: str
@@ -57,7 +57,7 @@ def test_duty_d13_wagers_are_refused_while_it_lasts_and_taken_after(
         eventually(lambda: devices.refusal() is None, what="wagers taken again")
 
 
-@pytest.mark.duty("D13")
+@pytest.mark.duty("D13", proof=True)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
     """Wagers accepted at lock-out count once, for any failure before the answer."""

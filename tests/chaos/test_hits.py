@@ -27,7 +27,7 @@ def batches_taken(stand: Stand) -> float:
     return stand.service.counted("pitlink_intake_lag_seconds_count")
 
 
-@pytest.mark.duty("D8")
+@pytest.mark.duty("D8", proof=True)
 @pytest.mark.section("649a.11(c)(5)(i)")
 def test_duty_d8_a_hit_is_shown_though_the_broker_was_lost_while_it_was_applied(
     stand: Stand,

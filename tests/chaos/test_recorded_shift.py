@@ -39,7 +39,7 @@ def awards(answers: list[dict[str, Any]]) -> dict[str, list[int]]:
     return dict(found)
 
 
-@pytest.mark.duty("D19")
+@pytest.mark.duty("D19", proof=True)
 @pytest.mark.slow
 @pytest.mark.section("649a.12(e)(3)")
 @pytest.mark.section("649a.12(h)(3)")

@@ -180,6 +180,7 @@ Kill = Callable[[Seat], None]
 PARTS: Final = (kill_service, kill_redis, kill_broker, Seat.restart)
 
 
+@pytest.mark.duty("D11", proof=True)
 @pytest.mark.parametrize(
     ("name", "kills"),
     [
@@ -213,6 +214,7 @@ def test_whatever_is_killed_the_state_is_the_same_again(
     assert stand.service.audit()["balanced"]
 
 
+@pytest.mark.duty("D11", proof=True)
 @pytest.mark.slow
 def test_a_result_on_its_way_arrives_once_whatever_is_killed(stand: Stand) -> None:
     """The service is down while the round is settled. Then each other part is killed in turn."""

@@ -97,7 +97,7 @@ async def test_a_table_plays_on_whatever_becomes_of_its_messages(
 
 
 @pytest.mark.slow
-@pytest.mark.duty("D13")
+@pytest.mark.duty("D13", proof=True)
 async def test_duty_d13_silence_locks_new_wagers_out_until_the_beat_is_back(
     table: LiveTable,
 ) -> None:
@@ -108,7 +108,7 @@ async def test_duty_d13_silence_locks_new_wagers_out_until_the_beat_is_back(
     """)
 
 
-@pytest.mark.duty("D11")
+@pytest.mark.duty("D11", proof=True)
 async def test_duty_d11_a_killed_agent_is_back_where_it_was(table: LiveTable) -> None:
     """The event was written and not published. After the restart it is sent unchanged."""
     await table.live("""

@@ -12,7 +12,8 @@ DEALT = "wager 3 progressive; wager 4 five_of_six_progressive; lockout; chips 2"
 TWO = "wager 3 progressive; wager 5 progressive; lockout; chips 2"
 
 
-@pytest.mark.section("649a.2(c)(1)")
+@pytest.mark.section("649a.2(c)", proof=True)
+@pytest.mark.section("649a.2(c)(1)", proof=True)
 def test_a_wager_lights_up_until_it_is_withdrawn() -> None:
     HandTable().play("""
         wager 3 progressive; light: yes
@@ -144,7 +145,7 @@ def test_a_four_card_prime_table_has_its_own_number_of_cards() -> None:
     """)
 
 
-@pytest.mark.section("649a.8(b)", "649a.9(a)(3)", "649a.10(a)(2)")
+@pytest.mark.section("649a.8(b)", "649a.9(a)(3)", "649a.10(a)(2)", proof=True)
 def test_the_chips_counted_are_the_chip_wagers_accepted() -> None:
     """Five Card Hand Bonus wagers are electronic and not chips."""
     HandTable().play("""
@@ -155,7 +156,8 @@ def test_the_chips_counted_are_the_chip_wagers_accepted() -> None:
     """)
 
 
-@pytest.mark.section("649a.8(b)", "649a.13")
+@pytest.mark.section("649a.8(b)", proof=True)
+@pytest.mark.section("649a.13")
 def test_a_wrong_count_is_refused_and_stays_visible_until_the_right_one() -> None:
     """A wrong count may end in a void too."""
     wrong = "wager 1 progressive; lockout; chips 2 -> chips_differ; differs: 2; phase: locked"

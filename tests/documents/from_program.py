@@ -1,7 +1,7 @@
 """Parts of the documents that the program states: commands, settings, metrics, a JSON document.
 
 Such a part of a page lies between the comments ``<!-- from the program: NAME -->`` and
-``<!-- end -->``. The test of the page writes it anew.
+``<!-- end -->``. The test of the page writes it anew, and a column that the tests state likewise.
 """
 
 import inspect
@@ -27,6 +27,7 @@ from meters.reports.win_book import Win
 from meters.service.metric_declarations import DECLARED
 from meters.service.service_metrics import Metrics
 from meters.web.described_types import field_texts
+from tests.documents.columns import COLUMN, with_columns
 from tests.documents.http_reference import api_document, http_reference
 from tests.documents.json_schemas import SCHEMAS, json_reference
 from tests.documents.json_tables import table
@@ -41,14 +42,19 @@ _PART: Final = re.compile(
 
 
 def pages() -> list[Path]:
-    """Return the pages with a part from the program."""
-    return [page for page in sorted(DOCS.rglob("*.md")) if _PART.search(page.read_text())]
+    """Return the pages with a part or a column from the program."""
+    return [
+        page
+        for page in sorted(DOCS.rglob("*.md"))
+        if any(kind.search(page.read_text()) for kind in (_PART, COLUMN))
+    ]
 
 
 def with_parts(page: str) -> str:
-    """Return a page with the parts that the program states now."""
+    """Return a page with the parts and columns that the program states now."""
     return _PART.sub(
-        lambda found: f"{found['head']}\n{PARTS[found['name']]().strip()}\n\n{found['tail']}", page
+        lambda found: f"{found['head']}\n{PARTS[found['name']]().strip()}\n\n{found['tail']}",
+        with_columns(page),
     )
 
 

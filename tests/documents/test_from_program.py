@@ -8,6 +8,7 @@ import pytest
 from typer.core import TyperCommand
 
 from bonus.rounds import SettlementText
+from tests.documents.columns import COLUMNS
 from tests.documents.from_program import DOCS, PARTS, all_commands, pages, with_parts
 from tests.documents.json_schemas import SCHEMAS, json_schema
 
@@ -43,6 +44,7 @@ def test_the_samples_of_a_round_and_its_settlement_fit_their_schemas() -> None:
 def test_every_part_is_on_a_page() -> None:
     text = "".join(page.read_text() for page in pages())
     assert [name for name in PARTS if f"<!-- from the program: {name} -->" not in text] == []
+    assert [name for name in COLUMNS if f"column from the program: {name} -->" not in text] == []
 
 
 def test_the_help_of_each_command_has_an_example() -> None:
@@ -58,3 +60,11 @@ def test_a_part_is_replaced_and_the_rest_stays() -> None:
     assert anew.startswith("# A\n<!--")
     assert anew.endswith("<!-- end -->\nrest\n")
     assert with_parts(anew) == anew
+
+
+def test_a_column_is_replaced_and_the_rest_stays() -> None:
+    head = "| cite | said | tests |\n|---|---|---|\n"
+    start = f"# A\n<!-- last column from the program: law-proofs -->\n\n{head}"
+    rest = f"\n<!-- end -->\n\n{head}| 649a.6(e) | b | c |\n"
+    anew = with_parts(f"{start}| 649a.6(e) | a mini-royal | old |\n{rest}")
+    assert anew == f"{start}| 649a.6(e) | a mini-royal | `tests/law/rounds/649a.txt` (1) |\n{rest}"

@@ -97,7 +97,7 @@ def enter(
     )  # fmt: skip
 
 
-@pytest.mark.duty("D20")
+@pytest.mark.duty("D20", proof=True)
 @PARTIES
 @pytest.mark.parametrize(("way", "retain"), [("certificate", True), ("password", False)])
 async def test_publishing(

@@ -125,7 +125,7 @@ def clients(keys: Path, store: SecuredRedis) -> Iterator[dict[str, redis.Redis]]
         yield {user: stack.enter_context(client(keys, store, user)) for user in PLACES}
 
 
-@pytest.mark.duty("D20")
+@pytest.mark.duty("D20", proof=True)
 @pytest.mark.parametrize(
     "command",
     [

@@ -1,69 +1,67 @@
-"""Parses the law table (``deploy/docs/compliance/law.md``) and the marks of the tests it names."""
+"""Parses the law table, ``deploy/docs/compliance/law.md``."""
 
-import ast
-import functools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from tests.law.law_rounds import Case, all_cases
+from tests.law.law_rounds import Case
+from tests.law.printed_tables import PRINTED
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LAW: Final = ROOT / "deploy" / "docs" / "compliance" / "law.md"
-CITE: Final = r"\d+a\.\d+(?:\([a-zA-Z0-9]+\))+"
+SUBSECTIONS: Final = (PRINTED / "subsections.txt").read_text(encoding="utf-8").split()
+"""Every subsection and paragraph of .6, .7, .11, .12 and .13 of the three chapters, as printed.
 
-_ROW: Final = re.compile(rf"\| ({CITE}) \| (\S.*\S) \| (\S.*\S) \|")
-_LISTED: Final = re.compile(rf"- ({CITE}(?:, {CITE})*): (\S.*)")
-_NAMED: Final = re.compile(r"`(tests/[a-z0-9_/]+\.(?:py|txt))(?:::(test_[a-z0-9_]+))?`")
-_ROUNDS_TEST: Final = "tests/law/test_rounds.py::test_a_round_is_settled_as_the_law_says"
+Of .2, .8, .9 and .10 those that ask something of a progressive system or of a sign.
+"""
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A subsection, what it asks, and the tests or files of marked rounds that cover it."""
-
-    subsection: str
-    asks: str
-    carried_by: tuple[tuple[str, str], ...]
-
-    @property
-    def tests(self) -> tuple[str, ...]:
-        rounds = {path for path, test in self.carried_by if not test}
-        return tuple(f"{path}::{test}" for path, test in self.carried_by if test) + tuple(
-            f"{_ROUNDS_TEST}[{case.id}]"
-            for case in all_cases()
-            if named(case) in rounds
-            and any(stands_for(mark, self.subsection) for mark in case.marks)
-        )
+_CITE: Final = r"\d+a\.\d+(?:\([a-zA-Z0-9]+\))+(?: to \([a-zA-Z0-9]+\)| and parts)?"
+_ROW: Final = re.compile(rf"\| ({_CITE}(?:, {_CITE})*) \| (\S.*\S) \| (\S.*\S) \|")
+_LISTED: Final = re.compile(rf"- ({_CITE}(?:, {_CITE})*): (\S.*)")
 
 
 @dataclass(frozen=True, slots=True)
 class LawTable:
     """Contents of law.md: rows about money, and the other subsections; nothing may be `unread`."""
 
-    rows: tuple[Row, ...]
-    listed: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    listed: tuple[tuple[str, ...], ...]
     unread: tuple[str, ...]
+
+    @property
+    def in_rows(self) -> list[str]:
+        return list(chain(*self.rows))
 
 
 def read_law(text: str) -> LawTable:
-    rows: list[Row] = []
-    listed: list[str] = []
+    rows: list[tuple[str, ...]] = []
+    listed: list[tuple[str, ...]] = []
     unread: list[str] = []
     for line in text.splitlines():
         if match := _ROW.fullmatch(line):
-            carried = tuple((path, test) for path, test in _NAMED.findall(match[3]))
-            whole = ", ".join(
-                f"`{path}::{test}`" if test else f"`{path}`" for path, test in carried
-            )
-            rows.append(Row(match[1], match[2], carried))
-            unread += [line] * (not carried or whole != match[3])
+            rows.append(tuple(subsections(match[1])))
         elif match := _LISTED.fullmatch(line):
-            listed += match[1].split(", ")
+            listed.append(tuple(subsections(match[1])))
         elif line.startswith(("|", "-", "*")) and not _is_heading(line):
             unread.append(line)
     return LawTable(tuple(rows), tuple(listed), tuple(unread))
+
+
+def subsections(text: str) -> Iterator[str]:
+    """Yield the subsections of a text such as ``649a.6(b) and parts, 649a.7(d)(1) to (3)``."""
+    for part in text.split(", "):
+        first, to, last = part.removesuffix(" and parts").partition(" to ")
+        if to:
+            around = first[: first.rindex("(")]
+            beside = [cite for cite in SUBSECTIONS if cite.rpartition("(")[0] == around]
+            yield from beside[beside.index(first) : beside.index(around + last) + 1]
+        elif part != first:
+            yield from (cite for cite in SUBSECTIONS if f"{cite}(".startswith(f"{first}("))
+        else:
+            yield first
 
 
 def named(case: Case) -> str:
@@ -71,56 +69,4 @@ def named(case: Case) -> str:
 
 
 def _is_heading(line: str) -> bool:
-    return line == "| Subsection | Requirement | Tests |" or set(line) <= set("|- ")
-
-
-@functools.cache
-def marks_of(path: str) -> dict[str, frozenset[str]]:
-    """Return the subsections in the marks of each test of a file, by the test's name."""
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"), path)
-    of_all: frozenset[str] = frozenset()
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets
-        ):
-            of_all |= _sections(node.value)
-    found: dict[str, frozenset[str]] = {}
-    _collect(tree.body, of_all, found)
-    return found
-
-
-def _collect(
-    body: list[ast.stmt], of_all: frozenset[str], found: dict[str, frozenset[str]]
-) -> None:
-    for node in body:
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        marked = of_all.union(*(_sections(decorator) for decorator in node.decorator_list))
-        if isinstance(node, ast.ClassDef):
-            _collect(node.body, marked, found)
-        elif node.name.startswith("test_"):
-            found[node.name] = marked
-
-
-def _sections(mark: ast.expr) -> frozenset[str]:
-    """Return the subsections in ``pytest.mark.section(...)``, or in a list of such marks."""
-    return frozenset(
-        constant.value
-        for call in ast.walk(mark)
-        if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and call.func.attr == "section"
-        for argument in call.args
-        for constant in ast.walk(argument)
-        if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
-    )
-
-
-def stands_for(mark: str, subsection: str) -> bool:
-    """Return whether a mark is a subsection, contains it, or is contained by it.
-
-    A whole section does not cover its subsections.
-    """
-    return "(" in mark and (
-        mark == subsection or mark.startswith(f"{subsection}(") or subsection.startswith(f"{mark}(")
-    )
+    return line == "| subsection | requirement | tests |" or set(line) <= set("|- ")

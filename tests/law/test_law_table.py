@@ -1,50 +1,45 @@
-"""The table of subsections is complete and correct: each has tests that cover it."""
+"""The table of subsections is complete and correct: each has tests that prove it."""
 
 from collections import Counter
+from itertools import chain
 
 import pytest
 
-from tests.law.law_table import LAW, Row, marks_of, read_law, stands_for
-from tests.law.printed_tables import PRINTED
+from tests.law.law_table import LAW, SUBSECTIONS, read_law, subsections
+from tests.proofs import proofs
 
 TABLE = read_law(LAW.read_text(encoding="utf-8"))
-SUBSECTIONS = (PRINTED / "subsections.txt").read_text(encoding="utf-8").split()
-"""Every subsection and paragraph of .6, .7, .11, .12 and .13 of the three chapters, as printed.
-
-Of .2, .8, .9 and .10 those that ask something of a progressive system or of a sign.
-"""
+STANDS = [*TABLE.in_rows, *chain(*TABLE.listed)]
 
 
 def test_every_subsection_is_in_a_table_or_a_list_once() -> None:
-    stands = Counter([row.subsection for row in TABLE.rows])
-    stands.update(TABLE.listed)
+    stands = Counter(STANDS)
     assert [cite for cite in SUBSECTIONS if not stands[cite]] == []
     assert [cite for cite, times in stands.items() if times > 1] == []
 
 
 def test_nothing_else_is_there() -> None:
-    stands = {row.subsection for row in TABLE.rows} | set(TABLE.listed)
-    assert stands - set(SUBSECTIONS) == set()
+    assert set(STANDS) - set(SUBSECTIONS) == set()
     assert TABLE.unread == ()
 
 
 def test_subsections_are_in_order() -> None:
-    for cites in ([row.subsection for row in TABLE.rows], list(TABLE.listed)):
-        assert cites == sorted(cites, key=SUBSECTIONS.index)
+    firsts = ([cites[0] for cites in of] for of in (TABLE.rows, TABLE.listed))
+    for cites in (*firsts, *TABLE.rows, *TABLE.listed):
+        assert list(cites) == sorted(cites, key=SUBSECTIONS.index)
 
 
-@pytest.mark.parametrize("row", TABLE.rows, ids=lambda row: row.subsection)
-def test_every_test_named_exists_and_is_marked_with_the_subsection(row: Row) -> None:
-    rounds = {path for path, name in row.carried_by if not name}
-    assert len(row.tests) >= len(row.carried_by), f"{rounds} have no round of {row.subsection}"
-    for path, name in row.carried_by:
-        if path in rounds:
-            continue
-        tests = marks_of(path)
-        assert name in tests, f"{path} has no {name}"
-        assert any(stands_for(mark, row.subsection) for mark in tests[name]), (
-            f"{path}::{name} is marked with {sorted(tests[name])}, not with {row.subsection}"
-        )
+def test_every_subsection_of_a_row_has_a_proof() -> None:
+    assert [cite for cite in TABLE.in_rows if cite not in proofs()] == []
+
+
+def test_every_proof_is_in_a_row() -> None:
+    proved = {
+        mark
+        for mark, tests in proofs().items()
+        if "a." in mark and any(not file.endswith(".txt") for file, _ in tests)
+    }
+    assert proved - set(TABLE.in_rows) == set()
 
 
 def test_the_sections_are_whole() -> None:
@@ -60,28 +55,25 @@ def test_the_sections_are_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "subsection", "stands"),
+    ("text", "cites"),
     [
-        ("649a.12(e)(4)", "649a.12(e)(4)", True),
-        ("649a.12(e)", "649a.12(e)(4)", True),
-        ("649a.12(e)(4)", "649a.12(e)", True),
-        ("649a.12", "649a.12(e)", False),
-        ("649a.12(e)(4)", "649a.12(e)(5)", False),
-        ("649a.11(c)(5)(i)", "649a.11(c)(5)(ii)", False),
-        ("679a.12(e)", "649a.12(e)", False),
+        ("649a.6(e)", ["649a.6(e)"]),
+        ("649a.6(e), 649a.12(g)", ["649a.6(e)", "649a.12(g)"]),
+        ("649a.12(g) and parts", ["649a.12(g)", "649a.12(g)(1)", "649a.12(g)(2)"]),
+        ("682a.11(d) to (f)", ["682a.11(d)", "682a.11(e)", "682a.11(f)"]),
+        ("649a.11(c)(4) to (6)", ["649a.11(c)(4)", "649a.11(c)(5)", "649a.11(c)(6)"]),
     ],
 )
-def test_subsections_that_a_mark_covers(mark: str, subsection: str, *, stands: bool) -> None:
-    assert stands_for(mark, subsection) is stands
+def test_the_subsections_of_a_row(text: str, cites: list[str]) -> None:
+    assert list(subsections(text)) == cites
 
 
 @pytest.mark.parametrize(
     "line",
     [
         "| 649a.12(b) | Ante Bonus | |",
-        "| 649a.12(b) | Ante Bonus | by hand |",
-        "| 649a.12(b) | Ante Bonus | `tests/law/test_x.py::test_y` and others |",
-        "| 649a.12 | odds | `tests/law/test_x.py::test_y` |",
+        "| 649a.12(b) and (c) | Ante Bonus | `tests/law/rounds/649a.txt` (2) |",
+        "| 649a.12 | odds | `tests/law/rounds/649a.txt` (2) |",
         "- 649a.13: nothing",
         "- 649a.13(b)",
         "* 649a.13(b): a star",

@@ -5,7 +5,7 @@ import pytest
 from tests.controllers.floors import HandTable
 
 
-@pytest.mark.section("649a.7(c)", "649a.2(c)(2)", "649a.2(d)")
+@pytest.mark.section("649a.7(c)", "649a.2(c)(2)", "649a.2(d)", proof=True)
 @pytest.mark.parametrize("wager", ["progressive", "five_card_hand_bonus"])
 def test_no_wager_is_made_or_withdrawn_after_no_more_bets(wager: str) -> None:
     for event in (f"wager 2 {wager}", f"withdraw 1 {wager}"):

@@ -138,7 +138,7 @@ async def test_statuses_come_in_their_order(hand: Hand, verdict: Verdict) -> Non
         assert await hand.refused(verdict=verdict, by=by) == ("wrong_state", f"{state} by ben")
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 async def test_who_proposed_may_withdraw_and_not_confirm(hand: Hand) -> None:
     """Duty D4: no person does both halves. This check comes before all others."""
     await hand.close()
@@ -151,7 +151,7 @@ async def test_who_proposed_may_withdraw_and_not_confirm(hand: Hand) -> None:
     assert (await hand.store.proposals_at([P]))[1][0]["state"] == "withdrawn"
 
 
-@pytest.mark.duty("D12")
+@pytest.mark.duty("D12", proof=True)
 async def test_parameter_changes_only_while_the_link_is_closed_and_no_round_in_hand(
     hand: Hand,
 ) -> None:
@@ -226,7 +226,7 @@ async def test_displays_and_pages_hear_why_a_link_is_closed_by_whom_and_since_wh
     assert versions == [[version + more for version in versions[0]] for more in range(3)]
 
 
-@pytest.mark.duty("D13")
+@pytest.mark.duty("D13", proof=True)
 async def test_closed_link_refuses_wagers_for_good(hand: Hand) -> None:
     books = hand.books
     await hand.close()

@@ -145,7 +145,7 @@ async def test_decision_that_the_books_cannot_hold_changes_nothing(
     assert (await books.accounts())[account] == MAX
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 async def test_who_validated_does_not_pay(books: Books) -> None:
     """Duty D4: a win is validated and paid by two people."""
     await _win(books)

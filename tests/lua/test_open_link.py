@@ -66,7 +66,7 @@ async def test_open_seeds_each_meter_once_from_the_house(redis: Redis) -> None:
     assert rows[0][1]["event"].decode() == terms_text(link_of().meter[0])
 
 
-@pytest.mark.duty("D3")
+@pytest.mark.duty("D3", proof=True)
 def test_terms_have_every_parameter_that_may_not_change() -> None:
     """Duty D12: kind, wager, paytable, seed, reseed and both rates, in cents and basis points."""
     progressive, bonus = (msgspec.json.decode(terms_text(meter)) for meter in link_of().meter)
@@ -125,7 +125,7 @@ FIRST_TERMS = terms_text(link_of().meter[0])
 OTHER_ALONE = books_floor(meter_text(METER, paytable="B"), feeds=(METER,))
 
 
-@pytest.mark.duty("D12")
+@pytest.mark.duty("D12", proof=True)
 @pytest.mark.parametrize(
     ("lost", "floor", "status"),
     [

@@ -148,7 +148,7 @@ async def test_a_slip_of_a_new_payment_is_compared_by_the_next_audit(repeated: R
     )
 
 
-@pytest.mark.duty("D19")
+@pytest.mark.duty("D19", proof=True)
 async def test_an_audit_of_a_part_reads_no_whole_index(
     repeated: Repeated, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ async def _set(pit: Pit, parameter: Parameter, value: int) -> None:
     await pit.adopt()
 
 
+@pytest.mark.duty("D3", proof=True)
 async def test_contribution_above_the_bound_is_refused_whole(redis: Redis) -> None:
     pit = await _pit(redis, "contribution_max = 41")
     before = await pit.accounts()
@@ -49,6 +50,7 @@ async def test_contribution_above_the_bound_is_refused_whole(redis: Redis) -> No
     assert code(await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))) == "accepted"
 
 
+@pytest.mark.duty("D3", proof=True)
 async def test_bounds_are_changed_by_two_people_and_audited_across(redis: Redis) -> None:
     pit = await _pit(redis)
     await pit.link_acts.close(LINK, "sue", "bounds")
@@ -69,6 +71,7 @@ async def test_bounds_are_changed_by_two_people_and_audited_across(redis: Redis)
     assert (await pit.audit()).balanced
 
 
+@pytest.mark.duty("D3", proof=True)
 async def test_whatever_makes_room_refills_the_meter_and_is_audited(redis: Redis) -> None:
     """A correction and a higher limit; the meter and its overflow are one amount."""
     pit = await _pit(redis, f"limit = {SEED + 20}")
@@ -102,7 +105,7 @@ async def test_limit_below_what_the_meter_holds_is_not_confirmed(redis: Redis) -
     assert (await pit.shown_meter(PROGRESSIVE)).limit == SEED + 14, "just what it holds is a limit"
 
 
-@pytest.mark.duty("D15")
+@pytest.mark.duty("D15", proof=True)
 async def test_correction_does_not_lift_a_meter_above_its_limit(redis: Redis) -> None:
     pit = await _pit(redis, f"limit = {SEED + 20}")
     with refused("above_limit", "the meter's limit is "):

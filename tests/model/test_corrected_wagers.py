@@ -33,6 +33,7 @@ async def corrected(
     return reply
 
 
+@pytest.mark.duty("D17", proof=True)
 async def test_two_lights_and_one_chip_cost_nobody_the_round(pit: Pit) -> None:
     """The light without a chip is taken back, and the round goes on with its draw."""
     await pit.wagers({1: PROGRESSIVE, 2: f"{PROGRESSIVE} {BONUS}"})
@@ -103,7 +104,7 @@ async def test_a_wrong_correction_is_refused_and_nobody_is_asked(
     assert (await pit.accounts(), await pit.entries()) == before
 
 
-@pytest.mark.section("649a.7(c)")
+@pytest.mark.section("649a.7(c)", proof=True)
 async def test_after_a_card_it_is_impossible(pit: Pit) -> None:
     """The service knows of cards from a request, even if that was refused; or the round is over."""
     await opened(pit)

@@ -18,7 +18,7 @@ async def days(pit: Pit) -> Days:
     return days
 
 
-@pytest.mark.duty("D19")
+@pytest.mark.duty("D19", proof=True)
 async def test_a_day_closes_once_with_what_the_store_holds(days: Days) -> None:
     """Two services reach the hour at the same time. One of them takes the reading."""
     assert (await days.open_day(), await days.readings()) == ("2126-11-20", [])
@@ -91,7 +91,7 @@ async def test_a_day_that_was_closed_is_not_opened_again_by_what_somebody_writes
     )
 
 
-@pytest.mark.duty("D19")
+@pytest.mark.duty("D19", proof=True)
 async def test_a_variance_at_the_close_is_reported_from_then_on(days: Days, redis: Redis) -> None:
     """This holds even if the balance is later corrected to match the ledger."""
     await play_a_while(days.pit)

@@ -31,7 +31,7 @@ def count_of(pit: Pit, name: str, *labels: str) -> float:
     )
 
 
-@pytest.mark.duty("D17")
+@pytest.mark.duty("D17", proof=True)
 async def test_a_void_after_cards_has_them_in_the_ledger_on_the_acts_page_and_in_the_figures(
     pit: Pit,
 ) -> None:

@@ -316,7 +316,7 @@ async def _problems(kept: Kept, keys: Collection[str] = ()) -> list[str]:
     return found
 
 
-@pytest.mark.duty("D2", "D17")
+@pytest.mark.duty("D2", "D17", proof=True)
 async def test_every_change_of_one_field_is_named_but_for_those_listed(kept: Kept) -> None:
     """Each change is named in words that say what was changed, also beside other changes."""
     redis = kept.pit.redis

@@ -33,7 +33,7 @@ async def _find(pit: Pit, **asked: object) -> list[ClaimRow]:
         before = page.next
 
 
-@pytest.mark.duty("D16")
+@pytest.mark.duty("D16", proof=True)
 async def test_win_has_all_that_a_floorperson_needs_as_evidence(pit: Pit) -> None:
     """Table, position, hand, amount and order (duty D16), and to whom else Envy is owed for it."""
     await pit.round(
@@ -92,7 +92,7 @@ async def _play(pit: Pit, rounds: int) -> None:
         )
 
 
-@pytest.mark.duty("D16")
+@pytest.mark.duty("D16", proof=True)
 async def test_wins_come_latest_first_whatever_the_pages(
     pit: Pit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

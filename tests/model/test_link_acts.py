@@ -32,7 +32,7 @@ async def _refused(pit: Pit, change: ParameterChange | Adjustment) -> tuple[str,
     return error.value.code, error.value.message
 
 
-@pytest.mark.duty("D3")
+@pytest.mark.duty("D3", proof=True)
 async def test_link_is_shown_with_its_meters_and_parameters(pit: Pit) -> None:
     """Staff see the reserve here, and patrons see it nowhere (duty D3)."""
     await pit.wagers({1: f"{PROGRESSIVE} {BONUS}"})
@@ -47,7 +47,7 @@ async def test_link_is_shown_with_its_meters_and_parameters(pit: Pit) -> None:
     assert progressive.magic_card_every is None
 
 
-@pytest.mark.duty("D14")
+@pytest.mark.duty("D14", proof=True)
 async def test_tables_that_are_not_connected_are_named(pit: Pit) -> None:
     """They have name and asset number. A table that has left the floor is not among them."""
     pit.online.update({"T-2", "T-9"})
@@ -130,7 +130,7 @@ async def test_parameter_that_the_chapter_does_not_take_is_refused(
     assert said in message
 
 
-@pytest.mark.duty("D17")
+@pytest.mark.duty("D17", proof=True)
 async def test_every_act_is_in_the_ledger_with_the_person_who_did_it(pit: Pit) -> None:
     """Duty D17: the acts are listed, latest first."""
     await pit.link_acts.close(LINK, "sue", "new paytables")
@@ -182,7 +182,7 @@ async def test_service_publishes_to_every_display_that_a_link_is_closed(
         assert link.meter(PROGRESSIVE).state == "open"
 
 
-@pytest.mark.duty("D20", "D12")
+@pytest.mark.duty("D20", "D12", proof=True)
 async def test_altered_terms_are_never_adopted(keeping_redis: Redis, tmp_path: Path) -> None:
     """Terms in the store that nobody confirmed stop the link (duty D20)."""
     pit = await Pit.opened(keeping_redis, FLOOR)

@@ -36,7 +36,7 @@ _LONG: Final = settings(
 )
 
 
-@pytest.mark.duty("D6", "D2")
+@pytest.mark.duty("D6", "D2", proof=True)
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.reading("T15")
 @FLOORS
@@ -108,7 +108,8 @@ STORIES: Final[dict[str, Story]] = {
 """What the machine plays by chance at each commit, and here for certain."""
 
 
-@pytest.mark.duty("D2", "D3", "D4", "D6", "D15")
+@pytest.mark.duty("D2", "D3", "D6", "D15", proof=True)
+@pytest.mark.duty("D4")
 @pytest.mark.section("649a.13")
 @FLOORS
 @pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)

@@ -44,7 +44,7 @@ async def _accepts(link: Running) -> None:
     assert b'"accepted"' in reply
 
 
-@pytest.mark.duty("D9")
+@pytest.mark.duty("D9", proof=True)
 async def test_link_seeds_its_meters_and_comes_up_only_when_all_is_checked(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
@@ -63,7 +63,7 @@ async def test_link_seeds_its_meters_and_comes_up_only_when_all_is_checked(
     assert kinds == ["approve", *["seed"] * 4, "wagers"]
 
 
-@pytest.mark.duty("D19")
+@pytest.mark.duty("D19", proof=True)
 @pytest.mark.parametrize("micros", [1, -40_000])
 async def test_meter_that_is_not_its_ledger_stops_the_link_by_how_much(
     link: Running, micros: int
@@ -114,7 +114,7 @@ async def test_operating_link_finds_an_entry_that_was_taken_out_and_put_back(lin
     await link.goes_down("entry 6 follows entry 0: some are missing")
 
 
-@pytest.mark.duty("D9")
+@pytest.mark.duty("D9", proof=True)
 @pytest.mark.parametrize(
     ("altered", "said"),
     [
@@ -233,7 +233,7 @@ LACKS: Final[Mapping[str, tuple[Change, str, Change]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.duty("D10")
+@pytest.mark.duty("D10", proof=True)
 @pytest.mark.parametrize(("take_away", "said", "mend"), LACKS.values(), ids=LACKS)
 async def test_what_redis_lacks_stops_the_link_until_it_is_back(
     link: Running, keeping_server: RedisServer, take_away: Change, said: str, mend: Change
@@ -412,7 +412,7 @@ async def test_link_that_plays_while_it_is_audited_stays_up(
     assert link.service.problem is None
 
 
-@pytest.mark.duty("D10")
+@pytest.mark.duty("D10", proof=True)
 async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart(
     link: Running,
 ) -> None:
@@ -489,7 +489,7 @@ async def is_noted(pit: Pit, count: int) -> list[ActRow]:
     return await eventually_async(found, what=f"{count} outages noted")
 
 
-@pytest.mark.duty("D17")
+@pytest.mark.duty("D17", proof=True)
 async def test_an_outage_of_the_store_is_in_the_ledger_when_it_is_back(
     keeping_redis: Redis, keeping_server: RedisServer, tmp_path: Path
 ) -> None:

@@ -35,7 +35,7 @@ PLAIN = "2c 7d 9h"
 
 @pytest.mark.reading("hand pay")
 @pytest.mark.section(
-    "649a.11(c)(5)(iv)", "649a.11(c)(7)(iv)", "649a.11(c)(8)(iii)", "649a.11(c)(9)(iv)"
+    "649a.11(c)(5)(iv)", "649a.11(c)(7)(iv)", "649a.11(c)(8)(iii)", "649a.11(c)(9)(iv)", proof=True
 )
 @pytest.mark.parametrize(
     ("wager", "hand", "dealer", "community", "percent"),
@@ -79,8 +79,8 @@ async def test_reading_hand_pay_is_any_percentage_of_the_meter_and_nothing_else(
 
 
 @pytest.mark.reading("validation")
-@pytest.mark.section("649a.11(c)(5)(i)", "649a.11(c)(5)(iii)", "649a.11(c)(7)(i)")
-@pytest.mark.section("649a.11(c)(7)(iii)", "649a.11(c)(9)(i)", "649a.11(c)(9)(iii)")
+@pytest.mark.section("649a.11(c)(5)(i)", "649a.11(c)(5)(iii)", "649a.11(c)(7)(i)", proof=True)
+@pytest.mark.section("649a.11(c)(7)(iii)", "649a.11(c)(9)(i)", "649a.11(c)(9)(iii)", proof=True)
 @pytest.mark.parametrize(
     ("wager", "winning", "hand", "cents", "losing", "dealer", "community"),
     [
@@ -113,7 +113,7 @@ async def test_reading_validation_every_progressive_win_waits_for_a_floorperson(
 
 
 @pytest.mark.reading("validation")
-@pytest.mark.section("649a.11(c)(8)(i)", "649a.11(c)(8)(ii)")
+@pytest.mark.section("649a.11(c)(8)(i)", "649a.11(c)(8)(ii)", proof=True)
 @pytest.mark.parametrize(
     ("hand", "cents", "waits"),
     [
@@ -158,7 +158,7 @@ async def test_reading_validation_odds_below_validate_from_are_only_recorded(
     assert [claim.amount for claim in reply.claims or ()] == [100_028]
 
 
-@pytest.mark.duty("D8")
+@pytest.mark.duty("D8", proof=True)
 @pytest.mark.reading("validation")
 async def test_reading_validation_percentage_leaves_the_meter_at_once_and_play_goes_on(
     pit: Pit,
@@ -355,7 +355,7 @@ def test_reading_wager_amount_envy_is_laid_down_for_one_and_five_dollars_alone(
             parse_floor(text)
 
 
-@pytest.mark.duty("D7")
+@pytest.mark.duty("D7", proof=True)
 @pytest.mark.reading("turn")
 @pytest.mark.reading("T15")
 @pytest.mark.section("649a.12(h)(4)")
@@ -376,7 +376,7 @@ async def test_reading_turn_each_percentage_comes_off_the_meter_as_it_stands_at_
     assert [jackpot.meter_after for jackpot in pit.published] == [held - 100_006, 1_000_000]
 
 
-@pytest.mark.duty("D7")
+@pytest.mark.duty("D7", proof=True)
 @pytest.mark.reading("turn")
 @pytest.mark.section("649a.12(e)(4)")
 async def test_reading_turn_of_results_that_come_together_is_recorded_too(redis: Redis) -> None:

@@ -63,6 +63,7 @@ async def _refused(pit: Pit, by: str, entry: int, setters: PinSetters | None = N
     return error.value.code
 
 
+@pytest.mark.duty("D4", proof=True)
 async def test_a_hand_pay_is_rejected_only_by_two_people(strict: Pit) -> None:
     row = await _hand_pay(strict)
     assert row.two_people_reject
@@ -109,6 +110,7 @@ async def test_a_request_is_withdrawn_even_after_its_day(redis: Redis, tmp_path:
     await pit.check_sound()
 
 
+@pytest.mark.duty("D4", proof=True)
 async def test_one_person_does_not_reopen(strict: Pit) -> None:
     await _hand_pay(strict, envy=True)
     await _reject(strict)
@@ -121,7 +123,7 @@ async def test_one_person_does_not_reopen(strict: Pit) -> None:
     assert (await strict.claims.confirm(CLAIM, "ben", row.request.entry)).envy_state == "pending"
 
 
-@pytest.mark.duty("D15")
+@pytest.mark.duty("D15", proof=True)
 async def test_the_meter_keeps_its_reseed_when_a_win_is_reopened(strict: Pit) -> None:
     """A tenth of the meter was won since: so the meter no longer has all of the amount.
 
@@ -170,6 +172,7 @@ async def _forged(pit: Pit, kind: bytes, change: dict[bytes, bytes]) -> str:
     return next((one for one in problems if f"entry {last}:" in one), f"not found in {problems}")
 
 
+@pytest.mark.duty("D4", proof=True)
 @pytest.mark.duty("D17")
 @pytest.mark.parametrize("act", ["reject", "reopen"])
 async def test_the_audit_finds_one_person_who_rejected_alone(redis: Redis, act: str) -> None:

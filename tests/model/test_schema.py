@@ -43,6 +43,7 @@ async def test_new_books_are_of_the_present_version(link: Running) -> None:
     assert await link.pit.store.schema() == SCHEMA
 
 
+@pytest.mark.duty("D10", proof=True)
 @pytest.mark.parametrize("other", [SCHEMA - 1, SCHEMA + 1])
 async def test_another_version_is_left_alone(link: Running, other: int) -> None:
     """The release that wrote the books may continue."""

@@ -74,6 +74,7 @@ async def facility(redis: Redis) -> Facility:
     return facility
 
 
+@pytest.mark.duty("D16", proof=True)
 async def test_one_slip_does_not_pay_claims_of_two_links(facility: Facility) -> None:
     """However its number is written; and a refused repeat does not free it."""
     assert await facility.pay(CLAIM, "S-0001") == "paid"

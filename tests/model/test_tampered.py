@@ -213,6 +213,7 @@ ALTERED: Final[Mapping[str, tuple[Alter, Sequence[str]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.duty("D17", proof=True)
 @pytest.mark.parametrize(("alter", "said"), ALTERED.values(), ids=ALTERED)
 async def test_what_was_put_into_redis_is_named(
     played: Pit, alter: Alter, said: Sequence[str]

@@ -104,7 +104,7 @@ async def test_transfer_that_was_altered_is_found_by_how_much(played: Pit, kind:
         assert any(one.startswith(f"entry {number} moves") for one in found)
 
 
-@pytest.mark.duty("D19")
+@pytest.mark.duty("D19", proof=True)
 async def test_transfer_and_balances_altered_alike_are_found_by_the_rates(played: Pit) -> None:
     """The books agree with the ledger. Neither agrees with what the wagers add."""
     number = await entry_of(played, "wagers")
@@ -189,6 +189,7 @@ async def mark(played: Pit, tmp_path: Path) -> LedgerMark:
     return LedgerMark(tmp_path, played.link.id)
 
 
+@pytest.mark.duty("D17", proof=True)
 @pytest.mark.parametrize(
     ("field", "value"),
     [(b"by", b"somebody else"), (b"at", b"2026-01-01T00:00:00.000Z"), (b"round", b"R77"),
@@ -200,6 +201,7 @@ async def test_a_field_that_was_altered_is_found(played: Pit, field: bytes, valu
     assert found[0].startswith(f"entry {number} is not as it was written")
 
 
+@pytest.mark.duty("D17", proof=True)
 async def test_a_name_altered_with_all_digests_put_right_is_found_by_the_mark(
     played: Pit, mark: LedgerMark
 ) -> None:

@@ -193,7 +193,7 @@ class TestMeters:
         versions = [heard.json["version"] for heard in stand.ear.on(topic)]
         assert all(one <= other for one, other in itertools.pairwise(versions))
 
-    @pytest.mark.duty("D6")
+    @pytest.mark.duty("D6", proof=True)
     @pytest.mark.section("649a.12(e)(3)")
     def test_many_events_are_published_coalesced_and_the_last_one_always(
         self, stand: Stand
@@ -249,7 +249,7 @@ class TestController:
             retained = {one.topic for one in late.messages if one.retained and one.qos == 1}
         assert retained == {topic, "pitlink/v1/other/controller"}
 
-    @pytest.mark.duty("D14")
+    @pytest.mark.duty("D14", proof=True)
     def test_without_its_store_it_is_inoperable_on_every_topic_and_comes_back(
         self, stand: Stand, table: Asker
     ) -> None:

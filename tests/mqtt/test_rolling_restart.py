@@ -107,7 +107,7 @@ def stop(service: Service) -> None:
 
 @pytest.mark.duty("D9")
 @pytest.mark.duty("D11")
-@pytest.mark.duty("D13")
+@pytest.mark.duty("D13", proof=True)
 @pytest.mark.duty("D14")
 def test_not_one_round_is_refused(
     stand: Stand, services: Sequence[Service], tables: Sequence[PlayedTable]

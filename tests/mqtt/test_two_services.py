@@ -45,7 +45,7 @@ def at_once(tables: Sequence[Asker], events: Sequence[Event]) -> list[dict[str, 
         return list(pool.map(send, tables, events))
 
 
-@pytest.mark.duty("D7")
+@pytest.mark.duty("D7", proof=True)
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.usefixtures("other")
 def test_of_wins_at_the_same_time_each_is_paid_what_the_meter_held_at_its_turn(
@@ -94,7 +94,7 @@ def shows_everywhere(services: Sequence[Service], text: str) -> None:
         eventually(lambda: text in page_of(service), what=f"{text} at {service.url}")  # noqa: B023
 
 
-@pytest.mark.duty("D8")
+@pytest.mark.duty("D8", proof=True)
 def test_a_win_and_what_became_of_it_is_on_every_services_displays(
     stand: Stand, other: Service
 ) -> None:

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests mutate",
         description="Put each known defect into a copy of the code, one at a time. Run the tests"
-        " that law.md or duties.md names for the rows that the defect breaks, or that are its rows"
+        " that prove the rows of law.md or duties.md that the defect breaks, or that are its rows"
         " themselves. A defect survives a row if all tests of the row pass. The exit status is 1 if"
         " a defect survives.",
     )

@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 
 from tests.law.law_table import LAW, read_law
-from tests.test_duties import rows as duty_rows
+from tests.proofs import proofs
+from tests.test_duties import DUTIES
 
 _HERE: Final = Path(__file__).parent
 ROOT: Final = _HERE.parents[1]
@@ -19,8 +20,8 @@ FILES: Final = (*sorted(_HERE.glob("law_*.toml")), _HERE / "duties.toml", _HERE 
 class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A defect: in `file`, the text `old`, which occurs there once, becomes `new`.
 
-    `rows` are the subsections or duties that the defect breaks. For each of them, a test that its
-    row names must find the defect. A row can also be a test itself.
+    `rows` are the subsections or duties that the defect breaks. For each of them, one of the tests
+    that prove it must find the defect. A row can also be a test itself.
     """
 
     file: str
@@ -49,15 +50,13 @@ def mutants() -> tuple[Mutant, ...]:
 
 @cache
 def named_tests() -> Mapping[str, tuple[str, ...]]:
-    law = read_law(LAW.read_text(encoding="utf-8")).rows
-    duties = {
-        row: tuple(f"{file}::{test}" for file, test in tests) for row, tests in duty_rows().items()
-    }
-    return {row.subsection: row.tests for row in law} | duties
+    """Return the tests that prove each row, as pytest names them."""
+    law = read_law(LAW.read_text(encoding="utf-8")).in_rows
+    return {row: tuple(test for _, test in proofs()[row]) for row in [*law, *DUTIES]}
 
 
 def tests_of(row: str) -> tuple[str, ...]:
-    """Return the tests that a row of law.md or duties.md names; a row may be a test itself."""
+    """Return the tests that prove a row of law.md or duties.md; a row may be a test itself."""
     return named_tests().get(row, (row,))
 
 

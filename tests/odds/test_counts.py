@@ -126,10 +126,10 @@ FIGURES: Mapping[tuple[str, tuple[int, ...]], Mapping[str, int]] = {
 }
 
 
-@pytest.mark.section(
-    "649a.6(a)", "649a.6(b)", "649a.6(d)", "679a.6(b)", "679a.6(d)", "679a.11(d)(1)"
-)
-@pytest.mark.section("682a.6(b)", "682a.6(d)", "682a.6(e)", "682a.11(e)(1)")
+@pytest.mark.section("679a.11(d)(1)", proof=True)
+@pytest.mark.section("649a.6(a)", "649a.6(b)", "649a.6(d)", "679a.6(b)", "679a.6(d)")
+@pytest.mark.section("682a.6(b)", "682a.6(d)", "682a.11(e)(1)", proof=True)
+@pytest.mark.section("682a.6(e)")
 @pytest.mark.reading("F5")
 @pytest.mark.reading("F6")
 @pytest.mark.reading("F12")

@@ -51,7 +51,7 @@ async def send(
     return await client.post("/api/v1/events", content=body, headers=headers)
 
 
-@pytest.mark.duty("D20")
+@pytest.mark.duty("D20", proof=True)
 async def test_without_the_key_nothing_is_shown_but_what_to_do(panel: PanelStand) -> None:
     for number, key in enumerate(("", "wrong", KEY + "x", KEY[:-1])):
         # Too many wrong keys from one address would be another reason to refuse it.

@@ -49,7 +49,7 @@ async def test_duty_d14_the_table_is_plainly_shut_while_the_link_is_down_and_its
     await hand.wager("Position 4 Progressive")
 
 
-@pytest.mark.duty("D14")
+@pytest.mark.duty("D14", proof=True)
 async def test_duty_d14_a_closed_or_inoperable_link_shuts_the_table_with_its_reason(
     hand: Hand, service: ScriptedService
 ) -> None:
@@ -74,7 +74,7 @@ async def test_what_waits_for_the_service_is_said_so_and_sent_until_it_is_answer
     assert len(set(service.heard)) == 1
 
 
-@pytest.mark.duty("D11")
+@pytest.mark.duty("D11", proof=True)
 async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
     mosquitto: Mosquitto, page: Page, tmp_path: Path
 ) -> None:

@@ -169,7 +169,7 @@ def test_a_table_shows(text: str, shown: Mapping[str, object]) -> None:
     assert {path: at(view, path) for path in shown} == shown
 
 
-@pytest.mark.duty("D1")
+@pytest.mark.duty("D1", proof=True)
 @pytest.mark.parametrize("state", ["open", "pending", "closed", "inoperable"])
 def test_duty_d1_a_meter_that_is_current_shows_its_amount(state: str) -> None:
     meter = view_of(played(""), values=value(112_233, state)).meters[0]

@@ -28,7 +28,7 @@ async def _survey(shop: Shop, day_text: str = "2026-11-20") -> tuple[LinkScan, L
     return each, day, "\n".join(pages_of(report_pdf(day_document(shop.floor, found, None))))
 
 
-@pytest.mark.duty("D19")
+@pytest.mark.duty("D19", proof=True)
 async def test_a_variance_at_the_close_is_reported_account_by_account(shop: Shop) -> None:
     """It was gone the day after. The person who signs explains it; it is never smoothed over."""
     await shop.round()

@@ -76,6 +76,7 @@ async def facility(redis: Redis, tmp_path: Path) -> Facility:
     return facility
 
 
+@pytest.mark.duty("D16", proof=True)
 async def test_number_that_paid_a_lost_win_pays_nothing_more_and_the_link_operates(
     facility: Facility,
 ) -> None:

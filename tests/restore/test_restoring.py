@@ -174,7 +174,7 @@ async def test_a_restore_approves_nothing(pit: KeptPit, *, copied: bool) -> None
     assert not (await pit.restoring(copy).look())[1]
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 @pytest.mark.parametrize("forged", ["mark", "archive"])
 async def test_a_new_link_that_one_person_restores_waits_for_two_people(
     pit: KeptPit, tmp_path: Path, forged: str

@@ -34,7 +34,8 @@ def named(hand: Sequence[Card]) -> tuple[str, ...]:
     return tuple(map(card_name, hand))
 
 
-@pytest.mark.section("649a.6(b)", "649a.6(c)", "649a.6(e)", "679a.6(b)", "679a.6(c)")
+@pytest.mark.section("649a.6(b)", "649a.6(c)", "679a.6(b)", "679a.6(c)", proof=True)
+@pytest.mark.section("649a.6(e)")
 @pytest.mark.reading("G4")
 @pytest.mark.reading("P9")
 def test_every_three_card_hand_has_its_kind_and_its_place() -> None:
@@ -93,7 +94,8 @@ JUDGES: Mapping[str, Callable[[tuple[str, ...]], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.section("649a.6(d)", "649a.11(c)(9)", "679a.6(d)", "682a.6(b)", "682a.6(c)")
+@pytest.mark.section("649a.11(c)(9)", proof=True)
+@pytest.mark.section("649a.6(d)", "679a.6(d)", "682a.6(b)", "682a.6(c)")
 @pytest.mark.section("682a.6(d)", "682a.6(e)")
 @pytest.mark.reading("F8")
 @pytest.mark.reading("F12")

@@ -75,7 +75,8 @@ PARTS = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 7), (7, 9), (9, 12), (12, 5
 
 
 @pytest.mark.slow
-@pytest.mark.section("649a.6(d)", "649a.11(c)(9)", "679a.6(d)", "682a.6(e)")
+@pytest.mark.section("649a.6(d)", "679a.6(d)", "682a.6(e)", proof=True)
+@pytest.mark.section("649a.11(c)(9)")
 @pytest.mark.reading("G5")
 @pytest.mark.parametrize(("start", "end"), PARTS)
 def test_all_six_card_hands_agree(start: int, end: int) -> None:

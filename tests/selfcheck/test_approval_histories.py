@@ -158,7 +158,7 @@ class History:
         await self.check(self.rng.choice(self.files))
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 @pytest.mark.parametrize(
     "seeds", [(8, 13), pytest.param(range(14, 50), marks=pytest.mark.slow)], ids=["few", "many"]
 )

@@ -40,7 +40,7 @@ def checks(home: Path, *, hand: int, accepted: int | None) -> list[Check]:
     return [*chance_checks(parse_floor(floor))]
 
 
-@pytest.mark.duty("D21")
+@pytest.mark.duty("D21", proof=True)
 @pytest.mark.parametrize(("accepted", "holds"), [(None, False), (20, False), (21, True)])
 def test_a_meter_that_two_games_win_unequally_must_be_accepted(
     tmp_path: Path,
@@ -63,7 +63,7 @@ def test_games_with_equal_hands_and_one_paytable_need_no_statement(tmp_path: Pat
     assert checks(tmp_path, hand=2, accepted=None) == []
 
 
-@pytest.mark.duty("D21")
+@pytest.mark.duty("D21", proof=True)
 def test_the_demonstration_states_what_it_accepts(tmp_path: Path) -> None:
     path, floor = write_demo_floor(tmp_path, 12, 8080)
     found = {check.what: check for check in chance_checks(floor)}
@@ -74,7 +74,7 @@ def test_the_demonstration_states_what_it_accepts(tmp_path: Path) -> None:
     assert silent == ["chances of liberty_minor on liberty"]
 
 
-@pytest.mark.duty("D22")
+@pytest.mark.duty("D22", proof=True)
 @pytest.mark.parametrize(
     ("combinations", "of", "named"),
     [(1, 100_000_001, True), (1, 100_000_000, False), (0, 22_100, True), (4, 2_598_960, False)],
@@ -91,7 +91,7 @@ def test_a_top_award_rarer_than_one_in_a_hundred_million_is_named(
 
 
 @pytest.mark.slow
-@pytest.mark.duty("D22")
+@pytest.mark.duty("D22", proof=True)
 def test_no_ranking_has_a_rarer_hand() -> None:
     """Up to six cards, even one deal of all is not so rare; of more cards, the best five count."""
     for ranking in RANKINGS.values():
@@ -146,7 +146,7 @@ def test_a_game_that_gives_back_more_than_is_wagered_is_warned_of(
     assert ("the house loses" in check.seen) == loses
 
 
-@pytest.mark.duty("D3")
+@pytest.mark.duty("D3", proof=True)
 @pytest.mark.parametrize(("more_cents", "grows"), [(-1, True), (0, False)])
 def test_a_limit_at_which_the_overflow_grows_is_warned_of(
     tmp_path: Path,

@@ -109,7 +109,7 @@ async def ran_once(redis: Redis, data: Path, text: str = FLOOR) -> None:
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 async def test_the_first_floor_file_waits_for_one_person(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
@@ -141,7 +141,7 @@ async def test_the_first_floor_file_waits_for_one_person(
     assert [act.what for act in acts].count("approve") == 1, "and not again by the second start"
 
 
-@pytest.mark.duty("D10")
+@pytest.mark.duty("D10", proof=True)
 @pytest.mark.parametrize(
     ("text", "change"),
     [(SIX, "table T-1 positions: 7 → 6"), (THIRD, "table T-3 added")],
@@ -215,7 +215,7 @@ async def test_of_two_floor_files_on_an_empty_floor_only_one_is_the_first(
     assert "ben approved it first, and one more person is needed" in str(await slow.problem())
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 async def test_a_new_link_on_a_running_floor_waits_for_two_people(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
@@ -303,7 +303,7 @@ async def test_who_approves_when_pins_of_the_past_barred_the_second_approval(
     assert (await LinkAudit(six._store).run()).balanced
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 async def test_tables_that_get_a_new_meter_at_its_seed_wait_for_two_people(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
@@ -491,7 +491,7 @@ async def test_a_link_that_comes_back_waits_for_what_its_table_left_on_another(
     assert await back.problem() is None
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 @pytest.mark.parametrize("follows", [False, True])
 async def test_a_link_does_not_come_back_alone_with_a_table_that_has_moved(
     keeping_redis: Redis, *, follows: bool
@@ -531,7 +531,7 @@ DAMAGES: Final[Mapping[str, Callable[[Redis], Awaitable[object]]]] = {
 OLD: Final = f"{FLOOR}{link_text('old', meter_text(PROGRESSIVE), T3, name='Old')}"
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 @pytest.mark.parametrize(
     "note", ["kept", "noted again", "lost", "older", "approval lost", "approval altered"]
 )
@@ -717,7 +717,7 @@ async def test_a_program_does_not_finish_the_first_approval_of_a_person(
     await side.adopt()
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 @pytest.mark.parametrize("new", [False, True], ids=["changed", "new link"])
 async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
     keeping_redis: Redis, tmp_path: Path, *, new: bool
@@ -735,7 +735,7 @@ async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
     assert await configuration_of(keeping_redis, demonstration, link).is_of_people()
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 @pytest.mark.parametrize(
     ("tampered", "problem"),
     [
@@ -781,6 +781,7 @@ async def test_the_audit_names_an_approval_that_lacks_a_person(
     assert said.startswith(f"entry {entry}: {problem}")
 
 
+@pytest.mark.duty("D12", proof=True)
 async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ def test_a_bound_that_a_full_table_passes_is_warned_of(most: int, *, holds: bool
     assert seen.seen.startswith(f"98 cents of a full table; the largest contribution is {most}")
 
 
-@pytest.mark.section("649a.11(c)(5)(iii)")
+@pytest.mark.section("649a.11(c)(5)(iii)", proof=True)
 @pytest.mark.parametrize(
     ("validate_from", "subsections"),
     [

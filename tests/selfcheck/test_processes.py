@@ -70,7 +70,8 @@ def operable_everywhere(stand: Stand, link: str) -> None:
     eventually(is_operable, what=f"{link} operable")
 
 
-@pytest.mark.duty("D9", "D10")
+@pytest.mark.duty("D9", proof=True)
+@pytest.mark.duty("D10")
 def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored(
     tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
 ) -> None:

@@ -66,6 +66,7 @@ def test_what_was_installed_is_as_recorded_and_its_digest_is_anybodys(home: Path
     assert check.seen.endswith(f"SHA-256 over all {done.stdout.split()[0]}")
 
 
+@pytest.mark.duty("D9", proof=True)
 def test_one_byte_is_enough(home: Path) -> None:
     before = read_software().digest
     for name in (LUA, PAGE, MODULE, "bonus/law/chapters/649a.toml"):

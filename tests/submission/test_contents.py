@@ -323,7 +323,7 @@ def test_each_percentage_of_a_house_game_has_the_known_number_of_deals(house: Fi
         ]
 
 
-@pytest.mark.duty("D21")
+@pytest.mark.duty("D21", proof=True)
 @FLOORS
 def test_each_meter_has_the_chance_of_a_dollar_at_each_wager(filing: Filing) -> None:
     """The chance of each wager is that of its own awards, in part or whole."""

@@ -41,6 +41,7 @@ async def problems(register: Register) -> tuple[str, ...]:
     return (await LogAudit(register.redis, THE_SAME).run()).problems
 
 
+@pytest.mark.duty("D17", proof=True)
 async def test_inserted_administrator_is_named(staffed: Register) -> None:
     await insert_administrator(staffed)
     assert await problems(staffed) == (
@@ -88,6 +89,7 @@ async def test_user_that_is_gone_is_named(staffed: Register) -> None:
     )
 
 
+@pytest.mark.duty("D17", proof=True)
 async def test_log_rewritten_with_new_digests_differs_from_its_mark(
     staffed: Register, tmp_path: Path
 ) -> None:
@@ -269,6 +271,7 @@ ALTERED: Mapping[str, tuple[Alter, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.duty("D17", proof=True)
 @pytest.mark.parametrize(("altered", "said"), ALTERED.values(), ids=ALTERED)
 async def test_what_was_done_meanwhile_is_named(
     acting: Register, altered: Alter, said: tuple[str, ...]

@@ -121,6 +121,7 @@ async def test_mac_is_an_hmac_of_the_entry_by_a_key_for_its_place(staffed: Regis
         chain = after
 
 
+@pytest.mark.duty("D17", proof=True)
 @pytest.mark.parametrize(
     ("mac", "said"),
     [
@@ -414,6 +415,7 @@ def relinked(rows: list[Entry]) -> list[Entry]:
     return [*rows[:3], (b"4-0", fields | {b"chain": made.encode()}), *rows[4:]]
 
 
+@pytest.mark.duty("D17", proof=True)
 @pytest.mark.parametrize(
     ("change", "said"),
     [

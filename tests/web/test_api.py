@@ -97,7 +97,7 @@ async def test_what_there_is_not_and_one_stream_too_many_have_the_form_of_every_
         assert (response.status_code, error_of(response)) == refused
 
 
-@pytest.mark.duty("D17")
+@pytest.mark.duty("D17", proof=True)
 async def test_the_person_who_printed_a_slip_is_in_the_log(stand: Stand) -> None:
     """The slip is one PDF that names them."""
     async with stand.signed_in("Audrey") as audrey:

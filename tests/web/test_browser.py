@@ -47,7 +47,7 @@ async def held(page: Page) -> Page:
     return page
 
 
-@pytest.mark.duty("D1")
+@pytest.mark.duty("D1", proof=True)
 async def test_the_number_moves_without_a_reload(page: Page, stand: Stand) -> None:
     """It follows many changes, an award, a new cycle and another wager, and asks nobody else.
 
@@ -118,7 +118,7 @@ async def test_no_beat_for_four_seconds_marks_the_meters(page: Page, stand: Stan
     assert await was_not_reloaded(page)
 
 
-@pytest.mark.duty("D14")
+@pytest.mark.duty("D14", proof=True)
 async def test_what_is_inoperable_has_no_number_and_what_is_closed_keeps_it(
     page: Page, stand: Stand
 ) -> None:
@@ -207,7 +207,7 @@ async def test_a_restart_within_four_seconds_blanks_nothing(held: Page, stand: S
     assert await was_not_reloaded(held)
 
 
-@pytest.mark.duty("D15")
+@pytest.mark.duty("D15", proof=True)
 async def test_a_lower_version_is_ignored(page: Page, stand: Stand) -> None:
     stand.put(151_234, 500)
     await hold_time(page)
@@ -369,7 +369,7 @@ async def empty(route: Route) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.duty("D1")
+@pytest.mark.duty("D1", proof=True)
 async def test_amounts_disappear_if_the_script_stops(room: FloorRoom) -> None:
     """They do on each display, and on the floor page."""
     room.stand.put(112_362, 1)

@@ -59,7 +59,7 @@ async def validated_by_flo(room: FloorRoom) -> None:
     await room.stand.claims.decide(CLAIM.claim, "validate", "Flo")
 
 
-@pytest.mark.duty("D5")
+@pytest.mark.duty("D5", proof=True)
 async def test_a_win_is_shown_with_all_its_facts(room: FloorRoom) -> None:
     """The cards of the hand are ringed, others pale; the acts are below the evidence."""
     room.stand.claims.put(ROYAL)

@@ -86,7 +86,7 @@ async def top(of: Locator) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.duty("D16")
+@pytest.mark.duty("D16", proof=True)
 async def test_the_last_25_wins_of_a_progressive_and_then_earlier_ones(room: FloorRoom) -> None:
     """Duty D16: the wins of a progressive, latest first, page by page."""
     for number in range(30):
@@ -193,7 +193,7 @@ def meter(page: Page, of: str = "tcp-main", name: str = "progressive") -> Locato
     return page.locator(f'.detail[data-link="{of}"][data-meter="{name}"]')
 
 
-@pytest.mark.duty("D12")
+@pytest.mark.duty("D12", proof=True)
 async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom) -> None:
     """Duties D4 and D12: one person proposes, another confirms, on a link closed for a reason.
 

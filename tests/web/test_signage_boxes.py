@@ -160,7 +160,7 @@ async def recorded(
     return shown
 
 
-@pytest.mark.duty("D1")
+@pytest.mark.duty("D1", proof=True)
 @pytest.mark.parametrize(
     ("path", "language"),
     [

@@ -88,9 +88,9 @@ def win(stand: Stand) -> None:
     stand.put(100_000, 6, cycle=2, state="pending")
 
 
-@pytest.mark.duty("D18")
-@pytest.mark.duty("D8")
-@pytest.mark.duty("D5")
+@pytest.mark.duty("D18", proof=True)
+@pytest.mark.duty("D8", proof=True)
+@pytest.mark.duty("D5", proof=True)
 async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, stand: Stand) -> None:
     """Duty D18: the amount won appears immediately, although the meter is reseeded."""
     stand.put(151_234, 5)
@@ -206,7 +206,7 @@ async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
 
 
 @pytest.mark.slow
-@pytest.mark.duty("D18")
+@pytest.mark.duty("D18", proof=True)
 async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
     page: Page, stand: Stand
 ) -> None:

@@ -122,7 +122,7 @@ async def test_a_proxy_that_does_not_announce_https_gets_instructions(stand: Sta
     assert "X-Forwarded-Proto" not in stranger.text
 
 
-@pytest.mark.duty("D20")
+@pytest.mark.duty("D20", proof=True)
 async def test_a_pin_that_came_over_the_network_in_the_clear_is_refused(stand: Stand) -> None:
     client = {"X_Forwarded_For": "203.0.113.7"}
     for clear in (client, client | {"X_Forwarded_Proto": "http"}):

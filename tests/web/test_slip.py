@@ -46,7 +46,7 @@ def words_on(pdf: bytes) -> str:
     return " ".join(pages[0].extract_text().split())
 
 
-@pytest.mark.duty("D5")
+@pytest.mark.duty("D5", proof=True)
 def test_everything_recorded_of_a_win_is_on_its_slip() -> None:
     """Duty D16: date, time, table, position, hand, amount, order; and who did what."""
     words = words_on(slip(changed(ROYAL, **PAID)))
@@ -210,7 +210,7 @@ def test_amounts_are_written_out() -> None:
         assert amount_words(cents) == expected
 
 
-@pytest.mark.duty("D16")
+@pytest.mark.duty("D16", proof=True)
 def test_moments_are_those_of_the_facility() -> None:
     floor = parse_floor(FLOOR)
     zone = ZoneInfo(floor.facility.timezone)

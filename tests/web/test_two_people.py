@@ -101,7 +101,7 @@ async def known_to(
     return found
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 async def test_nobody_pays_under_another_name_what_they_validate_at_the_same_time(
     stand: RealStand,
 ) -> None:
@@ -165,7 +165,7 @@ async def test_a_win_is_validated_or_rejected_and_never_both(stand: RealStand) -
                 assert paid.status_code == 200
 
 
-@pytest.mark.duty("D4")
+@pytest.mark.duty("D4", proof=True)
 @pytest.mark.slow
 async def test_nobody_confirms_under_another_name_what_they_propose(stand: RealStand) -> None:
     """The proposer and the user whose PIN they set are refused. A third person can confirm.
