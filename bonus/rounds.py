@@ -183,6 +183,7 @@ class Line(
         position: the position of the wager.
         item: the name of the wager, or of a bonus paid with it. An Envy Bonus ends with ``_envy``,
             a jackpot of one of several meters with ``_jackpot``.
+        outcome: what happens to the wager.
         hand: the hand that decided the item; left out if no hand was turned up.
         wagered: the amount of the wager on which the item is based.
         paid: the amount won.
@@ -259,7 +260,13 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The balances of a meter after a round, in cents; those that it does not have are left out."""
+    """The balances of a meter after a round, in cents; those that it does not have are left out.
+
+    Attributes:
+        amount: what it holds.
+        reserve: what its reserve holds.
+        overflow: what its payout limit keeps out of it.
+    """
 
     amount: int
     reserve: int | None = None

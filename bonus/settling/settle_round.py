@@ -51,7 +51,11 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RefusedRound(msgspec.Struct, frozen=True):
-    """The answer instead of a settlement."""
+    """The answer instead of a settlement.
+
+    Attributes:
+        error: what is wrong.
+    """
 
     error: Refusal
 

@@ -1,7 +1,8 @@
 """Device events from a table's hardware to its agent, and the agent's answers.
 
-The public contract defines them in its section "Device events". A field that it does not have is
-refused.
+The public contract defines them in its section "Device events", except `no_win`, `correct_wager`,
+`withdraw_correction`, `retract`, `next`, `done`, `same_player`, `repeat` and `confirm`. An unknown
+field is refused.
 """
 
 from typing import Annotated, Final, Literal
@@ -33,6 +34,12 @@ class _DeviceEvent(
 
 
 class WagerPlaced(_DeviceEvent, frozen=True, tag="wager", omit_defaults=True):
+    """Places a wager, of the amount that its meter has in the floor file.
+
+    Slips print `patron`: write it in Latin (also Vietnamese), Greek, Cyrillic, Chinese, Japanese or
+    Korean letters, and any other name as in a passport.
+    """
+
     position: int
     wager: str
     amount_cents: _Cents = msgspec.field(name="amount")
@@ -40,74 +47,83 @@ class WagerPlaced(_DeviceEvent, frozen=True, tag="wager", omit_defaults=True):
 
 
 class WagerWithdrawn(_DeviceEvent, frozen=True, tag="withdraw"):
-    """A player takes a wager back, which is possible only before lock-out."""
+    """Withdraws a wager, before lock-out."""
 
     position: int
     wager: str
 
 
 class BettingLocked(_DeviceEvent, frozen=True, tag="lockout"):
-    """The dealer announced "no more bets" and pressed the button (649a.8(b))."""
+    """Ends betting and sends the wagers to the service (649a.8(b)).
+
+    The answer has `draw`, and `chips`: how many value chips the dealer must count.
+    """
 
 
 class ChipsCounted(_DeviceEvent, frozen=True, tag="chips"):
-    """Value chips that the dealer collected and counted (649a.8(b))."""
+    """Enters the dealer's count of value chips (649a.8(b)).
+
+    Five Card Hand Bonus wagers are electronic and have no chip.
+    """
 
     count: _Count
 
 
 class HandRead(_DeviceEvent, frozen=True, tag="hand"):
+    """Enters the cards of a hand."""
+
     position: int
     cards: _Cards
 
 
 class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
-    """A player ended their participation in the round (649a.11(b)).
+    """Folds a hand (649a.11(b)).
 
-    `cards`, a field that pitlink adds to the public contract, is ``collected`` if the dealer
-    collects them, and ``stay`` if they stay on the table (649a.11(c), reading T8). Without it, an
-    entered hand stays.
+    `cards` is ``collected`` if the dealer took the cards, and ``stay`` if they stay on the table
+    (649a.11(c), reading T8): enter the hand first. Without `cards`, an entered hand stays.
     """
 
     position: int
-    cards: Literal["collected", "stay"] | None = None
+    cards: Literal["collected", "stay"] | None = None  # an extension of the contract
 
 
 class NoWinDeclared(_DeviceEvent, frozen=True, tag="no_win", omit_defaults=True):
-    """Declaration that a hand wins nothing, instead of its cards; an extension of the contract.
+    """Declares that a hand wins nothing, instead of its cards.
 
-    Without `position`, it is for every position that has a wager and nothing entered, except those
-    whose cards are needed as evidence.
+    Without `position`, it is for every position that has a wager and neither a hand nor a fold,
+    except those whose cards decide a Magic Card or a Lucky Bonus. The answer has the declared
+    `positions`. It is refused with ``all_hands`` if the floor file has `require_all_hands = true`.
     """
 
     position: int | None = None
 
 
 class DealerRead(_DeviceEvent, frozen=True, tag="dealer"):
+    """Enters the dealer's cards."""
+
     cards: _Cards
 
 
 class CommunityRead(_DeviceEvent, frozen=True, tag="community"):
-    """The two community cards (649a.8(d))."""
+    """Enters the two community cards (649a.8(d))."""
 
     cards: _Cards
 
 
 class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True):
-    """Request to settle the round, after all hands were entered.
+    """Sends the result of the round, after all hands were entered.
 
-    With `confirm`, an extension of the contract, a floorperson must confirm the result first if
-    entered cards were replaced by others.
+    The answer has `lines`, the settlement, and `claims`, the wins that wait for a floorperson. With
+    `confirm`, a floorperson must confirm the result first if entered cards were replaced by others.
     """
 
     confirm: bool = False
 
 
 class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
-    """Request to void the round (649a.13).
+    """Voids the round (649a.13).
 
-    With `confirm`, an extension of the contract, a floorperson must confirm it first if cards were
-    entered.
+    With `confirm`, a floorperson must confirm it first if cards were entered.
     """
 
     reason: Reason
@@ -115,10 +131,11 @@ class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
 
 
 class WagerCorrected(_DeviceEvent, frozen=True, tag="correct_wager", omit_defaults=True):
-    """Correction of one chip wager after lock-out, before the first card; no part of the contract.
+    """Corrects one chip wager after lock-out, before the first card, fold or `no_win`.
 
-    A light was on without a chip, or a chip was there without a light. A floorperson must always
-    confirm it.
+    A light was on without a chip, or a chip was there without a light. A floorperson must confirm
+    it. `patron` is only for ``add``. The answer has `light` and the new number of `chips`: the
+    dealer counts again. If no wager is left, the round continues without progressive wagers.
     """
 
     action: Literal["add", "take_back"]
@@ -129,15 +146,15 @@ class WagerCorrected(_DeviceEvent, frozen=True, tag="correct_wager", omit_defaul
 
 
 class CorrectionWithdrawn(_DeviceEvent, frozen=True, tag="withdraw_correction"):
-    """Withdrawal of a correction request; an extension of the contract."""
+    """Withdraws a correction request of the panel."""
 
 
 class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
-    """Retraction of an entry before the round is settled; an extension of the contract.
+    """Takes back what was entered, before `settle`.
 
-    `chips` is possible only until the first card or fold is entered. `position` is that of the
-    hand, the fold or the declaration; without it, `no_win` retracts all declarations. A panel must
-    send a `reason` when cards are retracted.
+    `position` is for a hand, a fold or a `no_win`; without it, all `no_win` are taken back. Chips
+    can be taken back only before the first card or fold, and cards ten times in a round. The
+    service gets `reason` if other cards are entered; a panel must send one.
     """
 
     what: Literal["hand", "fold", "no_win", "dealer", "community", "chips"]
@@ -150,12 +167,12 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
 
 
 class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
-    """Report that the dealer has paid, so the settlement is closed; an extension of the contract.
+    """Removes the settlement from the screen: the dealer has paid.
 
-    `done` has the settlement lines that the dealer completed, by index from 0; without it, all that
-    they can complete now. A panel also sends the state that it showed for each line: a line whose
-    state has changed since is not completed. `round` is the round whose settlement the panel
-    showed, so a late touch cannot close another one.
+    `done` lists the lines that were paid, by index from 0; without it, every line that can be paid
+    now counts as paid. `round` is the round whose settlement was shown: the event is refused if it
+    is another one now. A panel sends, in `done`, the state that it showed for each line: a line
+    whose state has changed since stays on the screen.
     """
 
     done: tuple[int, ...] | _AsShown | None = None
@@ -163,11 +180,11 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
 
 
 class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
-    """Report that the dealer has completed lines of an earlier round; an extension of the contract.
+    """Records that lines of an earlier round were paid or are not due.
 
-    `line` is the index of one settlement line, from 0; without `line` and `lines`, all lines are
-    completed. A panel sends `lines`, with the state that it showed for each: if one of these states
-    has changed since, no line is completed.
+    `line` is the index of one line, from 0; without `line` and `lines`, it is for all lines. A
+    panel sends `lines`, with the state that it showed for each: if one of these states has changed
+    since, the event is refused.
     """
 
     round: str
@@ -176,14 +193,21 @@ class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
 
 
 class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
-    """Report whether a position and the next belong to one player; an extension of the contract."""
+    """Says whether `position` and the next position belong to one player.
+
+    One player gets no Envy Bonus for their own hands. The event is refused if the wagers name
+    different patrons (``patron_differs``), or with `false` the same one (``same_patron``).
+    """
 
     position: int
     same: bool
 
 
 class Repeated(_DeviceEvent, frozen=True, tag="repeat"):
-    """Request to repeat the wagers of the previous round; an extension of the contract."""
+    """Places all wagers of the table's last round again, or none.
+
+    If that round had no wagers, it is refused with ``nothing_there``.
+    """
 
 
 EntryEvent = (
@@ -230,17 +254,20 @@ class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The agent's answer to one device event.
 
     Attributes:
-        event: name of the device event; None if the line had no name.
-        wager: also for an accepted `correct_wager`.
-        light: whether the light of the wager at the position is lit now (649a.7(d)(4)).
-        round: only if the round's wagers were sent to the service.
-        draw: for `lockout`; null if no draw was made (649a.12(i)(3)).
-        chips: for `lockout` and `correct_wager`: value chips that the dealer should count.
-        lines: for `settle`, in paying order.
-        claims: for `settle`: the wins that wait for a floorperson.
-        positions: for `no_win`: the positions that were declared to win nothing.
-        held: for `settle` and a refused `lockout`: the claims that hold the table until their
-            documents are complete (649a.11(c)(5)(iv)).
+        event: the name of the device event; null if the line had no name.
+        ok: false if the event was refused.
+        position: with `wager`, `withdraw` and `correct_wager`.
+        wager: with `wager`, `withdraw` and `correct_wager`.
+        light: whether the light of this wager is on now (649a.7(d)(4)).
+        round: the name of the round, if its wagers were sent to the service.
+        draw: with `lockout`: what was drawn; null for nothing (649a.12(i)(3)).
+        chips: with `lockout` and `correct_wager`: how many value chips the dealer must count.
+        lines: with `settle`: the settlement, in paying order.
+        claims: with `settle`: the wins that wait for a floorperson.
+        positions: with `no_win`: the positions that were declared to win nothing.
+        held: with `settle` and a refused `lockout`: the claims that hold the table until they are
+            paid or rejected (649a.11(c)(5)(iv)).
+        error: why the event was refused.
     """
 
     event: str | None

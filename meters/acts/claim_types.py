@@ -73,7 +73,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
             same time (duty D7).
         turn: the place of this win, from 1, among the round's wins that wait for a floorperson;
             `turns` is their number.
-        asset: the facility's number for the table.
+        turns: the number of these wins.
         item: the wager that won.
         cards: the cards of the position.
         dealer: the dealer's cards; empty if they do not count.
@@ -97,18 +97,24 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         envy_state: null if the hand causes no Envy Bonuses. ``pending``: the win is not decided.
             ``validated``: they are owed. ``paid``: they were paid. ``rejected``: they are not due.
         envy_by: the user who made the last decision on the Envy Bonuses, at `envy_at`.
+        envy_at: the time of this decision, in UTC.
         envy_reason: the reason of a user who declared the Envy Bonuses as not due after the win was
             decided.
         only_envy: true if only the Envy Bonuses wait. No win of the hand waited for a floorperson,
             and `amount` is 0.
+        state: ``pending`` until a floorperson decides, ``validated`` until it is paid.
         at: the time of the win.
         decided_by: the user who made the last decision, at `decided_at`.
         requested_by: the user who requested the last decision, which `decided_by` confirmed; null
             if it needed no request.
+        validated_by: the user who validated the win, at `validated_at`.
+        validated_at: the time of the validation, in UTC.
         paid_by: the user who recorded the payment, at `paid_at`.
+        paid_at: the time of the payment, in UTC.
         reason: the reason of a rejection.
         slip: the present number of the payout slip.
         slip_corrected_by: the user who last corrected this number, at `slip_corrected_at`.
+        slip_corrected_at: the time of this correction, in UTC.
         request: the request about the claim that another user must still confirm.
         two_people_reject: true if two people must reject this win.
         tax_documents: true if the floor file requires tax documents for this amount.
@@ -177,6 +183,7 @@ class AskedCards(FloorRow, frozen=True, kw_only=True):
     """Cards that were entered, and that a correction request replaces or discards.
 
     Attributes:
+        what: whose cards they are.
         position: the position of a ``hand``; null for other cards.
         before: the cards that were entered; empty if the hand was declared to win nothing.
         after: the cards that replace them in the result; empty for a void.
@@ -216,11 +223,12 @@ class AskRow(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         ask: the id of the request, which a decision names.
-        asset: the facility's number for the table.
         what: ``void`` to void the round after its cards were entered, ``result`` to enter other
             cards for a hand, ``add_wager`` or ``take_back_wager`` to correct a wager before the
             first card.
         reason: the reason for the correction; null for a result.
+        cards: the cards that it discards or replaces.
+        wager: the wager that it adds or takes back; null for another correction.
         at: the time since which the request waits.
     """
 
@@ -265,8 +273,9 @@ class WinSearch(FloorRow, frozen=True, kw_only=True):
 class WinPage(FloorRow, frozen=True, kw_only=True):
     """A page of wins, latest first.
 
-    To get the next page, search again with the value of `next` as `before`. On the last page, it is
-    null.
+    Attributes:
+        wins: the wins of the page.
+        next: for the next page, search again with it as `before`; null on the last page.
     """
 
     wins: tuple[ClaimRow, ...]

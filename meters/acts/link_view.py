@@ -20,13 +20,13 @@ class MeterAccounting(FloorRow, frozen=True, kw_only=True):
     """The accounting meters of a progressive meter. They only rise (duty D2).
 
     Attributes:
-        wagers: the number of accepted wagers, including those of rounds that were voided later;
-            `wagered` is their amount.
-        voided_wagers: the number of wagers that were returned because their round was void;
-            `voided` is their amount.
+        wagers: the number of accepted wagers, including those of rounds that were voided later.
+        wagered: the amount of these wagers, in cents.
+        voided_wagers: the number of wagers that were returned because their round was void.
+        voided: the amount of these wagers, in cents.
         hits: the number of wins of a percentage of the meter.
-        wins: the number of all wins, including wins at odds and Envy Bonuses; `won` is their
-            amount.
+        wins: the number of all wins, including wins at odds and Envy Bonuses.
+        won: the amount of these wins, in cents.
         rejected: the part of `won` that floorpersons rejected, or declared as not due. A win counts
             each time that it is rejected.
         reopened: the part of `rejected` that two people reopened.
@@ -63,12 +63,14 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
         paytable: null if the rules leave no choice.
         paytables: the present paytable and those that can be proposed; empty if there is no choice.
         magic_card_every: the average number of rounds per Magic Card; 0 for never, null if the
-            meter has no draws. `lucky_every` is the same for the Lucky Bonus.
+            meter has no draws.
+        lucky_every: the average number of rounds per Lucky Bonus, likewise.
         contribution_max: the largest contribution of one event, in cents; null for none.
         overflow: what waits above the payout limit, and refills the meter as soon as there is room.
         highest: the largest of the present amount of the meter and its amounts before each of its
             last 25 wins.
         pending: the number of wins of the meter that wait.
+        accounting: its accounting meters.
     """
 
     meter: str
@@ -104,12 +106,14 @@ class UnapprovedRow(FloorRow, frozen=True, kw_only=True):
         facility: the differences that concern the whole facility, not only this link.
         approved_by: the user who approved the last approved floor file, at `approved_at`; null if
             Redis has lost that approval.
+        approved_at: the time of that approval, in UTC.
         barred: why the new floor file cannot be approved now.
         terms: all settings of the link in the service's floor file, in words and dollars.
         first: true if the whole floor is empty. Then one person approves.
         confirmed: true if the floor file only has values that two people have confirmed as changes
             of parameters. Then one person approves. In all other cases, two people approve.
         first_by: the user who approved exactly this floor file first, at `first_at`.
+        first_at: the time of this first approval, in UTC.
     """
 
     digest: str
@@ -129,17 +133,21 @@ class LinkView(FloorRow, frozen=True, kw_only=True):
     """The state of a link, with its meters and its proposed changes.
 
     Attributes:
+        state: ``closed`` if people closed it.
         reason: why the link is inoperable, or was closed; empty if it operates.
         changeable: true if people can open, close or change the link: also while it is inoperable
             only because the service has no broker.
         wrong_parameters: true if the link is inoperable only because parameters of its meters do
             not fit the games of its tables.
         closed_by: the user who closed the link, at `closed_at`.
+        closed_at: the time of the closing, in UTC.
         rounds_open: the number of rounds with accepted wagers but without a result.
-        tables: the number of tables; of `tables_online`, the agents are connected.
+        tables: the number of tables.
+        tables_online: the number of tables whose agents are connected.
         tables_offline: the tables whose agents are not connected (duty D14).
         sealed_entry: the last ledger entry up to which an audit found no error (duty D17).
         seal: the digest over the entries up to it.
+        meters: its meters.
         proposals: changes that somebody proposed.
         unapproved: null if the service's floor file is approved for the link.
     """
@@ -167,9 +175,11 @@ class LinkDone(FloorRow, frozen=True, kw_only=True):
     """What was last done with a link.
 
     Attributes:
-        sealed_entry: the last ledger entry of the last audit that found no error, `seal` the digest
-            over all entries up to it, and `sealed_at` the time of the entry.
-        read_at: the time at which the meters were read at the close of the gaming day `read_day`.
+        sealed_entry: the last ledger entry of the last audit that found no error.
+        sealed_at: the time of this entry, in UTC.
+        seal: the digest over all entries up to it.
+        read_day: the last gaming day at whose close the meters were read.
+        read_at: the time of this reading, in UTC.
         archived_day: the last archived gaming day.
         correction: the last correction of a meter, a wager, a hand or a slip number, among the last
             200 acts.

@@ -60,6 +60,8 @@ class ParameterChange(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag
     """A proposed change of one parameter of a meter.
 
     Attributes:
+        kind: the kind of the change.
+        parameter: the parameter to change.
         value: for a paytable, a letter. For a wager, a payout limit or the largest contribution,
             cents; 0 removes the payout limit or the largest contribution.
     """
@@ -71,7 +73,12 @@ class ParameterChange(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag
 
 
 class Adjustment(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag="adjustment"):
-    """A correction of a balance after a malfunction (duty D15); a negative amount is subtracted."""
+    """A correction of a balance after a malfunction (duty D15).
+
+    Attributes:
+        kind: the kind of the change.
+        amount: the cents to add to the balance; a negative amount is subtracted.
+    """
 
     meter: str
     amount: Annotated[int, msgspec.Meta(ge=-(10**11), le=10**11)]
@@ -83,10 +90,12 @@ class ProposalRow(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         proposal: the id of the change, which a confirmation names.
+        kind: ``adjustment`` for a correction of the balance.
         parameter: null for a correction of the balance.
         before: the value before the change, in words.
         after: the value after the change, in words.
-        amount: of a correction of the balance, in cents.
+        amount: the amount of a correction of the balance, in cents.
+        state: ``open`` while it waits for a confirmation.
     """
 
     proposal: str

@@ -35,7 +35,8 @@ class HitRow(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         at_s: the time in seconds since 1970.
-        before: the meter immediately before the win, in cents; `after` immediately after it.
+        before: the meter immediately before the win, in cents.
+        after: the meter immediately after the win, in cents.
     """
 
     at: str
@@ -65,7 +66,12 @@ class AddedBar(FloorRow, frozen=True, kw_only=True):
 
 
 class MissingDays(FloorRow, frozen=True, kw_only=True):
-    """Gaming days that neither Redis nor the archive of the service's machine has."""
+    """Gaming days that neither Redis nor the archive of the service's machine has.
+
+    Attributes:
+        first: the first one.
+        last: the last one.
+    """
 
     first: date
     last: date
@@ -75,11 +81,14 @@ class MeterPicture(FloorRow, frozen=True, kw_only=True):
     """The amounts of a meter over time, as a line through points; times are in seconds since 1970.
 
     Attributes:
-        times_s: the time of each point; `amounts` has the meter then.
+        times_s: the time of each point.
+        amounts: the meter at each of these times, in cents.
         bars: for each hour, or for each gaming day, what was added to the meter.
         hits: the wins of a percentage of the meter that wait or were validated, latest first, at
-            most 400; `hit_count` counts all of them, and `won` is their sum.
-        added: the sum of all bars.
+            most 400.
+        hit_count: the number of all such wins, also beyond 400.
+        won: the sum of all such wins, in cents.
+        added: the sum of all bars, in cents.
         unread: the number of gaming days that the service is still reading: ask again.
         missing: the gaming days that the service cannot read.
     """
@@ -136,7 +145,9 @@ class MeterHistory(FloorRow, frozen=True, kw_only=True):
         wager: the amount of one of its wagers, in cents.
         closing: the meter as it was read at the close of `day`; null if this day is not closed, or
             not read.
-        hour: what wagers added in the last 60 minutes; null for a past day.
+        hour: what wagers added in the last 60 minutes, in cents; null for a past day.
+        last_day: the last 24 hours, or the gaming day that was asked for.
+        month: 30 gaming days.
         break_even: the lowest amounts without a house edge, the lowest first; empty while the
             service counts them.
     """
@@ -161,8 +172,11 @@ class MeterSpark(FloorRow, frozen=True, kw_only=True):
     """A meter's last 24 hours in a few points, and its last win of a percentage.
 
     Attributes:
-        times_s: the time of each point, in seconds since 1970; `amounts` has the meter then.
+        times_s: the time of each point, in seconds since 1970.
+        amounts: the meter at each of these times, in cents.
         hour: what wagers added in the last 60 minutes, in cents.
+        last_hit_at: the time of the last win of a percentage, in UTC; null without one.
+        last_hit_percent: the percentage of this win.
     """
 
     link: str
@@ -178,7 +192,14 @@ class MeterSpark(FloorRow, frozen=True, kw_only=True):
 
 
 class ShiftRow(FloorRow, frozen=True, kw_only=True):
-    """The wins of a third of a gaming day that wait for a floorperson, or were validated."""
+    """The wins of a third of a gaming day that wait for a floorperson, or were validated.
+
+    Attributes:
+        begins: the beginning, in UTC.
+        ends: the end, in UTC.
+        wins: the number of these wins.
+        won: their sum, in cents.
+    """
 
     begins: str
     ends: str
@@ -197,7 +218,7 @@ class FloorDay(FloorRow, frozen=True, kw_only=True):
         wagers_in_all: the number of wagers on the day.
         validated: the wins that somebody validated or rejected on the day.
         late: how many of them had waited for more than three minutes.
-        wait_s: the median of their waits.
+        wait_s: the median of their waits, in seconds.
         shifts: the wins of each third of the gaming day.
         paid: the payments of the day, in cents. If a link could not close its gaming day, its
             payments count since the beginning of the day that was asked for.

@@ -34,11 +34,15 @@ class RoundRow(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         entry: the ledger entry with which the round begins: its wagers at lock-out.
-        at: the time of this entry, by the clock of the service; `ended_at` that of the result or
-            the void, null while the round is open.
-        wagers: the number of progressive wagers, after corrections; `wagered` is their sum.
-        won: what the settlement of the progressive wagers grants; `paid` is the part of it that
-            was paid, `rejected` the part that is not due, and the rest waits for a person.
+        at: the time of this entry, by the clock of the service.
+        ended_at: the time of the result or the void; null while the round is open.
+        state: how the round ended, or ``open``.
+        wagers: the number of progressive wagers, after corrections.
+        wagered: the sum of these wagers, in cents.
+        won: what the settlement of the progressive wagers grants, in cents. What is neither paid
+            nor rejected of it waits for a person.
+        paid: the part of `won` that was paid.
+        rejected: the part of `won` that is not due.
         wins: the number of wins that wait or have waited for a floorperson.
         corrected: true if a wager was corrected after lock-out, or cards were entered again.
     """
@@ -65,8 +69,9 @@ class RoundPage(FloorRow, frozen=True, kw_only=True):
     """A page of rounds of one table.
 
     Attributes:
+        rounds: the rounds of the page.
         latest_first: the order: for the next page, send `next` as `before` if it is true, and as
-            `after` if not. `next` is null on the last page.
+            `after` if not.
         day: the gaming day of the page; null for several, or for none.
     """
 
@@ -105,6 +110,7 @@ class RoundLine(FloorRow, frozen=True, kw_only=True):
         state: what became of it: ``pending`` until a floorperson decides, ``validated`` until it is
             paid, ``paid`` or ``rejected``; null for a line that wins nothing. What needs no
             decision is paid at the table with the settlement.
+        paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``; null if nothing is won.
         by: the user who decided last, with the payout slip's number; null without a decision.
     """
 
@@ -148,8 +154,8 @@ class RoundMeter(FloorRow, frozen=True, kw_only=True):
     Attributes:
         before: the meter before the round's wagers were added.
         added: what the wagers added to it, after corrections and a void.
-        at_result: the meter immediately before the settlement; `after` immediately after it. Null
-            if the round is open.
+        at_result: the meter immediately before the settlement; null if the round is open.
+        after: the meter immediately after the settlement; null if the round is open.
     """
 
     meter: str
@@ -176,8 +182,16 @@ class RoundView(FloorRow, frozen=True, kw_only=True):
     """A round with everything that the ledger has of it.
 
     Attributes:
-        table_at: the time of lock-out by the clock of the table; `ended_table_at` that of the
-            result or the void.
+        row: the round as lists show it.
+        table_at: the time of lock-out, by the clock of the table.
+        ended_table_at: the time of the result or the void, by the clock of the table.
+        hands: the positions that play.
+        dealer: the dealer's cards.
+        community: the community cards.
+        draw: what was drawn at lock-out; null for nothing.
+        lines: the settlement, in paying order.
+        wins: the wins that wait or have waited for a floorperson.
+        meters: the meters of the round.
         void_reason: the reason of a void; null for any other round.
         acts: what people did with the round: corrections and their confirmations, decisions on its
             wins, payments. A correction has the cards that were taken back too.

@@ -28,7 +28,13 @@ _TEMPLATE: Final = load_template(SHARED, "settle_page.html")
 
 
 class RoundProblem(msgspec.Struct, frozen=True):
-    """An error of a round: `code` for programs, `message` for people, and the wrong `field`."""
+    """An error of a round.
+
+    Attributes:
+        code: the reason for programs.
+        message: the reason for people.
+        field: the wrong field of the round, if one field is at fault.
+    """
 
     code: str
     message: str

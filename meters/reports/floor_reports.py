@@ -71,7 +71,8 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """A report as a page.
 
     Attributes:
-        problems: the problems of all its parts.
+        document: the report.
+        problems: the problems and variances of all its parts.
         closing: the sentence above the lines of `signers`.
         signers: who signs; none if nobody can.
         has_sheet: false if the spreadsheet is too long for a page.

@@ -21,7 +21,13 @@ _NOTHING: Final = frozenset({"", NONE, "0%", "0.00%"})
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a list, aligned `right` for numbers. The width `weight` is relative."""
+    """A column of a list.
+
+    Attributes:
+        title: the heading.
+        weight: the width, relative to the other columns.
+        right: true if the column is aligned to the right, as numbers are.
+    """
 
     title: str
     weight: float
@@ -45,7 +51,15 @@ def columns(header: str) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A list of a report; its last `sums` rows are highlighted, and `note` is printed below."""
+    """A list of a report.
+
+    Attributes:
+        title: the heading.
+        columns: the columns.
+        rows: the cells of each row, as they are printed.
+        sums: how many of the last rows are sums, which are highlighted.
+        note: what is printed below the list.
+    """
 
     title: str
     columns: Sequence[Column]
@@ -93,6 +107,7 @@ class ReportPart:
     """One link's part of a report.
 
     Attributes:
+        title: the heading.
         facts: headings with what they say.
         sections: the lists of the part.
         problems: they are printed first: with one, no figure of the part can be trusted.
@@ -110,10 +125,16 @@ class ReportPart:
 
 @dataclass(frozen=True, slots=True)
 class ReportDocument:
-    """A whole report, on pages in landscape format if it is `wide`.
+    """A whole report.
 
-    `unsigned` is the reason why nobody can sign the report; empty if it can be signed. `summary`
-    is printed first, on a page of its own.
+    Attributes:
+        title: the heading.
+        facility: the name of the facility.
+        facts: headings with what they say, at the top.
+        parts: a part for each link.
+        unsigned: why nobody can sign the report; empty if it can be signed.
+        wide: true if its pages are in landscape format.
+        summary: lists that are printed first, on a page of their own.
     """
 
     title: str

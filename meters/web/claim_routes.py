@@ -254,9 +254,8 @@ def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
     async def pay_claim(claim: ClaimId, data: JSONBody[Payment], request: StaffRequest) -> ClaimRow:
         """Record the payment of a validated win, with the number of its payout slip.
 
-        The user who records it must not be the person who validated the win (duty D4). Two users
-        count as one person if, in the last 24 hours, one of them set the PIN of the other, or a
-        third person set the PINs of both. With a `colleague`, the user is the colleague.
+        The user who records it must not count as the person who validated the win (duty D4). With
+        a `colleague`, it is the colleague who records it.
         """
         person = await signer_of(request, data, user_directory)
         return await claims.decide(

@@ -98,9 +98,10 @@ class LinkRow(_Row, frozen=True):
     """The last heartbeat of a link's service.
 
     Attributes:
+        state: ``closed`` if people closed it.
         reason: why the link is inoperable, without network addresses, because everybody can see
             displays; empty if it operates.
-        beat: it rises with each heartbeat.
+        beat: a number that rises with each heartbeat.
         age_ms: the age of the heartbeat when the row is read, in milliseconds. It is 0 except in
             the first event of a stream.
     """
@@ -133,7 +134,7 @@ class JackpotRow(_Row, frozen=True):
         hand_name: the hand in words.
         meter_after: the meter after the win.
         cards: the cards that form the hand; none if they are not known.
-        percent: the share of the meter that was won; null if it is not known.
+        percent: the percentage of the meter that was won; null if it is not known.
         news_ms: the time for which displays still celebrate the win, or show that it was validated,
             in milliseconds; 0 for an old or rejected win, or one that was decided long ago.
     """

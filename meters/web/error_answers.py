@@ -80,7 +80,11 @@ class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
-    """The answer of a request that is refused."""
+    """The answer of a request that is refused.
+
+    Attributes:
+        error: what is wrong.
+    """
 
     error: ErrorText
 

@@ -108,9 +108,7 @@ def _changing_routes(links: Links, user_directory: UserDirectory) -> list[HTTPRo
     ) -> ProposalRow:
         """Make a change that somebody else proposed (duty D4).
 
-        Two users count as one person if, in the last 24 hours, one of them set the PIN of the
-        other, or a third person set the PINs of both. With a `colleague`, the user is the
-        colleague.
+        With a `colleague`, it is the colleague who confirms it.
         """
         person = await signer_of(request, data, user_directory)
         return await links.confirm(link, proposal, person.name, person.setters)

@@ -28,8 +28,8 @@ class TableRow(FloorRow, frozen=True, kw_only=True):
         state: ``held`` if the table waits for a hand pay; ``locked_out`` if it accepts no
             progressive wagers; ``offline`` if its agent is not connected.
         since: the time of this state, by the clock of the table; null if it is not known.
-        round: the table's last round with a progressive wager, and the ledger entry with which it
-            begins; null and 0 while it is not known.
+        round: the table's last round with a progressive wager; null while it is not known.
+        round_entry: the ledger entry with which this round begins; 0 while it is not known.
     """
 
     link: str
@@ -47,6 +47,7 @@ class FloorTables(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         count: the `since` of the next request.
+        tables: the tables that changed.
         links: the state of each link: no table of a closed or inoperable link accepts progressive
             wagers, whatever its own state is.
     """

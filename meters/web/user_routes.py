@@ -71,8 +71,9 @@ class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A user who has just been given a PIN.
 
-    `pin` is the PIN that the service generated, null if the request had one. No other answer shows
-    it.
+    Attributes:
+        pin: the PIN that the service generated, which no other answer shows; null if the request
+            had one.
     """
 
     pin: str | None = None
@@ -82,11 +83,13 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The signed-in user, with other data that the floor page needs.
 
     Attributes:
+        rights: what the role may do.
         csrf: the token that every request that changes something must have as its header
             ``X-CSRF-Token``.
         idle_seconds: the session lapses after this time without a request of the user; those with
             the header ``X-Unattended: 1`` do not count, because a page sends them without the user.
         facility: the name of the facility.
+        timezone: the time zone of the facility, such as ``America/New_York``.
         demonstration: true if the floor is only for demonstrations.
         warn_adjustment_percent: a page warns of a correction that moves a meter by more.
         choose_pin: true if somebody else set the user's PIN: they have no rights until they choose

@@ -43,7 +43,11 @@ from meters.web.user_routes import sign_in_routes, user_routes
 
 
 class Alive(msgspec.Struct, frozen=True):
-    """The answer of `/healthz`."""
+    """The answer of `/healthz`.
+
+    Attributes:
+        alive: always true.
+    """
 
     alive: bool
 

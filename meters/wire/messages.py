@@ -52,7 +52,11 @@ class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class WageredPosition(_Message, frozen=True, kw_only=True):
-    """Wagers that the wagering device of a position had accepted at lock-out."""
+    """Wagers that the wagering device of a position had accepted at lock-out.
+
+    Attributes:
+        wagers: the cents of each wager, by its name.
+    """
 
     position: PositionNumber
     patron: Patron | None = None
@@ -62,8 +66,10 @@ class WageredPosition(_Message, frozen=True, kw_only=True):
 class DealtPosition(_Message, frozen=True, kw_only=True):
     """Hand dealt to a position.
 
-    `cards` is missing if the hand was folded and collected, or if `no_win` is true: the dealer
-    declared that it wins nothing. For all other hands, `no_win` is left out.
+    Attributes:
+        cards: left out if the hand was folded and its cards were collected, and with `no_win`.
+        folded: true if the player folded.
+        no_win: true if the dealer declared that the hand wins nothing; otherwise left out.
     """
 
     position: PositionNumber
@@ -81,7 +87,11 @@ WageredPositions = Annotated[list[WageredPosition], msgspec.Meta(min_length=1, m
 
 
 class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
-    """Wagers that feed a meter, sent after lock-out and before the first card is dealt."""
+    """Wagers that feed a meter, sent after lock-out and before the first card is dealt.
+
+    Attributes:
+        positions: the positions with such a wager.
+    """
 
     seq: Seq
     at: TableTime
@@ -104,9 +114,13 @@ UNDECODED_WAGERS: Final = msgspec.json.Decoder(UndecodedWagers)
 class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
     """Cards that were entered at a table but are not in the result of the round.
 
-    With `no_win`, the hand was declared to win nothing, without cards. With `taken_back`, the
-    dealer took the cards back before the round was settled or voided; `reason` says why, if
-    somebody entered one.
+    Attributes:
+        what: whose cards they are.
+        position: the position of a ``hand``.
+        cards: at least one, except with `no_win`.
+        taken_back: true if the dealer took them back before the round was settled or voided.
+        reason: why they were taken back, if somebody entered a reason.
+        no_win: true if the hand had no cards, but was declared to win nothing.
     """
 
     what: Literal["hand", "dealer", "community"]
@@ -135,9 +149,12 @@ _Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]
 class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=True):
     """Result of a round: every hand dealt to a position, the dealer's hand, the community cards.
 
-    Two fields are extensions of the contract: `entered_before` has cards that the dealer took back
-    to enter others, and is left out without such; with `confirm`, the service applies the result
-    only after a floorperson has confirmed it.
+    Attributes:
+        positions: every position that was dealt a hand, with or without a progressive wager.
+        dealer: the dealer's cards.
+        community: the community cards, if some were dealt.
+        entered_before: the cards that the dealer took back to enter others.
+        confirm: true if a floorperson must confirm a result with such cards first.
     """
 
     seq: Seq
@@ -146,6 +163,7 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
     positions: Annotated[list[DealtPosition], msgspec.Meta(min_length=1, max_length=99)]
     dealer: Annotated[list[CardName], msgspec.Meta(max_length=8)]
     community: Annotated[list[CardName], msgspec.Meta(max_length=8)] | None = None
+    # extensions of the contract
     entered_before: _Entered | UnsetType = UNSET
     confirm: bool = False
 
@@ -153,25 +171,29 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
 class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     """Voiding of a round that has no result (649a.13). All wagers of the round are returned.
 
-    Two fields are extensions of the contract: `entered` has the cards that were entered before, and
-    is left out without such; with `confirm`, the service voids the round only after a floorperson
-    has confirmed it.
+    Attributes:
+        entered: the cards that were entered before.
+        confirm: true if a floorperson must confirm the voiding first, because of such cards.
     """
 
     seq: Seq
     at: TableTime
     round: RoundId
     reason: Reason
+    # extensions of the contract
     entered: _Entered | UnsetType = UNSET
     confirm: bool = False
 
 
+# The contract has no correction of one wager, and no withdrawal of a request.
 class WagerCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
-    """Correction of one wager after lock-out: an extension of the contract.
+    """Correction of one wager after lock-out, which a floorperson must confirm.
 
-    The service applies it only after a floorperson has confirmed it. `positions` has all wagers of
-    the round after it, so the table and the service cannot settle the round with different wagers.
-    If no wager is left, it is empty, and the round is over.
+    Attributes:
+        action: whether the wager is added or taken back.
+        wager: the name of the wager.
+        positions: all wagers of the round after the correction, so that table and service settle
+            the same ones. If it is empty, the round is over.
     """
 
     seq: Seq
@@ -226,7 +248,7 @@ class UndecodedCorrection(_Message, frozen=True, kw_only=True, tag="correct_wage
 
 
 class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
-    """Withdrawal of a table's correction request: an extension of the contract."""
+    """Withdrawal of a table's correction request."""
 
     seq: Seq
     at: TableTime
@@ -234,6 +256,8 @@ class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
+    """Question for the last `seq` and the open round of the table, at any time."""
+
     at: TableTime | None = None
 
 
@@ -243,14 +267,25 @@ MoneyEvent = Wagers | WagerCorrection | Result | Void | Withdrawal
 
 
 class DrawMade(_Message, frozen=True, kw_only=True):
-    """Chance draws of the table game system for a round (649a.12(i)(3)); null if none was made."""
+    """What was drawn for a round (649a.12(i)(3)).
+
+    Attributes:
+        magic_card: the Magic Card; null if none was drawn.
+        lucky_position: the Lucky position, or ``dealer``; null if none was drawn.
+    """
 
     magic_card: CardName | None
     lucky_position: int | Literal["dealer"] | None
 
 
 class ErrorDetail(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Reason for a refusal: a code for programs, a text for people, and the wrong field, if any."""
+    """Reason for a refusal.
+
+    Attributes:
+        code: the reason for programs.
+        message: the reason for people.
+        field: the wrong field of the event, if one field is at fault.
+    """
 
     code: str
     message: str
@@ -258,7 +293,11 @@ class ErrorDetail(_Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ClaimOpened(_Message, frozen=True, kw_only=True):
-    """Progressive win that waits for a floorperson."""
+    """Progressive win that waits for a floorperson.
+
+    Attributes:
+        item: the wager that won.
+    """
 
     claim: str
     position: int
@@ -272,7 +311,18 @@ class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", ta
 
 
 class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Reply to an event, with the fields that agents read; `seq` is null if it is unreadable."""
+    """Reply to an event.
+
+    Attributes:
+        seq: that of the event; null if the event could not be read.
+        status: whether the event counts.
+        draw: for `wagers`: what was drawn; null for nothing.
+        lines: for a `result`: the settlement, in paying order.
+        claims: for a `result`: the wins that wait for a floorperson. For wagers that are refused
+            with ``held``: those that hold the table.
+        error: for ``refused``.
+        expected: for ``out_of_order``: the `seq` that must come now.
+    """
 
     seq: int | None
     status: Literal["accepted", "refused", "out_of_order"]
@@ -284,14 +334,24 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hello"):
-    """Reply to a hello: the table's last used sequence number, and its open round, if any."""
+    """Reply to a hello.
+
+    Attributes:
+        last_seq: the last `seq` that the table used; 0 for none.
+        open_round: the table's open round; null for none.
+    """
 
     last_seq: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 2)]
     open_round: str | None
 
 
 class LedgerSeal(_Message, frozen=True, kw_only=True):
-    """Digest of a link's ledger up to an entry, after an audit without errors."""
+    """Digest of a link's ledger, or of the operators' log, after an audit without errors.
+
+    Attributes:
+        entries: the number of the last entry.
+        seal: SHA-256 over all entries up to it.
+    """
 
     entries: int
     seal: str
@@ -299,7 +359,13 @@ class LedgerSeal(_Message, frozen=True, kw_only=True):
 
 
 class TableStatus(_Message, frozen=True, kw_only=True):
-    """Status of a table's agent. The broker retains this message."""
+    """Status of a table's agent.
+
+    Attributes:
+        online: false in the last will.
+        state: ``open``, ``locked``, ``dealt``, ``settling``, ``held`` or ``locked_out``; in the
+            last will ``offline``.
+    """
 
     online: bool
     state: str
@@ -307,7 +373,12 @@ class TableStatus(_Message, frozen=True, kw_only=True):
 
 
 class MeterValue(_Message, frozen=True, kw_only=True):
-    """Current value of a meter. `version` only increases."""
+    """Current value of a meter.
+
+    Attributes:
+        version: a number that only rises: ignore a value with a lower one.
+        state: ``pending`` while a win of this meter waits for a floorperson.
+    """
 
     meter: str
     amount: int
@@ -318,7 +389,13 @@ class MeterValue(_Message, frozen=True, kw_only=True):
 
 
 class ControllerBeat(_Message, frozen=True, kw_only=True):
-    """Heartbeat of a link, every second; `reason` is empty while it is operable."""
+    """Heartbeat of a link, every second.
+
+    Attributes:
+        state: ``closed`` if people closed the link.
+        reason: why it is inoperable or closed; empty while it is operable.
+        beat: a number that rises with each heartbeat.
+    """
 
     state: Literal["operable", "inoperable", "closed"]
     reason: str
@@ -327,6 +404,14 @@ class ControllerBeat(_Message, frozen=True, kw_only=True):
 
 
 class Jackpot(_Message, frozen=True, kw_only=True):
+    """Win of a meter, or a decision on a win (duty D8).
+
+    Attributes:
+        event: what happened to the win.
+        claim: the id of the claim, the record of a win; with the ending ``-envy`` for a decision
+            on an Envy Bonus alone.
+    """
+
     event: Literal["hit", "validated", "rejected", "paid"]
     claim: str
     meter: str

@@ -1,4 +1,4 @@
-"""JSON Schemas of what commands read and write, from the types of the program."""
+"""JSON Schemas of commands, streams, messages and device events, from the types of the program."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -10,13 +10,48 @@ from bonus.odds.odds_entries import DECIMALS, OddsEntry
 from bonus.rounds import SettlementText
 from bonus.settling.round_text import RoundText
 from bonus.settling.settle_round import RefusedRound
+from controllers.table.device_events import (
+    BettingLocked,
+    ChipsCounted,
+    CommunityRead,
+    DealerRead,
+    DeviceAnswer,
+    HandFolded,
+    HandRead,
+    NextRound,
+    NoWinDeclared,
+    Repeated,
+    Retracted,
+    RoundDone,
+    SamePlayer,
+    SettlePressed,
+    VoidPressed,
+    WagerCorrected,
+    WagerPlaced,
+    WagerWithdrawn,
+)
 from meters.cli.audit import AuditResult
 from meters.cli.report import ReportRows
 from meters.reports.submission_contents import Submission
 from meters.users.users import UserRow
 from meters.web.described_types import FIELDS, about, field_texts
 from meters.web.display_state import JackpotRow, LinkRow, MeterRow, WinsRow
-from tests.documents.json_tables import object_tables
+from meters.wire.messages import (
+    ControllerBeat,
+    Hello,
+    HelloReply,
+    Jackpot,
+    LedgerSeal,
+    MeterValue,
+    Reply,
+    Result,
+    TableStatus,
+    Void,
+    WagerCorrection,
+    Wagers,
+    Withdrawal,
+)
+from tests.documents.json_tables import object_tables, on_other_pages, table
 
 _AT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -54,6 +89,13 @@ def _round() -> type[msgspec.Struct]:
     return _readable(whole, "Round", positions=list[position], paytables=choices)
 
 
+DEVICE_EVENTS: Final = (
+    WagerPlaced, WagerWithdrawn, Repeated, SamePlayer, BettingLocked, ChipsCounted, WagerCorrected,
+    HandRead, HandFolded, NoWinDeclared, DealerRead, CommunityRead, Retracted, SettlePressed,
+    VoidPressed, NextRound, RoundDone,
+)  # fmt: skip
+"""The events of a table's hardware, in the order of a round."""
+
 SCHEMAS: Final[Mapping[str, Any]] = {
     "round": _round(),
     "settlement": (SettlementText, RefusedRound),
@@ -63,9 +105,26 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "users": Sequence[UserRow],
     "stream": (MeterRow, LinkRow, JackpotRow, WinsRow),
     "submission": Submission,
-}
-_SPARSE: Final = dict.fromkeys(("round", "settlement", "odds"))
+    "mqtt": (
+        MeterValue, ControllerBeat, Jackpot, Wagers, Result, Void, WagerCorrection, Withdrawal,
+        Hello, Reply, HelloReply, TableStatus, LedgerSeal,
+    ),
+    "device-events": (*DEVICE_EVENTS, DeviceAnswer),
+}  # fmt: skip
+_SPARSE: Final = dict.fromkeys(("round", "settlement", "odds", "mqtt", "device-events"))
 """Documents that leave out what has no value."""
+
+_OF_MESSAGES: Final = {name: one.text for name, one in FIELDS.items()} | {
+    "seq": "The number of the event at its table: 1, 2, 3 and so on.",
+    "at": "The time, RFC 3339. The service writes UTC; a table can have any offset.",
+    "type": "The kind of the message.",
+    "event": "The kind of the event.",
+    "wager": "The name of the wager.",
+}
+_COMMON: Final[Mapping[str, Mapping[str, str]]] = {
+    "stream": _OF_MESSAGES, "mqtt": _OF_MESSAGES, "device-events": _OF_MESSAGES
+}  # fmt: skip
+"""What fields with one meaning in a whole document say."""
 
 _FRACTION: Final = {"type": "string", "pattern": "^-?[0-9]+/[0-9]+$", "examples": ["1/22100"]}
 _SHARE: Final = {
@@ -89,7 +148,7 @@ def json_schema(name: str) -> dict[str, Any]:
             one["description"] = text
         told = field_texts(docstring)
         for field, described in one.get("properties", {}).items():
-            common = FIELDS[field].text if name == "stream" and field in FIELDS else ""
+            common = _COMMON.get(name, {}).get(field, "")
             if meaning := told.get(field, common):
                 described["description"] = meaning
         if name == "odds":
@@ -101,7 +160,35 @@ def json_schema(name: str) -> dict[str, Any]:
 def json_reference(name: str) -> str:
     """Return a link to a schema, and tables of its objects."""
     link = f"Schema: [schemas/{name}.json](schemas/{name}.json)."
-    return f"{link}\n\n{object_tables(json_schema(name)['$defs'], _SPARSE.get(name, ()))}"
+    objects = json_schema(name)["$defs"]
+    if name == "device-events":
+        return f"{link}\n\n{_device_events(objects)}"
+    if name == "mqtt":
+        objects = on_other_pages(objects, {"Line": "settlement.md"})
+    return f"{link}\n\n{object_tables(objects, _SPARSE.get(name, ()), common=name == 'mqtt')}"
+
+
+def _device_events(objects: Mapping[str, Any]) -> str:
+    """Return a table of the events of a table's hardware, and the fields of an answer."""
+    rows = [_device_event(objects[one.__name__]) for one in DEVICE_EVENTS]
+    of_mqtt = dict.fromkeys(("ClaimOpened", "DrawMade", "ErrorDetail"), "mqtt.md")
+    others = on_other_pages(objects, of_mqtt | {"Line": "settlement.md"})
+    events = table(("event", "fields", "what it does"), rows)
+    return f"{events}\n\n{object_tables(others, only=[DeviceAnswer.__name__])}"
+
+
+def _device_event(one: Mapping[str, Any]) -> tuple[str, str, str]:
+    needed, optional = list[str](), list[str]()
+    (kind,) = one["properties"]["event"]["enum"]
+    for field, schema in one["properties"].items():
+        if field != "event":
+            values = ", ".join(f"`{each}`" for each in schema.get("enum", ()))
+            text = f"`{field}` ({values})" if values else f"`{field}`"
+            (needed if field in one["required"] else optional).append(text)
+    fields = ", ".join(needed)
+    if optional:
+        fields = "; ".join(filter(None, (fields, f"optional: {', '.join(optional)}")))
+    return f"`{kind}`", fields, " ".join(one["description"].split())
 
 
 def _fractions(name: str) -> Callable[[type], dict[str, Any]]:

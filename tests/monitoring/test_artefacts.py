@@ -25,6 +25,9 @@ from tests.waiting import require
 
 GRID: Final = 24
 ALERTS: Final = Path(__file__).with_name("alerts.yml")
+PROVISIONED: Final = (DEPLOY / "grafana/provisioning/datasources/prometheus.yaml").read_text()
+SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
+"""The data source of every panel: the choice in the dashboard's first variable."""
 
 
 def promtool(*arguments: str | Path) -> str:
@@ -102,7 +105,10 @@ def test_rules_and_panels_name_only_metrics_that_are_described() -> None:
 
 
 def test_dashboards_are_whole() -> None:
-    """Each has ids of its own, uses its variables, links to the others, and overlaps no panels."""
+    """Each has ids of its own, uses its variables, links to the others, and overlaps no panels.
+
+    Its first variable is the data source, so that a house can import it into its own Grafana.
+    """
     assert [path.stem for path in DASHBOARDS] == ["floor", "meters", "operations"]
     uids = {dashboard(path)["uid"] for path in DASHBOARDS}
     assert len(uids) == len(DASHBOARDS)
@@ -111,7 +117,13 @@ def test_dashboards_are_whole() -> None:
         assert found["schemaVersion"] >= 39
         assert found["id"] is None
         assert len({panel["id"] for panel in found["panels"]}) == len(found["panels"])
-        variables = {one["name"] for one in found["templating"]["list"]}
+        source, *others = found["templating"]["list"]
+        assert (source["name"], source["type"], source["query"]) == (
+            "source", "datasource", "prometheus",
+        )  # fmt: skip
+        assert f"uid: {source['current']['value']}\n" in PROVISIONED
+        assert [one["datasource"] for one in others] == [SOURCE] * len(others)
+        variables = {one["name"] for one in others}
         asked = " ".join(query.expr for query in queries() if query.dashboard == path.stem)
         assert {"link"} <= variables <= set(re.findall(r"\$(\w+)", asked))
         links = {link["url"] for link in found["links"]}
@@ -127,7 +139,6 @@ def test_dashboards_are_whole() -> None:
 
 
 def test_every_panel_says_what_it_shows_in_which_unit() -> None:
-    source = (DEPLOY / "grafana/provisioning/datasources/prometheus.yaml").read_text()
     for name, panel in panels():
         title = f"{name}: {panel['title']}"
         assert len(panel["description"]) > 15, title
@@ -136,7 +147,7 @@ def test_every_panel_says_what_it_shows_in_which_unit() -> None:
         assert defaults["thresholds"]["steps"][0]["value"] is None, title
         assert panel["targets"], title
         for target in (panel, *panel["targets"]):
-            assert f"uid: {target['datasource']['uid']}\n" in source, title
+            assert target["datasource"] == SOURCE, title
 
 
 def test_every_figure_that_an_alert_goes_by_is_drawn() -> None:

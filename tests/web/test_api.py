@@ -292,7 +292,7 @@ async def test_schema_is_one_whole_document_that_names_every_route(stand: Stand)
     assert (scheme["in"], scheme["name"]) == ("cookie", "__Host-pitlink")
 
 
-async def test_schema_describes_every_route_and_parameter(stand: Stand) -> None:
+async def test_schema_describes_every_route_parameter_and_field(stand: Stand) -> None:
     document = (await stand.get("/schema")).json()
     routes = {
         f"{method} {path}": one
@@ -309,6 +309,13 @@ async def test_schema_describes_every_route_and_parameter(stand: Stand) -> None:
     assert bare == []
     objects = document["components"]["schemas"].items()
     bare = [name for name, one in objects if one.get("properties") and not one.get("description")]
+    assert bare == []
+    bare = [
+        f"{name}: {field}"
+        for name, one in objects
+        for field, described in one.get("properties", {}).items()
+        if not described.get("description")
+    ]
     assert bare == []
 
 
