@@ -1,4 +1,8 @@
-"""Structure of a chapter's file: its game, its wagers, and their printed paytables."""
+"""Structure of a chapter's file: its game, its wagers, and their printed paytables.
+
+A game of the house has a file of the same form, and the page about game files takes its reference
+from these types: what stands before ``Attributes:`` is about a section, the rest about its keys.
+"""
 
 from collections.abc import Iterator
 from typing import Annotated, Final, Literal
@@ -7,12 +11,19 @@ import msgspec
 
 from bonus.wagers import PaidFrom
 
-Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
-Day = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")]
-Rule = Annotated[str, msgspec.Meta(title="rule")]
+Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z", description="name")]
+Day = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}\Z", description='day, such as `"2026-12-01"`'
+    ),
+]
+Rule = Annotated[str, msgspec.Meta(title="rule", description="section")]
 """A subsection of the chapter, or of the house's own rules."""
-Cells = str | tuple[str, ...]
+Cells = Annotated[str | tuple[str, ...], msgspec.Meta(description="cell, or list of cells")]
 """A row of a printed table: one cell for each paytable that a casino can choose."""
+
+Source = Annotated[PaidFrom, msgspec.Meta(description='`"table_inventory"`, `"game_account"`')]
 
 CardsOf = Literal[
     "hand",
@@ -37,16 +48,28 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class MeterTitle(_Part, frozen=True):
-    """A meter of a game: its name in data, and its usual title for patrons, in the order shown."""
+    """A meter of the game. Tables and displays show the meters in the order of the file.
+
+    Attributes:
+        name: the name in paytables, floor files and data; a meter that several games feed has the
+            same name in all of them.
+        title: the usual name for patrons.
+    """
 
     name: Name
     title: str
 
 
 class Progression(_Part, frozen=True):
-    """The printed cells of a meter: seed, reseed and rates (649a.12(e)(3), (h)(3), ...).
+    """Seed, reseed and rates of a meter, one cell or a cell for each of ``choices``.
 
-    Seeds are multiples of the wager, rates percentages of it.
+    Attributes:
+        rule: the section about seed and rates.
+        seed: the first amount of the meter for each dollar of the wager, such as ``$1,000 for 1``,
+            or ``$0``.
+        reseed: the amount after a win of the whole meter, in the same form.
+        primary: the part of each wager for the meter, such as ``14%`` or ``2.25%``.
+        reserve: the part of each wager for the reserve of the meter.
     """
 
     rule: Rule
@@ -57,15 +80,15 @@ class Progression(_Part, frozen=True):
 
 
 class PrintedTable(_Part, frozen=True):
-    """Paytables printed side by side, a column each; the row of the highest hand is first.
+    """A paytable, or several that are printed side by side.
 
     Attributes:
-        choices: the names of the columns, of which the casino chooses one in its Rules Submission;
-            empty if the law leaves no choice.
-        version: true if only a table that plays a version of the game under 649a.7(e) chooses among
-            these paytables.
-        progression: the seed and the rates of the only meter; ``progressions`` has those of
-            several.
+        rule: the section of the paytable.
+        pays: the payout of each hand, from the highest hand down to ``lowest``.
+        choices: the names of the paytables, of which the house chooses one. Each row of ``pays``
+            then has a list with a cell for each name.
+        version: true if only tables that play a ``[[version]]`` choose among these paytables.
+        progressions: seed and rates of each of several meters, by its name.
     """
 
     rule: Rule
@@ -77,12 +100,25 @@ class PrintedTable(_Part, frozen=True):
 
 
 class OneTable(_Part, frozen=True):
+    """Payouts of ``follow`` that replace ``odds`` if the dealer's hand qualifies.
+
+    Attributes:
+        rule: the section of the payouts.
+        pays: the payout of each hand of ``ranking``.
+    """
+
     rule: Rule
     pays: dict[str, str]
 
 
 class MiniRoyal(_Part, frozen=True):
-    """Optional odds for a mini-royal, ``least`` or more, in paytables of ``among`` (649a.12(g))."""
+    """Odds that the house can add for a mini-royal (649a.12(g)).
+
+    Attributes:
+        rule: the section about these odds.
+        among: the section of the paytables to which the house can add them.
+        least: the lowest odds, such as ``5 to 1``.
+    """
 
     rule: Rule
     among: str
@@ -90,12 +126,24 @@ class MiniRoyal(_Part, frozen=True):
 
 
 class EnvySchedule(_Part, frozen=True):
+    """The Envy Bonuses for one amount of the wager. Amounts without a schedule are not allowed.
+
+    Attributes:
+        wager: the amount, such as ``$1``.
+        pays: a fixed sum for each hand, from the first hand of the paytable down to ``lowest``.
+    """
+
     wager: str
     pays: dict[str, str]
 
 
 class Envy(_Part, frozen=True):
-    """The Envy Bonuses of a wager, for hands down to ``lowest``."""
+    """The Envy Bonuses of a wager that feeds a meter. A player who folded gets them too.
+
+    Attributes:
+        rule: the section about Envy Bonuses.
+        lowest: the lowest hand that brings one.
+    """
 
     rule: Rule
     lowest: str
@@ -103,11 +151,15 @@ class Envy(_Part, frozen=True):
 
 
 class Validation(_Part, frozen=True):
-    """Rules for a floorperson's decision on the wins of a wager that feeds a meter.
+    """The decisions of floorpersons. A wager that feeds a meter needs this section.
 
-    A percentage of a meter always waits for a floorperson, and is a hand pay. ``rule`` is about the
-    wins that they validate, ``stays`` about a hand pay, during which the cards stay on the table.
-    ``least`` are the lowest odds that they validate, such as ``500 for 1``; empty for every win.
+    A percentage of a meter always waits for a floorperson, and is a hand pay.
+
+    Attributes:
+        rule: the section about wins that a floorperson validates.
+        stays: the section about cards that stay on the table until a hand pay is paid.
+        least: the lowest odds that a floorperson validates, such as ``500 for 1``; without it, they
+            validate every win.
     """
 
     rule: Rule
@@ -116,7 +168,16 @@ class Validation(_Part, frozen=True):
 
 
 class DrawPays(_Part, frozen=True):
-    """Payouts that the draws add to a Five Card Hand Bonus wager (649a.12(i)(3))."""
+    """Payouts that draws add to a wager on the player's and the dealer's hand (649a.12(i)(3)).
+
+    Such a wager has two names, and ``cards = ["hand_and_community", "dealer_and_community"]``. Only
+    one wager of a file has draws.
+
+    Attributes:
+        rule: the section about the draws.
+        magic_card: the odds that a Magic Card pays, such as ``20 for 1``.
+        lucky_bonus: the odds that a Lucky Bonus pays.
+    """
 
     rule: Rule
     magic_card: str
@@ -124,37 +185,52 @@ class DrawPays(_Part, frozen=True):
 
 
 class FourthCard(_Part, frozen=True):
-    """Paytables of a wager for the case that the fourth card has a certain rank (679a.12(f))."""
+    """Other paytables for the case that the fourth card has a certain rank (679a.12(f)).
+
+    Attributes:
+        rank: the rank, such as ``2`` or ``A``.
+    """
 
     rank: str
     table: tuple[PrintedTable, ...]
 
 
 class Readings(_Part, frozen=True):
-    """Rankings that the law allows for one wager (reading F12); the first is the default."""
+    """Rankings among which a table chooses for the wager (reading F12).
+
+    Attributes:
+        choice: the name of the choice under ``paytables`` in the floor file.
+        rankings: names of the rankings, each with its ranking; the first is that of the wager, and
+            is the default.
+    """
 
     choice: Name
     rankings: dict[str, str]
 
 
 class WagerTables(_Part, frozen=True):
-    """Terms of an optional wager in a chapter, or of several wagers that share paytables.
-
-    ``cards`` and ``short`` have one entry for each of ``names``. A wager feeds no meter, the one in
-    ``meter``, or the several in ``meters`` (tiers, the highest first).
+    """A wager beside the main game. It feeds no meter, one (``meter``) or several (``meters``).
 
     Attributes:
-        title: the name of the wager for people; empty if it follows from the name in ``names``.
-        placing: the subsection about placing the wagers.
-        lowest: the lowest hand that the law allows to be paid.
-        paid_from: the source of payouts that are not a percentage of a meter.
-        needs: other wagers, of which the player must first have placed one.
-        forfeited: the subsection under which a fold forfeits the wagers; empty if it does not.
-        collected: the subsection under which a losing wager is collected, if not that of the
-            paytable.
-        divided: the subsection under which a jackpot on the dealer's hand is divided.
-        short: the shortest names for people; empty if the wagers feed no meter.
-        electronic: true if the wagers are placed without chips, on an electronic device.
+        names: the name in data. Wagers with the same paytables can share a section: ``cards`` and
+            ``short`` then have an entry for each name.
+        ranking: how the hands are judged.
+        cards: the cards that form the hand.
+        placing: the section about placing the wager.
+        lowest: the lowest hand that a paytable can pay.
+        paid_from: the source of payouts that are not a percentage of a meter: the chips at the
+            table, or the player's electronic account.
+        title: the name for people, equal in all games; without it, the words of the name.
+        needs: wagers of which the player must have placed one first.
+        forfeited: the section under which a fold forfeits the wager; without it, a fold changes
+            nothing.
+        collected: the section under which a losing wager is collected, if not that of the paytable.
+        divided: the section under which players divide a jackpot on the dealer's hand; only with
+            ``draws``.
+        meter: the only meter that the wager feeds.
+        meters: the several meters that it feeds (tiers), the highest first.
+        short: the shortest name, for the panel; only for a wager that feeds meters, which needs it.
+        electronic: true if the wager is placed without a chip; only for a wager that feeds meters.
     """
 
     names: tuple[Name, ...]
@@ -162,7 +238,7 @@ class WagerTables(_Part, frozen=True):
     cards: tuple[CardsOf, ...]
     placing: Rule
     lowest: str
-    paid_from: PaidFrom
+    paid_from: Source
     table: tuple[PrintedTable, ...]
     title: str = ""
     needs: tuple[Name, ...] = ()
@@ -192,7 +268,15 @@ class WagerTables(_Part, frozen=True):
 
 
 class NotQualified(_Part, frozen=True):
-    """Rule if a dealer's hand does not qualify: one main wager wins, ``returns`` is returned."""
+    """A dealer's hand that does not qualify: ``returns`` is returned, and the other wager wins.
+
+    Without this section, every hand qualifies.
+
+    Attributes:
+        rule: the section about such a hand.
+        below: a hand below this card, which must be the queen, does not qualify.
+        returns: ``stake`` or ``follow``, by its name.
+    """
 
     rule: Rule
     below: Literal["queen"]
@@ -200,26 +284,32 @@ class NotQualified(_Part, frozen=True):
 
 
 class Tie(_Part, frozen=True):
-    """Rule for equal hands: a win of the player, or both wagers are returned under ``rule``."""
+    """What equal hands do.
+
+    Attributes:
+        pays: true if the player wins; false if both wagers are returned.
+        rule: the section under which the wagers are returned; only if they are.
+    """
 
     pays: bool
     rule: Rule = ""
 
 
 class Bonus(_Part, frozen=True):
-    """A bonus against the dealer, for a player who did not fold: besides a main wager or instead.
+    """A bonus on one of the two wagers, for players who did not fold.
 
     Attributes:
-        item: its name in settlement lines. If it is the name of a main wager, the bonus replaces
-            the line of that wager.
-        on: the main wager of whose amount the bonus is a multiple.
-        when: ``played``: always paid. ``not_lower`` and ``lower``: paid if the player's hand is not
-            lower, or lower, than the dealer's hand.
-        lowest: the lowest hand that the law allows to be paid.
-        choice: the name of the choice of the paytable in a Rules Submission; empty if there is
-            none.
-        procedure: the subsection about the two main wagers when the bonus is paid.
-        returns: the main wager that is then returned; empty if none is.
+        item: the name in settlements. The name of ``stake`` or ``follow`` replaces the line of that
+            wager.
+        on: the wager of whose amount the bonus is a multiple.
+        when: ``played``: always. ``not_lower`` or ``lower``: if the player's hand is not lower, or
+            lower, than the dealer's.
+        ranking: how the hand is judged for the bonus.
+        lowest: the lowest hand that a paytable can pay.
+        choice: the name of the choice under ``paytables`` in the floor file, if the paytables have
+            ``choices``.
+        procedure: the section about the two wagers when the bonus is paid.
+        returns: the wager that is then returned.
     """
 
     item: Name
@@ -238,14 +328,16 @@ class Main(_Part, frozen=True):
     """The game against the dealer: ``stake`` before the deal, and ``follow`` after it, or a fold.
 
     Attributes:
-        times: the allowed amounts of the second wager, as multiples of the first.
-        placing: the subsection about placing both wagers.
-        asking: the subsection under which a player makes the second wager or forfeits the first.
-        highest: the name of the highest hand; royals need not have separate names.
-        odds: the odds at which each of the two wagers is paid when it wins.
-        lower: the subsection under which the wagers are collected if the player's hand is lower.
-        not_qualified: None if every dealer's hand qualifies.
-        follow_pays: payouts of the second wager that replace ``odds`` when the dealer qualifies.
+        stake: the name of the wager before the deal.
+        follow: the name of the wager after the deal.
+        times: the allowed amounts of ``follow``, as multiples of ``stake``, such as ``[1, 2, 3]``.
+        placing: the section about placing both wagers.
+        asking: the section under which a player makes the second wager or forfeits the first.
+        ranking: how the hands are compared: ``three_card`` or ``four_card``.
+        highest: the highest hand that has a name of its own in this game.
+        odds: what each of the two wagers pays when it wins, such as ``1 to 1``.
+        odds_rule: the section about these odds.
+        lower: the section under which both wagers are collected if the player's hand is lower.
     """
 
     stake: Name
@@ -265,7 +357,17 @@ class Main(_Part, frozen=True):
 
 
 class Deal(_Part, frozen=True):
-    """Numbers of positions and of cards from one deck; ``hand`` cards for each position."""
+    """The cards from one deck of 52.
+
+    Attributes:
+        rule: the section about the deal.
+        deck_rule: the section about the deck.
+        positions: the number of positions.
+        positions_rule: the section about the positions.
+        hand: the number of cards for each position, at most 7.
+        dealer: the number of cards for the dealer, at most 7.
+        community: the number of community cards, at most 7.
+    """
 
     rule: Rule
     deck_rule: Rule
@@ -288,13 +390,26 @@ class Deal(_Part, frozen=True):
 
 
 class WagerLimit(_Part, frozen=True):
+    """A limit of one wager by another.
+
+    Attributes:
+        wager: the wager that is limited.
+        at_most: the largest multiple.
+        of: the other wager.
+    """
+
     wager: Name
     at_most: int
     of: Name
 
 
 class Version(_Part, frozen=True):
-    """A version of the game that a casino can offer, and its limits for wagers (649a.7(e))."""
+    """A version of the game, with limits for its wagers, that a table can play (649a.7(e)).
+
+    Attributes:
+        name: what a table writes for ``version`` under ``paytables``.
+        rule: the section about the version.
+    """
 
     name: str
     rule: Rule
@@ -302,13 +417,14 @@ class Version(_Part, frozen=True):
 
 
 class Limit(_Part, frozen=True):
-    """An aggregate payout limit per player and round.
+    """The most that one player can win in a round, if a table sets such a limit.
 
     Attributes:
-        choice: the name of the limit in a Rules Submission.
-        least: the lowest limit that a casino table can choose.
-        covers: the subsections of the payouts that are limited.
-        excluded: hands in these paytables whose payouts are not limited.
+        choice: the name of the limit under ``paytables`` in the floor file.
+        rule: the section about the limit.
+        least: the lowest limit that a table can set, such as ``$25,000``.
+        covers: the sections of the payouts that count.
+        excluded: hands whose payouts do not count.
     """
 
     choice: Name
@@ -319,9 +435,12 @@ class Limit(_Part, frozen=True):
 
 
 class Irregular(_Part, frozen=True):
-    """The subsections about a void round, and about one in which a dealer's card was exposed.
+    """Rounds that end in another way.
 
-    ``settled`` are the wagers that are then settled.
+    Attributes:
+        void: the section about a void round.
+        dealer_exposed: the section about a round in which a card of the dealer was seen too early.
+        settled: the wagers without a meter that are then settled all the same.
     """
 
     void: Rule
@@ -329,24 +448,29 @@ class Irregular(_Part, frozen=True):
     settled: tuple[Name, ...]
 
 
-class Chapter(_Part, frozen=True):
+class Chapter(_Part, frozen=True, kw_only=True):
     """The rules of one game, without rules that do not affect money.
 
-    ``chapter`` is the chapter of 58 Pa. Code, or the house's own name of its rules. The game can be
-    played from ``effective`` to ``expires``, both days included. ``main`` is None without a game
-    against the dealer.
+    ``main`` is None without a game against the dealer.
+
+    Attributes:
+        chapter: the chapter of 58 Pa. Code, or the house's own name of its rules.
+        game: the name of the game in floor files and rounds.
+        title: the name for people.
+        effective: the first day of play, by the facility's clock.
+        expires: the last day of play.
     """
 
     chapter: str
     game: Name
     title: str
+    effective: Day | None = None
+    expires: Day | None = None
+    meter: tuple[MeterTitle, ...] = ()
     deal: Deal
     wager: tuple[WagerTables, ...]
     irregular: Irregular
-    effective: Day | None = None
-    expires: Day | None = None
     main: Main | None = None
-    meter: tuple[MeterTitle, ...] = ()
     version: tuple[Version, ...] = ()
     limit: Limit | None = None
 

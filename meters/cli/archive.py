@@ -61,26 +61,16 @@ def archive(
     """Write closed gaming days to files; Redis keeps the last ones.
 
     Each closed day of each link becomes one file in the directory under [archive] in the floor
-    file. The file has lines of JSON, compressed with zstd. The command reads each new file back
-    completely. The digest of each file includes the digest of the file of the day before. The
-    ledger records each digest. Then the command deletes from Redis all but the last `live_days`
-    days: their ledger entries and their decided wins. `pitlink audit` and `pitlink report` read the
-    deleted days from the files.
+    file. Then the command deletes from Redis all but the last `live_days` days: their ledger
+    entries and their decided wins, which `pitlink audit` and `pitlink report` then read from the
+    files. The entries that remain are compressed. At the end, the command checks that every file is
+    there and unchanged, and once a night it reads some of them completely.
 
-    The command also compresses the older ledger entries that remain in Redis. Compressed entries
-    need about a twentieth of the memory, and all programs read them as before.
+    Example: **pitlink archive --config floor.toml** once a day, some time after the gaming day
+    begins. You can stop the command at any moment and run it again.
 
-    Run **pitlink archive --config floor.toml** once a day, some time after the gaming day begins.
-    It does not matter whether the service runs. You can stop the command at any moment and run it
-    again.
-
-    At the end, the command checks that every file is there and unchanged. It opens each file that
-    is new or was changed. Once a night, it also reads eight files of each link completely: the last
-    file, and the next seven files in turn. The command writes the result into the archive
-    directory, for `pitlink check` and the alerts.
-
-    The exit status is 1 if the ledger has a problem. It is also 1 if an archive file cannot be
-    written, is missing or is altered. The output names the file and says what to do.
+    The exit status is 1 if the ledger has a problem, or if an archive file cannot be written, is
+    missing or is altered. The output names the file and says what to do.
     """
     floor = read_own_floor(config)
     directory = Path(floor.archive.directory)

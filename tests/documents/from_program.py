@@ -1,4 +1,4 @@
-"""Parts of the documents that the program states: commands, settings, metrics, a JSON document.
+"""Parts of the documents that the program states: commands, settings, metrics, odds, JSON.
 
 Such a part of a page lies between the comments ``<!-- from the program: NAME -->`` and
 ``<!-- end -->``. The test of the page writes it anew, and a column that the tests state likewise.
@@ -6,7 +6,7 @@ Such a part of a page lies between the comments ``<!-- from the program: NAME --
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,8 @@ from msgspec.inspect import Type
 from prometheus_client import CollectorRegistry, Metric
 from typer.core import TyperCommand, TyperGroup
 
+from bonus.hands.rankings import RANKINGS
+from bonus.law.chapter_file import Chapter
 from controllers.agent.agent_metrics import AgentMetrics
 from meters.cli.main import command_line
 from meters.floor.floor_file import FloorSettings, read_floor
@@ -26,8 +28,9 @@ from meters.reports.flows import Flow
 from meters.reports.win_book import Win
 from meters.service.metric_declarations import DECLARED
 from meters.service.service_metrics import Metrics
-from meters.web.described_types import field_texts
+from meters.web.described_types import about, field_texts
 from tests.documents.columns import COLUMN, with_columns
+from tests.documents.house_edges import house_edges, progressive_edges
 from tests.documents.http_reference import api_document, http_reference
 from tests.documents.json_schemas import SCHEMAS, json_reference
 from tests.documents.json_tables import table
@@ -91,14 +94,28 @@ def _command(name: str, command: TyperCommand | TyperGroup) -> str:
     return "\n\n".join([*parts, *([table(("option", "meaning"), options)] if options else [])])
 
 
-def _keys(struct: type[msgspec.Struct]) -> str:
+def _keys(struct: type[msgspec.Struct], *, about_sections: bool = False) -> str:
     """Return the keys of a TOML file: a table for each of its sections, from their types."""
-    return "\n\n".join(_sections(struct, "", ""))
+    return "\n\n".join(_sections(struct, "", "", {}, about_sections=about_sections))
 
 
-def _sections(struct: type[msgspec.Struct], name: str, heading: str) -> Iterator[str]:
+def _sections(
+    struct: type[msgspec.Struct],
+    name: str,
+    heading: str,
+    known: dict[type[msgspec.Struct], str],
+    *,
+    about_sections: bool,
+    required: bool = False,
+) -> Iterator[str]:
+    """Yield the parts of a section and of those below it.
+
+    A section with the keys of a `known` one, which has a heading, is only a row.
+    """
     if heading:
         yield f"### `{heading}`"
+    if heading and about_sections:
+        yield f"{'Required. ' * required}{about(struct.__doc__)}"
     described = msgspec.inspect.type_info(struct)
     assert isinstance(described, msgspec.inspect.StructType)
     texts = field_texts(struct.__doc__)
@@ -106,12 +123,25 @@ def _sections(struct: type[msgspec.Struct], name: str, heading: str) -> Iterator
     below: list[Iterator[str]] = []
     for field in described.fields:
         kind, in_list = _single(field.type)
-        if isinstance(kind, msgspec.inspect.StructType):
-            inner = f"{name}.{field.name}".lstrip(".")
-            below.append(_sections(kind.cls, inner, f"[[{inner}]]" if in_list else f"[{inner}]"))
-            continue
         default = "required" if field.required else _value_text(field.default)
-        rows.append((f"`{field.name}`", _type_text(field.type), default, texts[field.name]))
+        if not isinstance(kind, msgspec.inspect.StructType):
+            rows.append((f"`{field.name}`", _type_text(field.type), default, texts[field.name]))
+        elif same := known.get(kind.cls):
+            as_there = f"as [`{same}`](#{re.sub('[^a-z_]', '', same)})"
+            rows.append((f"`{field.name}`", as_there, default, texts.get(field.name, "")))
+        else:
+            inner = f"{name}.{field.name}".lstrip(".")
+            known[kind.cls] = f"[[{inner}]]" if in_list else f"[{inner}]"
+            below.append(
+                _sections(
+                    kind.cls,
+                    inner,
+                    known[kind.cls],
+                    known,
+                    about_sections=about_sections,
+                    required=field.required,
+                )
+            )
     if rows:
         yield table(("key", "value", "default", "meaning"), rows)
     for sections in below:
@@ -125,10 +155,25 @@ def _single(kind: Type) -> tuple[Type, bool]:
             return _single(inner)
         case msgspec.inspect.VarTupleType(item_type=inner):
             return _single(inner)[0], True
+        case msgspec.inspect.DictType(value_type=msgspec.inspect.StructType() as inner):
+            return inner, False
         case msgspec.inspect.UnionType(types=(inner, msgspec.inspect.NoneType())):
             return _single(inner)
         case _:
             return kind, False
+
+
+def _rankings() -> str:
+    """Return the hands of each ranking, and the numbers of cards that it can judge."""
+    rows = [
+        (f"`{name}`", _numbers(sorted(one.cards)), ", ".join(f"`{hand}`" for hand in one.names))
+        for name, one in RANKINGS.items()
+    ]
+    return table(("ranking", "cards", "hands, the highest first"), rows)
+
+
+def _numbers(cards: Sequence[int]) -> str:
+    return f"{cards[0]} to {cards[-1]}" if len(cards) > 2 else " or ".join(map(str, cards))
 
 
 def _type_text(kind: Type) -> str:  # noqa: PLR0911
@@ -236,6 +281,10 @@ _UNITS: Final = {
 PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "commands": _commands,
     "floor-file": lambda: _keys(FloorSettings),
+    "game-file": lambda: _keys(Chapter, about_sections=True),
+    "rankings": _rankings,
+    "house-edges": house_edges,
+    "progressive-edges": progressive_edges,
     "theme-file": lambda: _keys(ThemeFile),
     "http": lambda: http_reference(api_document()),
     **{f"json-{name}": partial(json_reference, name) for name in SCHEMAS},

@@ -66,6 +66,13 @@ EDGES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     },
     ("four_card_prime", "all_six"): {**ALL_SIX, "E": "460562/2544815"},
 }  # fmt: skip
+LONG_RUN: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
+    ("three_card_poker", "progressive"): {"A": "2993/11050", "B": "61/221"},
+    ("three_card_poker", "five_card_progressive"): {"": "37753/154700"},
+    ("three_card_poker", "five_of_six_progressive"): {"": "914649/3635450"},
+    ("three_card_poker", "five_card_hand_bonus"): {"": "66431/191100"},
+    ("three_card_poker", "five_card_hand_bonus_dealer"): {"": "66431/191100"},
+}
 SLOW: Final = {"six_card_bonus", "five_of_six_progressive", "all_six"}
 
 
@@ -100,13 +107,16 @@ def test_each_edge_is_the_known_one_and_what_the_printed_cells_come_to(
     game: str, wager: str, counted: Enumerator
 ) -> None:
     found = entries(counted, wager, game, DrawOdds())
-    edges = {
-        f"{entry.paytable or ''}{'+' * bool(entry.mini_royal)}{entry.reading}": exact(
-            entry.house_edge
-        )
+    named = {
+        f"{entry.paytable or ''}{'+' * bool(entry.mini_royal)}{entry.reading}": entry
         for entry in found
     }
+    edges = {name: exact(entry.house_edge) for name, entry in named.items()}
     assert edges == EDGES[game, wager]
+    lasting = {
+        name: exact(entry.long_run.house_edge) for name, entry in named.items() if entry.long_run
+    }
+    assert lasting == LONG_RUN.get((game, wager), {})
     for entry in [*found, *(entries(counted, wager, game) if "hand_bonus" in wager else ())]:
         written = msgspec.json.decode(odds_json(entry))
         assert written["house_edge"] == exact(entry.house_edge)

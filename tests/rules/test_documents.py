@@ -9,7 +9,6 @@ import msgspec
 import pytest
 
 from bonus.display import money
-from bonus.law import chapter_file
 from bonus.law.games import Games, read_chapter
 from bonus.law.meter_terms import meter_terms
 from bonus.rounds import Line, MeterAfter, SettlementText
@@ -99,24 +98,6 @@ def test_the_round_of_the_page_about_money_wins_what_the_page_says(
     assert left == "$893.84" or higher == _ROYAL
     said = (*won, money(amount), money(added), money(reserve), money(added + reserve))
     assert [each for each in said if each not in MONEY] == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name, each in vars(chapter_file).items()
-        if isinstance(each, type) and issubclass(each, msgspec.Struct)
-    ],
-)
-def test_every_key_of_a_game_file_is_on_the_page(name: str) -> None:
-    keys = fields(getattr(chapter_file, name))
-    of_main = {"Main", "Tie", "NotQualified", "Bonus", "OneTable", "MiniRoyal", "Version",
-               "WagerLimit", "Limit"}  # fmt: skip
-    page = GAMES
-    if name in of_main:
-        page = part(GAMES, "The main game: Ante, Play and the dealer's hand").rpartition("```")[2]
-    assert missing(page, keys) == set()
 
 
 def test_the_sample_of_a_game_against_the_dealer_is_one() -> None:
