@@ -1,5 +1,7 @@
 """The demonstration's floor and its figures, without a process."""
 
+import re
+import textwrap
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +18,10 @@ from controllers.demo.demo_floor import FLOOR_FILE, PANEL_TABLE, playing_tables,
 from controllers.demo.demo_report import progress_line, show_summary
 from controllers.demo.demo_service import AuditReport, LedgerTotals, MeterShown
 from controllers.demo.demonstration_run import DemoOptions
+from meters.floor.branding import read_logo
 from meters.floor.floor_file import read_floor
+from meters.floor.themes import read_theme
+from tests.deploy.tree import DOCS
 
 FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"}
 
@@ -114,6 +119,19 @@ def test_the_displays_look_as_another_floor_file_says(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"brand.toml:2: .*title"):
         write_demo_floor(data, 1, 8080, brand)
     assert write_demo_floor(data, 1, 8080)[1].signage.theme == "gold"
+
+
+def test_the_look_that_the_page_about_signage_writes_is_one(tmp_path: Path) -> None:
+    page = (DOCS / "run" / "players.md").read_text()
+    look, theme = re.findall(r"^   ```toml\n(.*?)^   ```", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "house").mkdir()
+    (tmp_path / "house" / "theme.toml").write_text(textwrap.dedent(theme))
+    (tmp_path / "logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    brand = tmp_path / "brand.toml"
+    brand.write_text(textwrap.dedent(look))
+    _, floor = write_demo_floor(tmp_path, 1, 8080, brand)
+    assert read_theme(floor.signage.theme).sheet
+    assert read_logo(floor.signage) is not None
 
 
 def test_floor_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
