@@ -227,8 +227,8 @@ class AskRow(FloorRow, frozen=True, kw_only=True):
             cards for a hand, ``add_wager`` or ``take_back_wager`` to correct a wager before the
             first card.
         reason: the reason for the correction; null for a result.
-        cards: the cards that it discards or replaces.
-        wager: the wager that it adds or takes back; null for another correction.
+        cards: the cards that the correction discards or replaces.
+        wager: the wager that the correction adds or takes back; null for another correction.
         at: the time since which the request waits.
     """
 

@@ -126,7 +126,7 @@ class BreakEvenRow(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         wager: the name of the wager.
-        wager_name: its name for people.
+        wager_name: the name of the wager for people.
         notes: what the figure leaves out.
     """
 
