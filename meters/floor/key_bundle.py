@@ -189,7 +189,8 @@ def _read(path: Path) -> str:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
-        return f"is not a PEM file of the expected kind ({error.reason or 'unreadable'})"
+        reason = error.reason or "unreadable"
+        return f"is not a PEM file of the expected kind ({reason}): copy it to this machine again"
     if isinstance(error, OSError):
         return f"cannot be read: {error.strerror}"
-    return "is not UTF-8 text"
+    return "is not UTF-8 text: copy it to this machine again"
