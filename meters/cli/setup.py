@@ -17,6 +17,7 @@ from meters.process.private_files import read_bytes
 from meters.setup import units
 from meters.setup.config_files import SERVERS, FilePlan, read_piece
 from meters.setup.floor_machine import (
+    BY_HAND_PAGE,
     INSTALL_PAGE,
     Setup,
     add_administrator,
@@ -344,7 +345,7 @@ def _finish(run: Setup, who: str | None, pin: str, *, asks: bool) -> None:
         raise typer.Exit(1)
     print_text(
         f"The floor page is at https://{run.answers.hosts[0]}/floor. Each device must trust its"
-        f" certificate ({INSTALL_PAGE}, step 6)."
+        f" certificate ({INSTALL_PAGE}, Trust the certificate)."
     )
 
 
@@ -376,7 +377,7 @@ def _say_what_to_start(administrator: str | None) -> None:
         "The files are ready. systemd does not run here. To start the floor with systemd:",
         f"  systemctl restart {' '.join(SERVERS)}",
         f"  systemctl enable --now {' '.join((*units.SERVICES, *units.TIMERS))}",
-        f"Without systemd, start the programs of {INSTALL_PAGE} (Install without systemd). Then:",
+        f"Without systemd, start the programs of {BY_HAND_PAGE} (Install without systemd). Then:",
         f"  {typed('user', 'add', name, '--role administrator', config)}",
         f"  {typed('approve', '--by', name, config)}",
         f"  {typed('check', config)}",

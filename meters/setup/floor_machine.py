@@ -44,6 +44,7 @@ from meters.setup.key_installation import (
 from meters.setup.places import BROKER_KEYS, DATA, FLOOR_FILE, MADE_KEYS, REDIS_KEYS, SYSTEM, below
 
 INSTALL_PAGE: Final = "deploy/docs/run/install.md"
+BY_HAND_PAGE: Final = "deploy/docs/run/install-by-hand.md"
 _KEYS: Final = {REDIS: REDIS_KEYS, BROKER: BROKER_KEYS}
 _EXAMPLE_SITE: Final = "{$PITLINK_SITE:pit.example}"
 _EXAMPLE_DOCUMENTS: Final = "https://pit.example/docs/"

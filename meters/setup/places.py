@@ -65,6 +65,6 @@ def _hint(user: str) -> str:
     if user.startswith("pitlink"):
         return (
             ": the Debian package of pitlink adds it; without the package, run"
-            " `systemd-sysusers pitlink.conf` (deploy/docs/run/install.md)"
+            " `systemd-sysusers pitlink.conf` (deploy/docs/run/install-by-hand.md)"
         )
     return ": install the server first"

@@ -62,7 +62,7 @@ def check_units() -> None:
         if _systemctl("cat", unit).returncode != 0:
             raise UserError(
                 f"systemd has no unit {unit}: the Debian package of pitlink has it; without the"
-                " package, copy the units (deploy/docs/run/install.md)"
+                " package, copy the units (deploy/docs/run/install-by-hand.md)"
             )
 
 
