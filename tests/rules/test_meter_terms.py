@@ -26,7 +26,7 @@ def test_the_meters_five_wagers_feed_four_meters() -> None:
 
 
 @pytest.mark.reading("T22")
-@pytest.mark.reading("Wager amount")
+@pytest.mark.reading("wager amount")
 @pytest.mark.parametrize(
     ("kind", "paytable", "rule"),
     [
@@ -44,7 +44,7 @@ def test_reading_t22_an_amount_without_envy_bonuses_is_refused(
 
 
 @pytest.mark.reading("T22")
-@pytest.mark.reading("Wager amount")
+@pytest.mark.reading("wager amount")
 def test_reading_t22_the_five_card_hand_bonus_is_offered_at_any_amount_of_whole_cents() -> None:
     assert meter_terms(HAND_BONUS, 1).seed_cents == 10_000
     assert meter_terms(HAND_BONUS, 2_500).seed_cents == 25_000_000
