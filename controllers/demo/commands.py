@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from bonus.errors import UserError
 from controllers.demo.bot_tables import BotOptions, run_bot_tables
 from controllers.demo.dealer_bots import STACK_EVERY, STACK_OFTEN
 from controllers.demo.demonstration_run import DemoOptions, run_demo
@@ -61,6 +62,14 @@ def demo(
             help="Show one jackpot step by step, from the light to the audit; Enter goes on.",
         ),
     ] = False,
+    kill: Annotated[
+        bool,
+        typer.Option(
+            "--kill",
+            help="Kill the service, Redis and the broker in turn while the tables play, and compare"
+            " the tables' wagers with the ledger at the end.",
+        ),
+    ] = False,
 ) -> None:
     """Run a whole simulated floor: signage, floor page, panel.
 
@@ -74,9 +83,11 @@ def demo(
     prints a summary. The exit status is 0 if the ledger balances and a second settlement of every
     round has the same result.
     """
+    if tour and kill:
+        raise UserError("--tour and --kill: choose one of them")
     options = BotOptions(speed, for_s, STACK_OFTEN if stack_deck else STACK_EVERY)
     demonstration = DemoOptions(
-        options, tables, port, data, auto_floor, panel_port, signage, tour=tour
+        options, tables, port, data, auto_floor, panel_port, signage, tour=tour, kill=kill
     )
     if not run_demo(demonstration):
         raise typer.Exit(1)

@@ -1,6 +1,6 @@
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -11,7 +11,7 @@ from rich.text import Text
 from bonus.display import exact_money, money
 from controllers.demo.bot_tables import TableBooks, counted
 from controllers.demo.demo_floor import FLOOR_FILE, PANEL_TABLE
-from controllers.demo.demo_service import AuditReport, MeterShown
+from controllers.demo.demo_service import AuditReport, LedgerTotals, MeterShown
 from controllers.demo.resettlement import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from meters.floor.facility import PUBLIC_PIN, demonstration_users
 
@@ -24,6 +24,7 @@ def show_welcome(
     tables: int,
     auto_floor_after_s: float | None,
     tour: bool,
+    kill: bool,
 ) -> None:
     """Say where to look, who to be and, without a `tour`, what to try first."""
     # Each address has its own line and is never cut, so a person can click or copy it.
@@ -48,7 +49,8 @@ def show_welcome(
         f"  2. On the floor page, open the win, look at its cards and {validate}.\n"
         f"  3. At {PANEL_TABLE}, place a wager, lock out, count it, and deal a royal flush.\n"
         f"A hand pay needs a second person: {demonstration_users()} have the same PIN.\n"
-        "Ctrl-C ends it, and shows whether every cent and every hand is right.\n"
+        + ("Service, Redis and broker are killed in turn while the tables play.\n" if kill else "")
+        + "Ctrl-C ends it, and shows whether every cent and every hand is right.\n"
     )
 
 
@@ -102,6 +104,36 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
     console.print("  The ledger DOES NOT BALANCE:", style="bold red")
     for problem in report.problems:
         console.print(f"    {problem}", soft_wrap=True)
+
+
+def show_kills(
+    console: Console,
+    kills: Mapping[str, int],
+    books: TableBooks,
+    before: LedgerTotals,
+    after: LedgerTotals,
+) -> bool:
+    """Return whether this run's entries in the ledger add up to what the tables counted."""
+    times = ", ".join(f"{name} {counted(number, 'time')}" for name, number in kills.items())
+    in_ledger = (
+        after.wagers - before.wagers,
+        after.contributions_micros - before.contributions_micros,
+        after.wins - before.wins,
+        after.won_cents - before.won_cents,
+    )
+    wagers = books.meter_wagers
+    kept = in_ledger == (wagers, books.contributions_micros, books.wins, books.won_cents)
+    console.print(
+        f"  Killed with kill -9: {times or 'nothing yet'}. "
+        + (
+            f"Each of the {counted(wagers, 'wager')} on meters and {counted(books.wins, 'win')}"
+            " is in the ledger exactly once."
+            if kept
+            else "The ledger DOES NOT HAVE what the tables counted: compare the two columns."
+        ),
+        style="green" if kept else "bold red",
+    )
+    return kept
 
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:

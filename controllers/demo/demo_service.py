@@ -6,9 +6,8 @@ import errno
 import shutil
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -63,16 +62,45 @@ _METERS: Final = msgspec.json.Decoder(tuple[MeterShown, ...])
 _AUDIT: Final = msgspec.json.Decoder(AuditReport)
 
 
-@dataclass(frozen=True, slots=True)
 class DemoService:
-    process: asyncio.subprocess.Process
-    client: httpx.AsyncClient
-    log: Path
+    """The process of a service, its log, and a client for its pages; it runs after `start`."""
+
+    _process: asyncio.subprocess.Process
+
+    def __init__(
+        self, floor_file: Path, options: Sequence[str], log: Path, client: httpx.AsyncClient
+    ) -> None:
+        self._floor_file = floor_file
+        self._options = options
+        self._log = log
+        self._running = asyncio.Event()
+        self.client: Final = client
+
+    async def start(self, *, again: bool = False) -> None:
+        with self._log.open("ab" if again else "wb") as output:
+            self._process = await _pitlink(
+                "serve", *self._options, floor_file=self._floor_file, stdout=output
+            )
+        self._running.set()
 
     async def ended(self) -> None:
-        """Wait for the end of the service, and raise `UserError` with its last lines."""
-        status = await self.process.wait()
-        raise UserError(f"the service ended with status {status}; {last_words(self.log)}")
+        """Wait until the service ends by itself, and raise `UserError` with its last lines."""
+        status = await self._process.wait()
+        while not self._running.is_set():
+            await self._running.wait()
+            status = await self._process.wait()
+        raise UserError(f"the service ended with status {status}; {last_words(self._log)}")
+
+    async def kill(self) -> None:
+        """Kill the service with SIGKILL, and start it again."""
+        self._running.clear()
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+        await self.start(again=True)
+
+    async def end(self) -> None:
+        await _end(self._process)
 
     async def meters(self) -> tuple[MeterShown, ...]:
         """Return the meters; none if the service does not answer now."""
@@ -87,7 +115,7 @@ class DemoService:
         try:
             async with asyncio.timeout(_READY_WITHIN_S):
                 while True:
-                    if self.process.returncode is not None:
+                    if self._process.returncode is not None:
                         await self.ended()
                     try:
                         answer = await self.client.get("/readyz")
@@ -99,7 +127,7 @@ class DemoService:
                     await asyncio.sleep(_LOOK_EVERY_S)
         except TimeoutError:
             raise UserError(
-                f"the service did not become ready: {last}; {last_words(self.log)}"
+                f"the service did not become ready: {last}; {last_words(self._log)}"
             ) from None
 
 
@@ -117,17 +145,16 @@ async def demo_service(
     if auto_floor_after_s is not None:
         options += ["--auto-floor", "--auto-floor-after", str(auto_floor_after_s)]
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as output:
-        process = await _pitlink("serve", *options, floor_file=floor_file, stdout=output)
     # A proxy does not reach our loopback.
-    client = httpx.AsyncClient(
+    async with httpx.AsyncClient(
         base_url=f"http://{LOOPBACK}:{port}", timeout=_ANSWER_WITHIN_S, trust_env=False
-    )
-    try:
-        async with client:
-            yield DemoService(process, client, log)
-    finally:
-        await _end(process)
+    ) as client:
+        service = DemoService(floor_file, options, log, client)
+        await service.start()
+        try:
+            yield service
+        finally:
+            await service.end()
 
 
 async def audit(floor_file: Path) -> AuditReport:

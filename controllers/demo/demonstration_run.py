@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from controllers.demo.demo_floor import PANEL_TABLE, playing_tables, write_demo_
 from controllers.demo.demo_report import (
     progress_line,
     progress_view,
+    show_kills,
     show_rounds,
     show_summary,
     show_welcome,
@@ -38,6 +40,7 @@ from controllers.demo.demo_service import (
     check_port,
     demo_service,
 )
+from controllers.demo.kills import kill_in_turn
 from controllers.demo.resettlement import RoundFiles
 from controllers.demo.tour import Tour, TourPlace
 from controllers.panel.access import panel_key, panel_key_path
@@ -52,6 +55,8 @@ _FLOORPERSON_LEAST_S: Final = 1.0
 _FLOORPERSON_ON_TOUR_S: Final = 300.0
 """On a tour, a person must have the time to read before a simulated one decides the win."""
 PORTS_MAX: Final = 65_535
+_KILL_EVERY_S: Final = 10.0
+_KILL_LEAST_S: Final = 2.0
 _SHOW_EVERY_S: Final = 1.0
 _LINE_EVERY_S: Final = 15.0
 
@@ -62,7 +67,8 @@ class DemoOptions:
 
     `port` and `panel_port`, by default the next one, are on loopback. `data` keeps the meters
     between runs. With `auto_floor`, a simulated floorperson validates the wins. `signage` is a file
-    with the look of the displays. A `tour` ends the demonstration.
+    with the look of the displays. A `tour` ends the demonstration. With `kill`, its processes are
+    killed in turn while the tables play.
     """
 
     bots: BotOptions
@@ -73,6 +79,7 @@ class DemoOptions:
     panel_port: int | None = None
     signage: Path | None = None
     tour: bool = False
+    kill: bool = False
 
     @property
     def panel_at(self) -> int:
@@ -114,6 +121,7 @@ class _Demo:
         self._meters: Sequence[MeterShown] = ()
         self._stopping = asyncio.Event()
         self._tour: asyncio.Task[None] | None = None
+        self._kills: Counter[str] = Counter()
 
     async def run(self) -> bool:
         on_stop(self._stop)
@@ -125,6 +133,7 @@ class _Demo:
         ) as service:
             if not await self._start(service):
                 return True
+            before = (await audit(self._floor_file)).totals if options.kill else None
             with RoundFiles.under(options.data) as rounds:
                 async with self._panel() as (agent, panel_url):
                     show_welcome(
@@ -134,12 +143,16 @@ class _Demo:
                         tables=options.tables,
                         auto_floor_after_s=options.auto_floor_after_s,
                         tour=options.tour,
+                        kill=options.kill,
                     )
                     await self._play(service, rounds, agent, panel_url)
         report = await audit(self._floor_file)
         show_summary(self._console, self._books, report)
+        kept = before is None or show_kills(
+            self._console, self._kills, self._books, before, report.totals
+        )
         show_rounds(self._console, rounds, options.data)
-        return report.balanced and not rounds.different
+        return report.balanced and kept and not rounds.different
 
     def _stop(self) -> None:
         """Stop after the current rounds, the second time immediately."""
@@ -219,12 +232,25 @@ class _Demo:
                 showing = self._tour = asyncio.create_task(self._walk(tour))
             else:
                 showing = asyncio.create_task(self._show(service))
+            beside = [showing]
+            if options.kill:
+                beside.append(asyncio.create_task(self._kill(service)))
             try:
                 await play_tables(agents, self._stopping, ended, options.bots, write)
             finally:
-                await cancel_all([showing])
-            if not showing.cancelled():
-                showing.result()
+                await cancel_all(beside)
+            for task in beside:
+                if not task.cancelled():
+                    task.result()
+
+    async def _kill(self, service: DemoService) -> None:
+        try:
+            pause_s = max(_KILL_LEAST_S, _KILL_EVERY_S / self._options.bots.speed)
+            async for name in kill_in_turn(service, self._options.data, pause_s):
+                self._kills[name] += 1
+                self._console.print(f"kill -9: {name}")
+        finally:
+            self._stopping.set()
 
     async def _walk(self, tour: Tour) -> None:
         try:

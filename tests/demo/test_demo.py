@@ -8,12 +8,18 @@ import signal
 import socket
 import subprocess
 from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import msgspec
 import pytest
+from rich.console import Console
 
+from controllers.demo.bot_tables import TableBooks
+from controllers.demo.demo_report import show_kills
+from controllers.demo.demo_service import LedgerTotals
 from meters.embedded.supervisor import try_lock
 from meters.floor.facility import PUBLIC_PIN
 from tests.demo.test_embedded import has_supervisor
@@ -133,6 +139,43 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert first["wagers on meters"] > first["rounds on meters"]
     assert first == ledger_first
     assert ledger_second == {row: first[row] + second[row] for row in first}
+
+
+@pytest.mark.slow
+def test_wagers_count_once_while_service_redis_and_broker_are_killed(tmp_path: Path) -> None:
+    data, runs = tmp_path / "data", []
+    for tables in ("6", "2"):
+        with Pitlink(
+            "demo", "--kill", "--speed", "20", "--tables", tables, *ports(free_port()),
+            "--data", str(data),
+        ) as demo:  # fmt: skip
+            demo.until(lambda: demo.output.count("kill -9: service") >= 2, what="the second turn")
+            demo.process.terminate()
+            assert demo.wait(within_s=3 * LONG_S) == 0, demo.output + demo.errors
+            output = demo.output
+        assert all(f"kill -9: {name}\n" in output for name in ("Redis", "broker"))
+        assert "is in the ledger exactly once" in output
+        runs.append(summary(output))
+        assert not in_use(data)
+    (first, ledger_first), (second, ledger_second) = runs
+    assert first["wagers on meters"] > 0
+    assert first == ledger_first
+    assert ledger_second == {row: first[row] + second[row] for row in first}
+
+
+@pytest.mark.parametrize("lost", ["wagers", "contributions_micros", "wins", "won_cents"])
+def test_a_ledger_without_what_the_tables_counted_is_named(lost: str) -> None:
+    books = TableBooks(meter_wagers=9, contributions_micros=900, wins=2, won_cents=500)
+    before = LedgerTotals(1, 3, 300, 70, 1, 100)
+    after = LedgerTotals(5, 12, 1_200, 970, 3, 600)
+    output = StringIO()
+    console = Console(file=output, soft_wrap=True)
+    assert show_kills(console, {"Redis": 1}, books, before, after)
+    assert "Redis 1 time. Each of the 9 wagers" in output.getvalue()
+    for wrong in (1, -1):
+        other = msgspec.structs.replace(after, **{lost: getattr(after, lost) + wrong})
+        assert not show_kills(console, {"Redis": 1}, books, before, other)
+    assert "DOES NOT HAVE" in output.getvalue()
 
 
 @pytest.mark.slow
