@@ -157,8 +157,8 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
         unmarked: links with entries in the ledger and no mark of the last entry in the data
             directory.
         totals: the money in each kind of account, of all links, in ten-thousandths of a cent.
-        variances: differences between the reading at the close of a gaming day and the ledger, and
-            payout slips that paid two claims, each after the id of its link.
+        variances: differences between the meter reading at the close of a gaming day and the
+            ledger, and payout slips that paid two claims, each after the id of its link.
         notes: facts that are no fault, but that a reader of the ledger must know.
         problems: the faults, in words.
     """

@@ -71,7 +71,7 @@ def keys(
     """Make the keys by which broker and Redis know every program.
 
     The floor has its own certificate authority. The authority signs a certificate for the broker,
-    for Redis, for each worker of the service and for each table. Workers and tables also get a
+    for Redis, for each service and for each table. Services and tables also get a
     password. The output directory also gets files for mosquitto and Redis: access lists, hashes of
     the passwords, and TLS settings. A table has the right to publish only its own events.
 

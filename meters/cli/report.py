@@ -74,7 +74,7 @@ report: Final = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Report a gaming day, a month, the wins or the tables.\n\nA gaming day"
-    " begins at the floor file's `day_starts`, in the facility's time zone. A reading of the meters"
+    " begins at the floor file's `day_starts`, in the facility's time zone. A meter reading"
     " closes it. Each report audits the ledgers, archived and live, while it reads them, so its"
     " amounts are those of `pitlink audit`. If the audit finds a problem, the report begins with"
     " it, has no signature lines, and the exit status is 1."
@@ -106,9 +106,9 @@ def day(
     """Report one gaming day: each meter's opening balance, its movements and its closing balance.
 
     The report has contributions by table, wins, adjustments, approvals and changes. It also has the
-    times when a link was inoperable. At the close of the day, the service reads the meters. If this
-    reading differs from the ledger, the report lists each difference (variance). A day that is
-    still open is reported up to now.
+    times when a link was inoperable. If the meter reading at the close of the day differs from the
+    ledger, the report lists each difference (variance). A day that is still open is reported up to
+    now.
 
     Example: **pitlink report day 2026-11-20 --pdf 2026-11-20.pdf --config floor.toml**
     """
