@@ -303,8 +303,6 @@ class MeterHolding(msgspec.Struct, frozen=True):
 
 
 class WaitingWin(Protocol):
-    """A win that waits for a floorperson."""
-
     @property
     def position(self) -> int: ...
 

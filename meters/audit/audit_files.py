@@ -140,8 +140,6 @@ class _Table(msgspec.Struct, frozen=True, array_like=True, tag="table"):
 
 
 class _Claim(msgspec.Struct, frozen=True, array_like=True, tag="claim"):
-    """A line with the fields of one claim."""
-
     claim: str
     fields: dict[str, str]
 

@@ -35,9 +35,7 @@ def approve(
     by: Annotated[
         str,
         typer.Option(
-            "--by",
-            metavar="NAME",
-            help="The user who approves it: a supervisor or an administrator.",
+            "--by", metavar="NAME", help="The user who approves: a supervisor or an administrator."
         ),
     ],
     link: Annotated[

@@ -47,14 +47,16 @@ def archive(
         bool,
         typer.Option(
             "--delete-expired",
-            help="Also delete the files of days older than `keep_years`; the ledger notes it.",
+            help="Also delete the files of days older than `keep_years`, and record it in the"
+            " ledger.",
         ),
     ] = False,
     lost: Annotated[
         bool,
         typer.Option(
             "--lost",
-            help="The last files are lost: write again, unchanged, those that Redis still has.",
+            help="The last files are lost: write them again, with the entries that Redis still"
+            " has.",
         ),
     ] = False,
 ) -> None:

@@ -53,7 +53,7 @@ def audit(
         bool,
         typer.Option(
             "--daily",
-            help="Do nothing if such an audit has ended since the last gaming day closed: for a"
+            help="Do nothing if a daily audit has ended since the last gaming day closed: for a"
             " timer that runs every half hour, in any time zone of the machine.",
         ),
     ] = False,

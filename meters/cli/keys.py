@@ -37,7 +37,11 @@ def keys(
         ),
     ] = None,
     redis_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="The same for Redis.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A further host name or address of Redis. May be given several times.",
+        ),
     ] = None,
     broker_home: Annotated[
         Path | None,
@@ -48,7 +52,12 @@ def keys(
         ),
     ] = None,
     redis_home: Annotated[
-        Path | None, typer.Option(metavar="DIRECTORY", help="The same for redis/ and its tls.conf.")
+        Path | None,
+        typer.Option(
+            metavar="DIRECTORY",
+            help="The future place of redis/ on Redis's machine: its tls.conf is written again and"
+            " names the files there.",
+        ),
     ] = None,
     services: Annotated[
         int,

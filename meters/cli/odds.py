@@ -100,15 +100,15 @@ def odds(
             min=1,
             max=7,
             metavar="N",
-            help="The positions among which, with the dealer, the Lucky one is drawn; 7 by"
-            " default.",
+            help="The number of positions among which, with the dealer, the Lucky position is"
+            " drawn; 7 by default.",
         ),
     ] = None,
     mini_royal_ante_bonus: Annotated[
         int | None,
         typer.Option(
             metavar="ODDS",
-            help="What a mini-royal pays to 1 as an Ante Bonus; 5 by default and at least"
+            help="The odds to 1 of a mini-royal as an Ante Bonus: at least 5, which is the default"
             " (649a.12(g)(1)).",
         ),
     ] = None,
@@ -116,7 +116,7 @@ def odds(
         int | None,
         typer.Option(
             metavar="ODDS",
-            help="What a mini-royal pays to 1 on Pair Plus; 40 by default and at least"
+            help="The odds to 1 of a mini-royal on Pair Plus: at least 40, which is the default"
             " (649a.12(g)(2)).",
         ),
     ] = None,
@@ -126,8 +126,9 @@ def odds(
             min=1,
             max=1_000_000,
             metavar="N",
-            help="Also the average time between hits of each meter, with N wagers on it an hour at"
-            " all tables together. The times of a game are true if all N are wagers of this game.",
+            help="Also show the average time between hits of each meter, if all tables together"
+            " make N wagers on it an hour. The times of a game are true if all N are wagers of this"
+            " game.",
         ),
     ] = None,
     no_cache: Annotated[

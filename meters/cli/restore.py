@@ -21,7 +21,7 @@ def restore(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The archive of closed gaming days; by default the one under [archive].",
+            help="The archive of closed gaming days; by default the directory under [archive].",
         ),
     ] = None,
     outboxes: Annotated[
@@ -48,15 +48,15 @@ def restore(
         typer.Option(
             "--by",
             metavar="NAME",
-            help="The person who restores it, for the ledger. If Redis still has users: a"
-            " supervisor or an administrator, who enters their PIN.",
+            help="The person who restores the data, for the ledger. If Redis still has users, it is"
+            " a supervisor or an administrator, who enters their PIN.",
         ),
     ] = None,
     services_stopped: Annotated[
         bool,
         typer.Option(
             "--services-stopped",
-            help="Every service is certainly stopped; for use when the broker cannot be reached.",
+            help="Say that every service is certainly stopped, if the broker cannot be reached.",
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,

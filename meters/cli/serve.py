@@ -25,8 +25,7 @@ def serve(
         ),
     ] = False,
     auto_floor_after: Annotated[
-        float,
-        typer.Option(min=0, metavar="SECONDS", help="How long a win waits for that floorperson."),
+        float, typer.Option(min=0, metavar="SECONDS", help="How long a win waits for --auto-floor.")
     ] = 0.0,
     demo_users: Annotated[
         bool,

@@ -277,7 +277,6 @@ class ApprovedFloor(msgspec.Struct, frozen=True):
 
     @property
     def assets(self) -> dict[str, str]:
-        """The asset number of each table."""
         return {table: approved.asset for table, approved in self.tables.items()}
 
 

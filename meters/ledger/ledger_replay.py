@@ -179,7 +179,7 @@ class Replay:
 
     @property
     def closing_digest(self) -> str:
-        """The digest of `checkpoint`."""
+        """The digest of `checkpoint`, as the entry of the archived gaming day records it."""
         return self._closing.digest
 
     @property

@@ -42,7 +42,7 @@ class AccountingReport:
 
 
 def table_report(table: str | None) -> AccountingReport:
-    """Return the report of a table, or of all tables."""
+    """Return the report of one table day by day, or of all tables for None."""
     return AccountingReport(
         lambda floor, found, meters: tables_document(floor, found, meters, table),
         lambda links, meters: table_figures(links, meters, table),

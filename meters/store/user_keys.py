@@ -54,7 +54,6 @@ class UserKeys:
         return f"{_PREFIX}session:{token_digest}"
 
     def session_of(self, token: str) -> str:
-        """Return the key of a hash: a session, by its token."""
         return self.session(hashlib.sha256(token.encode()).hexdigest())
 
     def attempts(self, of: str) -> str:

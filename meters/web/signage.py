@@ -227,7 +227,7 @@ def _listing(
 
 @functools.lru_cache(maxsize=8)
 def _code_of(address: str | None) -> Markup:
-    """Return the drawing of an address as a QR code."""
+    """Return an SVG of an address as a QR code; empty without an address."""
     if address is None:
         return Markup()
     drawn = segno.make_qr(address, error="l").svg_inline(

@@ -104,7 +104,7 @@ def _without_inherited(
                 link = value_text({"$ref": name}, linked)
                 told = f"{one['description']} It has all fields of {link}, and:"
                 rest = {field: each for field, each in own if (field, each) not in fields}
-                found[other] = one | {"description": told, "properties": rest}
+                found[other] = {**one, "description": told, "properties": rest}
     return found
 
 
