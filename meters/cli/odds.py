@@ -74,7 +74,7 @@ def odds(
         Path | None,
         typer.Option(
             metavar="FILE.png",
-            help="Also draw the edge against the meter of each progressive that is shown, if its"
+            help="Also plot the edge against the meter of each progressive that is shown, if its"
             " edge depends on one meter alone.",
         ),
     ] = None,

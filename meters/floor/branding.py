@@ -67,7 +67,7 @@ class Branding(Config, frozen=True, kw_only=True):
         logo: the path of an SVG, PNG or WebP file of at most 60,000 bytes.
         languages: English, Spanish, Simplified Chinese and Vietnamese. With several, displays show
             one after another; the address of a page can choose one. `wording` is in the first.
-        rotate: ``"fit"`` shows all meters at once if people can read them at 10 m (33 feet), or
+        rotate: ``"fit"`` shows all meters together if people can read them at 10 m (33 feet), or
             else one after another. ``"links"`` and ``"meters"`` always show one after another.
         rotate_seconds: how long each view, and each language, is shown.
         celebrate_from: an amount in cents. A lower win has a ribbon for 8 seconds. From here on,

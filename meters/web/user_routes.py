@@ -184,8 +184,8 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
     async def list_own_acts(request: StaffRequest, limit: PageSize = 20) -> Sequence[LogRow]:
         """List the entries of the operators' log about the signed-in user, latest first.
 
-        They are about changes of the user's account and PIN, and about changes that the user made
-        to other accounts.
+        They are about changes of the user and the PIN, and about changes that the user made to
+        other users.
         """
         return await user_directory.log.of_account(request.user.name, limit)
 
