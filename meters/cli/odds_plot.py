@@ -86,7 +86,7 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
         shared = entry.when_shared[-1]
         edges = _edges(at_empty, shared.meter_return, wager_cents, end)
         _line(panel, edges, end, _OTHERS, f"shared by {shared.players} players", style="--")
-    panel.set_xlabel(f"Meter of a {short_money(wager_cents)} wager, in dollars")
+    panel.set_xlabel(f"Amount of the meter, in dollars ({short_money(wager_cents)} wager)")
     panel.set_ylabel("House edge, in % of the wager")
     panel.xaxis.set_major_formatter("{x:,.0f}")
     panel.set_xlim(0, end / 100)

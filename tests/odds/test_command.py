@@ -258,7 +258,7 @@ def test_a_plot_names_its_axes_and_marks_where_the_house_has_nothing_left(
     run("--json", "--plot", str(plot), "--wager", "progressive", "--paytable", "A")
     # Text is drawn as shapes, with the words in a comment above.
     drawn = plot.read_text()
-    for said in ("Meter of a $1 wager, in dollars", "House edge, in % of the wager",
+    for said in ("Amount of the meter, in dollars ($1 wager)", "House edge, in % of the wager",
                  "without Envy Bonuses", "with Envy Bonuses, 6 other players", "in the long run",
                  "$10,080", "$9,030", "seed $1,000"):  # fmt: skip
         assert f"<!-- {said} -->" in drawn
