@@ -108,7 +108,7 @@ class MeterSettings(Config, frozen=True, kw_only=True):
             the meter and its reserve. More must be an error, and the service refuses it.
         chance_ratio_max: if games or wagers share the meter, a dollar wagered at one can be at most
             this number of times as likely to win it as at another (duty D21). `pitlink check` fails
-            above it. A share of the meter counts as that share of a chance.
+            above it. A percentage of the meter counts as that percentage of a chance.
         tier: the rank of the meter on displays: its place, size and metal. Without it, meters that
             the same wager feeds are ranked by their seeds, and others are equal.
     """

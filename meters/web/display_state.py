@@ -118,7 +118,7 @@ class LinkRow(_Row, frozen=True):
 class WinningHand:
     """What a celebration shows of a win besides the public message about it.
 
-    `cards` are those that form the hand. `percent` is the share of the meter that was won.
+    `cards` are those that form the hand. `percent` is the percentage of the meter that was won.
     """
 
     cards: tuple[str, ...] = ()
