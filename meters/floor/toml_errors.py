@@ -252,7 +252,20 @@ def _length(spot: _Spot) -> str:
     return f"{spot.key} has {spot.found[3]} characters at most"
 
 
+_FORMS: Final = {
+    "[0-9]{4}-": 'is a day such as "2026-12-01"',
+    "gold|silver": 'has gold, silver, copper or a color such as "#b8c4d4"',
+    "#[0-9A-Fa-f]": 'is a color such as "#ffd36b"',
+    "[A-Za-z0-9_.-]": "names a file of the folder, with letters, digits, points, - and _ only",
+    "[a-z0-9_]*": "has small letters, digits and _ only, and begins with a letter",
+}
+"""Part of a pattern of a text, and what the text must be."""
+
+
 def _spelled(spot: _Spot) -> str:
+    for part, form in _FORMS.items():
+        if part in spot.found[0]:
+            return f"{spot.key} {form}"
     signs = "letters, digits and hyphens"
     if spot.section == ("link", "meter", "id"):
         signs = "letters, digits, hyphens and underscores"

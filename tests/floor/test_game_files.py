@@ -87,6 +87,10 @@ def test_the_page_names_all_cards() -> None:
     ("was", "becomes", "at", "reason"),
     [
         ('lowest = "three', 'lowes = "three', 'lowes = "three', "there is no key lowes here: is"),
+        ('names = ["keystone_bonus"]', 'names = ["Keystone Bonus"]', "names = ",
+         "names has small letters, digits and _ only, and begins with a letter"),
+        ('title = "Keystone Stud"', 'title = "K"\neffective = "12/1/2026"', "effective = ",
+         'effective is a day such as "2026-12-01"'),
         ("hand = 2\n", 'hand = "2"\n', 'hand = "2"', "hand is a whole number, without quotes"),
         ('"15 for 1"', '"15 for one"', '"15 for one"', "'15 for one' is not a payout"),
         ('"15 for 1"', '"15 to 1"', "[wager.table.pays]", "both 'to 1' and 'for 1'"),

@@ -100,11 +100,11 @@ def test_colors_that_people_cannot_read_are_refused(tmp_path: Path, text: str, r
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('[colors]\nink = "white"\n', "theme.toml:2: ink"),
+        ('[colors]\nink = "white"\n', "theme.toml:2: ink is a color such as"),
         ('[colours]\nink = "#ffffff"\n', "theme.toml:1: there is no key colours here"),
         ('base = "golf"\n', "theme.toml:1: there is no base golf"),
-        ('metals = ["gold", "tin"]\n', "theme.toml:1"),
-        ('background = "../../secret"\n', "theme.toml:1: background"),
+        ('metals = ["gold", "tin"]\n', "theme.toml:1: metals has gold, silver, copper or a"),
+        ('background = "../../secret"\n', "theme.toml:1: background names a file of"),
         ('background = "none.png"\n', "none.png cannot be read: No such file"),
         ('background = "inner"\n', "inner is not a file"),
         ('background = "b.html"\n', "b.html is not a PNG, WebP, JPEG or SVG picture or a WebM"),
