@@ -179,7 +179,7 @@ class LinkDone(FloorRow, frozen=True, kw_only=True):
         sealed_at: the time of this entry, in UTC.
         seal: the digest over all entries up to it.
         read_day: the last gaming day at whose close the meters were read.
-        read_at: the time at which the service read this state, in UTC.
+        read_at: the time of this meter reading, in UTC.
         archived_day: the last archived gaming day.
         correction: the last correction of a meter, a wager, a hand or a slip number, among the last
             200 acts.
