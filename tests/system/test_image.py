@@ -17,6 +17,7 @@ from tests.servers import Mosquitto, RedisServer, eventually
 from tests.system.container import Container, Network
 from tests.system.debian_root import require_system
 from tests.system.machine import require_machine
+from tests.waiting import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 
@@ -87,7 +88,7 @@ def image(store: Store, debian_root: Path) -> Image:
     store.buildah("umount", working)
     store.buildah("commit", "--quiet", "--rm", working, _BASE)
     build = DEPLOY / "container" / "build"
-    store.run(str(build), "--base", _BASE, "--version", _VERSION)
+    store.run(str(build), "--demo", "--base", _BASE, "--version", _VERSION)
     name = f"localhost/pitlink:{_VERSION}"
     stored = json.loads(store.buildah("inspect", "--type", "image", name))
     mounted = store.buildah("mount", store.buildah("from", name))
@@ -130,6 +131,26 @@ def approve(container: Container) -> None:
             "pitlink", *words, "--config", "/etc/pitlink/floor.toml", stdin=f"{_PIN}\n{typed}"
         )
         assert done.returncode == 0, done.stdout
+
+
+def test_the_demonstration_needs_one_command(image: Image, store: Store) -> None:
+    name = f"localhost/pitlink-demo:{_VERSION}"
+    stored = json.loads(store.buildah("inspect", "--type", "image", name))
+    config = json.loads(stored["Config"])["config"]
+    assert config["User"] == image.config["User"]
+    output = store.buildah(
+        "run", "--isolation", "chroot", store.buildah("from", name), "--",
+        *config["Entrypoint"], *config["Cmd"], "--for", "10", "--speed", "20", "--tables", "3",
+        "--port", str(free_port()), "--panel-port", str(free_port()),
+    )  # fmt: skip
+    assert "The ledger balances to the micro" in output
+    assert "settled again from their wagers and cards, with the same results" in output
+
+
+def test_the_image_has_the_documents(image: Image) -> None:
+    assert list(
+        image.root.glob("opt/pitlink/lib/python3*/site-packages/meters/web/site/index.html")
+    )
 
 
 def test_a_service_runs_until_it_is_ready_and_its_health_check_sees_a_fault(
