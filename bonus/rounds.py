@@ -181,8 +181,8 @@ class Line(
 
     Attributes:
         position: the position of the wager.
-        item: the name of the wager, or of a bonus paid with it. An Envy Bonus ends with ``_envy``,
-            a jackpot of one of several meters with ``_jackpot``.
+        item: the name of the wager, or of a bonus paid with it. The name of an Envy Bonus ends with
+            ``_envy``, that of a jackpot of one of several meters with ``_jackpot``.
         outcome: what happens to the wager.
         hand: the hand that decided the item; left out if no hand was turned up.
         wagered: the amount of the wager on which the item is based.
@@ -226,8 +226,8 @@ _ENCODER: Final = msgspec.json.Encoder()
 class PercentWon:
     """A percentage that a round wins from a meter's balance at the moment of subtraction.
 
-    They are subtracted one by one, in paying order, and divided into equal ``shares`` (reading
-    T17).
+    The percentages of a round are subtracted one by one, in paying order; each is divided into
+    equal ``shares`` (reading T17).
     """
 
     meter: str

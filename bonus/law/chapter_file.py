@@ -68,7 +68,8 @@ class Progression(_Part, frozen=True):
         seed: the first amount of the meter for each dollar of the wager, such as ``$1,000 for 1``,
             or ``$0``.
         reseed: the amount after a win of the whole meter, in the same form.
-        primary: the part of each wager for the meter, such as ``14%`` or ``2.25%``.
+        primary: the part of each wager for the meter, such as ``14%`` or ``2.25%``. All rates of a
+            wager together are less than 100%.
         reserve: the part of each wager for the reserve of the meter.
     """
 
@@ -302,8 +303,8 @@ class Bonus(_Part, frozen=True):
         item: the name in settlements. The name of ``stake`` or ``follow`` replaces the line of that
             wager.
         on: the wager of whose amount the bonus is a multiple.
-        when: ``played``: always. ``not_lower`` or ``lower``: if the player's hand is not lower, or
-            lower, than the dealer's.
+        when: ``played``: always. ``lower``: only if the player's hand is lower than the dealer's.
+            ``not_lower``: only if it is not.
         ranking: how the hand is judged for the bonus.
         lowest: the lowest hand that a paytable can pay.
         choice: the name of the choice under ``paytables`` in the floor file, if the paytables have

@@ -215,7 +215,10 @@ _TO_WHOM: Final = {
 
 
 def _pays_what(chapter: Chapter) -> str:
-    """Return which bonus the paytables pay, and when; empty if the casino has no choice."""
+    """Return in words which bonus the paytables pay, and when.
+
+    The text is empty if the house has no choice among paytables.
+    """
     bonus = main_choice(chapter)
     if bonus is None:
         return ""

@@ -120,7 +120,7 @@ class SettlingStep(Protocol):
 
 
 def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
-    """Return the positions in paying order: from the dealer's right, the highest (reading G1)."""
+    """Return the positions in paying order, from the highest (the dealer's right; reading G1)."""
     return sorted(positions, key=lambda box: box.position, reverse=True)
 
 

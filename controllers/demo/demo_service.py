@@ -135,7 +135,7 @@ class DemoService:
 async def demo_service(
     floor_file: Path, log: Path, port: int, *, auto_floor_after_s: float | None
 ) -> AsyncIterator[DemoService]:
-    """Run `pitlink serve` while the block runs, and wait for its end.
+    """Run `pitlink serve` while the block runs, then stop it and wait until it has ended.
 
     The log file is replaced. A win waits `auto_floor_after_s` seconds for the simulated
     floorperson, or else for people. A `UserError`: the port is in use.

@@ -75,7 +75,9 @@ class TourPlace:
 
 
 class Tour:
-    """Walks through the steps. Without a terminal, or after its input's end, it does not wait.
+    """Walks through the steps, and waits for the visitor after each.
+
+    Without a terminal, or after the end of the input, it waits for nobody.
 
     `on_round` receives the round, if the visitor played no part of it.
     """

@@ -103,7 +103,7 @@ class WrongShown:
 
 
 class PanelAccess:
-    """Access control of a table's panel.
+    """Decides which browsers may open a table's panel.
 
     A browser that shows the right key receives a session in a cookie: a start time and a digest
     made with the key, so it survives a restart of the agent and ends when the key is replaced.

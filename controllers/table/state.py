@@ -407,7 +407,7 @@ class TableState(_Record, frozen=True):
         return frozenset(card for pile in piles for card in pile)
 
     def holding(self, claim: str) -> tuple[ClaimOpened, str | None] | None:
-        """Return a claim of this state and its decision, which can be None."""
+        """Return a known claim with its decision, None while it waits; None if it is unknown."""
         for settled in (self.settled, *self.waiting, self.hold):
             if settled and (opened := settled.opened(claim)):
                 return opened, settled.decision_on(claim)

@@ -85,13 +85,12 @@ def _envy_line(settled: SettledRound, claim: str, position: int, item: str) -> i
 
 
 def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
-    """Return whether a message reopens a win.
+    """Check if the last decision on a win was ``rejected``, and the message says something else.
 
-    If the table knows the win, the message reopens it if the last decision was ``rejected`` and the
-    message says something else. The table forgets old rounds. If it has forgotten the win, and the
-    win does not hold the table, two messages reopen it: a ``hit``, because the first ``hit`` of a
-    win arrives at the time of the round; and a ``validated`` for a hand pay, which is not paid yet,
-    so the table has missed the ``hit`` that reopened it.
+    Such a message reopens the win. The table forgets old rounds. If it has forgotten the win, and
+    the win does not hold the table, two messages reopen it: a ``hit``, because the first ``hit`` of
+    a win arrives at the time of the round; and a ``validated`` for a hand pay, which is not paid
+    yet, so the table has missed the ``hit`` that reopened it.
     """
     claim = jackpot.claim
     for settled in _settlements(state):

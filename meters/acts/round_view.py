@@ -39,8 +39,8 @@ class RoundRow(FloorRow, frozen=True, kw_only=True):
         state: how the round ended, or ``open``.
         wagers: the number of progressive wagers, after corrections.
         wagered: the sum of these wagers, in cents.
-        won: what the settlement of the progressive wagers grants, in cents. What is neither paid
-            nor rejected of it waits for a person.
+        won: what the settlement of the progressive wagers grants, in cents. The part that is
+            neither paid nor rejected waits for a person.
         paid: the part of `won` that was paid.
         rejected: the part of `won` that is not due.
         wins: the number of wins that wait or have waited for a floorperson.
@@ -137,7 +137,7 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
     """A win of the round that waits or has waited for a floorperson.
 
     Attributes:
-        state: its state in the ledger.
+        state: as in the ledger.
     """
 
     claim: str

@@ -48,8 +48,10 @@ def approve(
     """Approve the floor file, or what has changed in it since.
 
     Until the approval, a link is inoperable. One person approves the first floor file of an empty
-    floor, for all links. Each later change takes two people: a new link, a meter, its tables, or an
-    amount in cents. Both run this command, or approve on the floor page.
+    floor, for all links. Later, two people approve a new link, meter, table or game, another meter
+    of a table, or an amount of the facility: both run this command, or approve on the floor page.
+    One person suffices for values that two people have confirmed as a proposal. Names, looks and
+    addresses need nobody.
 
     The command shows what changes, and all terms in words and dollars. Then it asks for the PIN of
     the user who approves, and for a yes. If standard input is not a terminal, its first line is the

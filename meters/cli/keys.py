@@ -47,16 +47,16 @@ def keys(
         Path | None,
         typer.Option(
             metavar="DIRECTORY",
-            help="The future place of broker/ on the broker's machine: its listeners.conf is"
-            " written again and names the files there.",
+            help="The directory on the broker's machine where broker/ will be, such as"
+            " /etc/mosquitto/pitlink. listeners.conf is written again with this path.",
         ),
     ] = None,
     redis_home: Annotated[
         Path | None,
         typer.Option(
             metavar="DIRECTORY",
-            help="The future place of redis/ on Redis's machine: its tls.conf is written again and"
-            " names the files there.",
+            help="The directory on Redis's machine where redis/ will be, such as"
+            " /etc/redis/pitlink. tls.conf is written again with this path.",
         ),
     ] = None,
     services: Annotated[

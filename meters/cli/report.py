@@ -178,7 +178,9 @@ def table(
     table: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TABLE]", help="A table's id, to report it day by day.", show_default="all"
+            metavar="[TABLE]",
+            help="Report only this table, by its id, with a row for each day.",
+            show_default="all",
         ),
     ] = None,
     *,

@@ -56,7 +56,7 @@ def restore(
         bool,
         typer.Option(
             "--services-stopped",
-            help="Say that every service is certainly stopped, if the broker cannot be reached.",
+            help="If the broker cannot be reached: confirm that you have stopped every service.",
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,

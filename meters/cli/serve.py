@@ -25,14 +25,19 @@ def serve(
         ),
     ] = False,
     auto_floor_after: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="How long a win waits for --auto-floor.")
+        float,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="How many seconds the simulated floorperson (--auto-floor) lets a win wait.",
+        ),
     ] = 0.0,
     demo_users: Annotated[
         bool,
         typer.Option(
             "--demo-people",
-            help="Let a demonstration's users sign in, whose PIN is public; only if the floor file"
-            " says that it is a demonstration, and no person has approved it.",
+            help="Let the users of a demonstration sign in; everybody knows their PIN. This works"
+            " only if the floor file says `demonstration` and no person has approved it.",
         ),
     ] = False,
     http: Annotated[

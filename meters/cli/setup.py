@@ -54,7 +54,9 @@ def setup(
     yes: Annotated[
         bool,
         typer.Option(
-            "--yes", help="Ask nothing: use the options and the defaults, and write all files."
+            "--yes",
+            help="Use the options and the defaults, and write files without asking. Only for"
+            " --administrator, the command still reads a PIN.",
         ),
     ] = False,
     name: Annotated[

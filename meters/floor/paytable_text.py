@@ -183,7 +183,10 @@ def highest_envy(meters: Iterable[Meter]) -> int:
 
 
 def _name(hand: str, beside: Iterable[str], words: PatronWords) -> str:
-    """Return the words for a hand: a royal flush beside that of spades is one of another suit."""
+    """Return the words for a hand.
+
+    If the paytable also has a royal flush of spades, ``royal_flush`` means one of another suit.
+    """
     if hand == "royal_flush" and "royal_flush_spades" in beside:
         return words.other_royal
     return words.hand_text(hand)

@@ -357,7 +357,10 @@ def _sheet(text: ThemeFile, served: Mapping[str, str]) -> str:
 
 
 def _metal(rank: int, metal: str, base: str, glass: str) -> Iterator[str]:
-    """Yield the rules of a rank. Amounts go from its color away from the glass."""
+    """Yield the style rules for the metal of a meter's rank.
+
+    An amount has the color of the metal, made lighter or darker for contrast with the glass.
+    """
     own = metal.startswith("#")
     if not own:
         yield f"--r{rank}-rim: var(--{metal}-rim)"

@@ -185,8 +185,9 @@ class Keyring:
         """Return the authority. Its key is needed only now, and can be in a safe at other times."""
         if self._signer is None:
             raise UserError(
-                f"{self._directory / AUTHORITY / _AUTHORITY_KEY} is missing, and without it"
-                " nothing can be signed: put it back while this command runs"
+                f"{self._directory / AUTHORITY / _AUTHORITY_KEY} is missing, and nothing can"
+                " be signed without it: put it back, run the command again, and take it away"
+                " afterwards"
             )
         return self._signer
 

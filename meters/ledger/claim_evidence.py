@@ -90,7 +90,7 @@ class Evidence:
         ended: the number of the ledger entry that finally decided each claim.
         assets: the asset numbers that each table had in the approved floor files, the latest last.
         in_order: the places of the claims in `claims`, in their order.
-        slips: the claim of each payout slip, which the slip paid, or for which a restore keeps its
+        slips: for each payout slip, the claim that it paid, or for which a restore keeps its
             number. The numbers are in the form in which pitlink compares them.
         slips_in_order: the payout slips that were added to `slips`, the last one last.
         opened: the claims of the replayed results.

@@ -181,7 +181,7 @@ def _add(  # noqa: PLR0917
 ) -> KnownTransfers:
     """Add the transfers of wagers to `draft`. `own` is the wager that a correction adds, or empty.
 
-    `counts` has each different wager by name and cents, with its number of positions.
+    `counts` has the number of positions with each wager, by its name and its amount in cents.
     """
     meters, round_added = list[tuple[str, TermsText, int]](), list[Added]()
     cents, count = Counter[str](), Counter[str]()

@@ -99,7 +99,7 @@ def approval_fault(
 
     One person suffices for the first file of an empty floor, and for parameters that two people
     have changed by proposal before. A program approves only what no person has approved. `before`
-    is the approval before it, `half` the first of two approvals that waits.
+    is the previous approval. `half` is the first of two approvals, while it waits for the second.
 
     Raises:
         msgspec.DecodeError: an approval cannot be read.

@@ -163,7 +163,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return made if made.entered else None
 
     def keeps(self, entered: EnteredCards) -> bool:
-        """Check if the result has exactly the cards `entered` of a hand that did not fold."""
+        """Check if the result has exactly the cards `entered` before, and no fold of the hand."""
         if self.what == "void" or self.folded(entered):
             return False
         settled = sorted(self.settled(entered)), self.declared(entered)

@@ -205,15 +205,16 @@ def _open_plain(name: str, home: int, *, foreign: bool) -> int:
     if stat.S_ISREG(facts.st_mode) and not (foreign and facts.st_nlink > 1):
         return opened
     os.close(opened)
-    raise OSError(errno.EINVAL, "it is a symbolic link, a pipe or no file")
+    raise OSError(errno.EINVAL, "it is not a regular file, or the file has a second name")
 
 
 def give_file(path: Path, owner: tuple[int, int]) -> None:
     """Give a file to a system user.
 
     Raises:
-        UserError: the path is no file of its own. The user of a server can put a link to a file of
-            another user there, because the directory belongs to them.
+        UserError: the path is not a regular file, or the file has a second name (hard link). The
+            user of a server can put a link to a file of another user there, because the directory
+            belongs to them.
     """
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -223,7 +224,8 @@ def give_file(path: Path, owner: tuple[int, int]) -> None:
         facts = os.fstat(opened)
         if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
             raise UserError(
-                f"{path} is a symbolic link, or no file: remove it, then repeat the command"
+                f"{path} is not a regular file, or the file has a second name (hard link): remove"
+                " it, then repeat the command"
             )
         os.fchown(opened, *owner)
     finally:

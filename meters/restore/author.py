@@ -38,7 +38,7 @@ class AuthorConfirmation:
 
         Raises:
             UserError: Redis has users, but the person gave no name. Or Redis has no users, and the
-                name is none that a user could have. Or Redis failed.
+                given name breaks the rules for names. Or Redis failed.
         """
         if self._users is None:
             try:

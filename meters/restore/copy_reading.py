@@ -1,7 +1,7 @@
 """Reading of a copy of a link's ledger: the data in Redis that results from it (duty D11).
 
 The gaming days that Redis no longer needs are read fast: their files are verified, but not
-replayed. The rebuild goes on with the state at the close of the last one, entry by entry.
+replayed. From the close of the last of these days on, the rebuild replays every entry.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

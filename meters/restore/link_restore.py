@@ -54,10 +54,10 @@ _REOPENED: Final = "wagers were accepted after it had been closed"
 class RestorePlan:
     """The state of a link before a restore, and the work that the restore must do.
 
-    `seen` is the number of ledger entries according to the ledger mark, `copied` that of the last
-    entry in the copy of the ledger, from which the restore must write all data if `writes` is true.
-    `tables` compare each outbox with Redis or with this copy. `kept` are the reserved slip numbers
-    whose claims Redis has lost, each with its claim.
+    `seen` is the number of the last entry that the ledger mark names, and `copied` that of the last
+    entry in the copy of the ledger. If `writes` is true, the restore must write all data from this
+    copy. `tables` compare each outbox with Redis or with this copy. `kept` are the reserved slip
+    numbers whose claims Redis has lost, each with its claim.
     """
 
     held: StoreFindings
@@ -160,8 +160,8 @@ class LinkRestore:
     def _tables(self, before: Collection[str]) -> list[str]:
         """Return the tables of the link, and former ones.
 
-        Former tables are those in `before`, from the approved floor file of the data, and those
-        whose outboxes were found.
+        Former tables are those in `before` (in the approved floor file of the restored data), and
+        those whose outboxes were found.
         """
         ids = [table.id for table in self._store.link.table]
         return [*ids, *sorted({*self._outboxes, *before} - {*ids})]

@@ -1,4 +1,7 @@
-"""Checks that need the exact odds: what wagers give back, and what a limit keeps out for good."""
+"""Checks that need the exact odds.
+
+How much do wagers give back, and how much money does a payout limit keep from players for ever?
+"""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

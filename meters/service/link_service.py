@@ -58,7 +58,8 @@ class LinkService:
     """One link in operation. It operates only while every check passes (duties D9, D10).
 
     `adopt` receives the link each time that its parameters were read. `ring` is called after each
-    change that the floor page shows. Audits wait for `batches`, those of all links.
+    change that the floor page shows. Audits give way to `batches`, the batches of events of all
+    links that are in work.
     """
 
     def __init__(

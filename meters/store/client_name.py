@@ -79,8 +79,8 @@ class ClientName:
     async def wait_until_free(self, address: BrokerAddress) -> None:
         """Before a connection, wait while an older service uses the name.
 
-        A process makes its first connection without this check, which would find the note of the
-        process before it.
+        The first connection of a process is made without this check, because the check would find
+        the note of the previous process.
         """
         name = address.client_name
         if name is None or not self._ticket:

@@ -94,7 +94,8 @@ class MovedTables:
     async def in_round_at(self, links: Iterable[KnownLink]) -> str | None:
         """Return a text if a table of this link has an open round on one of some other links.
 
-        Nobody could finish or void it any more, and its link could not change a parameter.
+        After the move, nobody could finish or void such a round any more, and no parameter of the
+        other link could be changed.
         """
         for each in links:
             moved = await self.present_at(each)

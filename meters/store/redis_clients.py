@@ -304,5 +304,5 @@ def every_redis(redis: AnyRedis, tags: Iterable[str]) -> Mapping[Redis, str]:
 
 
 def probe_key(tag: str) -> str:
-    """Return the Redis key, with a hash tag, of the small writes that prove that Redis writes."""
+    """Return the Redis key, for this hash tag, of the test writes: does Redis accept writes?"""
     return f"pitlink:{{{tag}}}:probe"

@@ -61,8 +61,8 @@ class Sessions:
     """The sessions of the facility. The Redis key of a session contains the digest of its token.
 
     A session lapses after `idle_ms` without an act of its user. It is sealed with `secret`, which
-    all services have and Redis does not have, and so is not valid if an attacker wrote it into
-    Redis. `count_refused` is called for each refused sign-in attempt. Only in a `demonstration`
+    Redis does not have, so a session that an attacker writes into Redis is not valid.
+    `count_refused` is called for each refused sign-in attempt. Only in a `demonstration`
     does the public PIN open a session: the users of a demonstration can still be in Redis when real
     play begins.
     """

@@ -19,7 +19,7 @@ def clean_name(text: str) -> str:
     A name has the letters of the Western European languages, which a payout slip can show.
 
     Raises:
-        UsersError: ``bad_name``, with the rule.
+        UsersError: ``bad_name``; the message tells the user the rule.
     """
     name = unicodedata.normalize("NFC", text).strip()
     least, most = _LENGTHS

@@ -68,7 +68,7 @@ class SiteFile:
 
 
 def read_site(directory: Path) -> dict[str, SiteFile]:
-    """Return the files of the site, by their paths in it; none if it is not there."""
+    """Return the files of the site by their paths in the directory; none if it does not exist."""
     return {
         path.relative_to(directory).as_posix(): _file(path)
         for path in sorted(directory.rglob("*"))

@@ -134,7 +134,7 @@ async def test_jackpot_is_rejected_and_then_won_validated_paid_and_the_table_rel
         # The floor page shows the claim without a reload, with the evidence.
         await sees(card, WON, "Royal flush", "Envy $100.00")
         claim = await card.get_attribute("data-claim")
-        await sees(pane, WON, "owed once the win is decided", "2 value chips")
+        await sees(pane, WON, "they wait for the decision on the win", "2 value chips")
         await expect(pane.locator("[data-mark=in]")).to_have_count(5)
         await expect(pane.get_by_role("img", name="three of diamonds, not in it")).to_be_visible()
         await screens.take(flo, "floor-waiting")

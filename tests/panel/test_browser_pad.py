@@ -180,11 +180,11 @@ async def test_all_that_is_paid_in_a_round_with_six_envy_bonuses_is_in_sight(
     await hand.type("Hand of position 4", "9s 8s 7s")
     await hand.touch("No other winners", "Settle the round")
     await check_in_sight(page, ".line, #next-round", 8)
-    await hand.touch(f"Show lost wagers ({LOST})")
+    await hand.touch(f"Show losing wagers ({LOST})")
     await expect(page.locator('.line[data-state="nothing"]')).to_have_count(LOST)
     await hand.touch("Why: position 7 Progressive")
     await hand.says("649a.12(j)(1): the payouts of this wager.")
-    await hand.touch(f"Hide lost wagers ({LOST})")
+    await hand.touch(f"Hide losing wagers ({LOST})")
     await expect(page.locator(".line")).to_have_count(7)
 
 

@@ -56,7 +56,7 @@ export const Settlement = ({ settled }) => {
     <div class="over">
       <h2 id="settled-title">${say("Settlement of round {round}", { round: settled.round })}</h2>
       ${lost > 0 && button("lost-lines",
-        showsLost ? say("Hide lost wagers ({count})", { count: lost }) : say("Show lost wagers ({count})", { count: lost }),
+        showsLost ? say("Hide losing wagers ({count})", { count: lost }) : say("Show losing wagers ({count})", { count: lost }),
         () => setShowsLost(!showsLost), { class: "small", "aria-expanded": showsLost })}
       <div class="shared-cards">
         ${settled.dealer && html`<p>${say("Dealer")} <${Cards} names=${settled.dealer} /></p>`}

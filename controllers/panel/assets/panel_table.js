@@ -118,11 +118,11 @@ const dealOf = ({ wagers }, place, target) => {
       say("Position {position} fold", place), () => press({ event: "fold", position, cards: "collected" }), "fold"),
     "fold stay": () => act(position, "fold-stay", html`${say("Fold#act")} <small>${say("stay")}</small>`,
       say("Position {position} fold, cards stay", place), () => press({ event: "fold", position, cards: "stay" }), "fold"),
-    "retract fold": () => act(position, "undo-fold", say("Undo"), say("Position {position} undo fold", place),
+    "retract fold": () => act(position, "undo-fold", say("Undo"), say("Undo the fold of position {position}", place),
       () => press(take("fold")), "undo"),
-    "retract no_win": () => act(position, "undo-no-win", say("Undo"), say("Position {position} undo no win", place),
+    "retract no_win": () => act(position, "undo-no-win", say("Undo"), say("Undo the no win of position {position}", place),
       () => press(take("no_win")), "undo"),
-    "retract hand": () => act(position, "undo-hand", say("Undo"), say("Position {position} undo hand", place),
+    "retract hand": () => act(position, "undo-hand", say("Undo"), say("Undo the hand of position {position}", place),
       () => askUndo(take("hand"), say("Take back the hand of position {position}?", place)), "undo"),
   };
   return html`<div class="deal">

@@ -117,7 +117,7 @@ const counting = (state) => html`
     ${state.view.differs && wrongCount(state.view)}
     <div class="digits" role="group" aria-label=${say("Digits")}>${[..."1234567890⌫"].map((digit) =>
       button(`digit-${digit}`, digit, () => type(digit),
-        { "aria-label": digit === "⌫" ? say("Delete a digit") : digit }))}</div>
+        { "aria-label": digit === "⌫" ? say("Delete the last digit") : digit }))}</div>
   </form>`;
 
 const pile = ({ view, target }, what, size) => html`<div class="pile" role="group" aria-label=${PILES[what].name}>

@@ -193,7 +193,7 @@ const Meters = ({ round, game, errors, change }) => {
     <section class="balances" aria-labelledby="balances-title">
       <h2 id="balances-title">${say("Meters before settlement")}</h2>
       <p class="hint">${round.isPast
-        ? say("Each amount includes the wagers of this round, as at its settlement.")
+        ? say("Each amount is that of the settlement, and includes the wagers of this round.")
         : say("Each amount includes the wagers of this round. A filled-in amount can be the present one: correct it if the meter has changed since the round.")}</p>
       <div class="wagers">
         ${kinds.map((kind) => html`

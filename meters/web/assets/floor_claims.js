@@ -89,7 +89,7 @@ export const envyTitle = (claim) => {
   switch (claim.envy_state) {
     case "pending": return claim.request?.envy_not_due
       ? say("Envy Bonuses: not due once the rejection is confirmed")
-      : say("Envy Bonuses: owed once the win is decided");
+      : say("Envy Bonuses: they wait for the decision on the win");
     case "paid": return claim.envy_by ? say("Envy Bonuses: paid by {by}", { by: claim.envy_by }) : say("Envy Bonuses: paid");
     case "rejected": return claim.envy_reason
       ? say("Envy Bonuses: not due, {reason}", { reason: claim.envy_reason }) : say("Envy Bonuses: not due, the hand was not as entered");

@@ -53,7 +53,7 @@ const queryOf = ({ table, round, claim, day = "", time = "" }) => {
 };
 
 const nothingText = ({ table, day, time }) =>
-  say("No round of {what}.", { what: [table, day && say("on {day}", { day }), time && say("from ten minutes before {time} on", { time })].filter(Boolean).join(" ") });
+  say("No round of {what}.", { what: [table, day && say("on {day}", { day }), time && say("since {time}, nor in the ten minutes before", { time })].filter(Boolean).join(" ") });
 
 const check = ({ elements }) => {
   const { table, claim, day, time } = elements;

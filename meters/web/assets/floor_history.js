@@ -83,7 +83,7 @@ const wordsOf = ({ hit_count: count, won, added }, name) =>
 
 /* A meter that is younger than the picture: there is nothing before its first day. */
 const youngText = (picture) => {
-  if (!picture.times_s.length) return say("The meter has no amount in this time.");
+  if (!picture.times_s.length) return say("There are no amounts of this meter for this period.");
   return beginOf(picture) - picture.begins_s < DAY_S ? "" : say("The meter began {time}: there is nothing before.", { time: whenText(beginOf(picture) * 1000) });
 };
 

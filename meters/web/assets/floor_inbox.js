@@ -252,7 +252,7 @@ const Shown = ({ id, row, me, changes, done, back }) => {
   if (row?.ask) return html`<${corrections.Correction} key=${id} ask=${row.ask} me=${me} done=${leave} back=${back} />`;
   if (row?.link) return html`<${Change} key=${id} row=${row} me=${me} done=${done} back=${back} />`;
   if (claim) return html`<${Win} key=${id} claim=${claim} me=${me} done=${act} back=${back} />`;
-  return html`<${Nothing} text=${id ? error || (isOther ? say("It waits no longer.") : say("Reading…")) : say("Nothing is open.")} back=${id ? back : null} />`;
+  return html`<${Nothing} text=${id ? error || (isOther ? say("It waits no longer.") : say("Reading…")) : say("Nothing is selected.")} back=${id ? back : null} />`;
 };
 
 export const Inbox = ({ me, changes, floor, inbox, size, of }) => {

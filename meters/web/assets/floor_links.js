@@ -104,8 +104,8 @@ const accounting = (sums) => [
   [say("Of these reopened"), sums.reopened ? money(sums.reopened) : ""],
   [say("Paid at the table"), money(sums.paid_by_system)],
   [say("Hand paid"), money(sums.paid_by_attendant)],
-  [say("Paid in all"), money(sums.paid)],
-  [say("Overflow in all"), sums.overflow ? money(sums.overflow) : ""],
+  [say("Paid in total"), money(sums.paid)],
+  [say("Total overflow"), sums.overflow ? money(sums.overflow) : ""],
 ];
 
 const parameters = (meter) => [
