@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
+from msgspec.structs import astuple
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -36,8 +37,8 @@ def show_welcome(
         console.print(f"{what}\n  ", Text(url, "bold"), sep="", soft_wrap=True)
     if tour:
         console.print(
-            f"\nThe tour follows one jackpot at {PANEL_TABLE}. What you do yourself counts."
-            " Ctrl-C ends it."
+            f"\nThe tour follows one jackpot at {PANEL_TABLE}. If you take a step"
+            " yourself, it goes on from there. Ctrl-C ends it."
         )
         return
     validate = "validate it"
@@ -74,66 +75,86 @@ def progress_view(
     return Group(Text(progress_line(elapsed_s, books, ())), table)
 
 
-def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
-    """Print this run and the ledger, where a wager counts for each meter that it feeds."""
-    ledger = report.totals
-    table = Table("", "this run", "in the ledger", box=None, padding=(0, 2, 0, 0))
+def show_summary(
+    console: Console,
+    books: TableBooks,
+    before: LedgerTotals,
+    report: AuditReport,
+    kills: Mapping[str, int] | None,
+) -> bool:
+    """Print this run beside the ledger, and whether they agree; return it.
+
+    `kills` says how often each process was killed; None if the run had no kills.
+    """
+    after = report.totals
+    new = LedgerTotals(
+        *(end - begin for end, begin in zip(astuple(after), astuple(before), strict=True))
+    )
+    table = Table("", "tables", "new in ledger", "whole ledger", box=None, padding=(0, 2, 0, 0))
     for column in table.columns[1:]:
         column.justify = "right"
-    table.add_row("rounds on meters", f"{books.rounds:,}", f"{ledger.rounds:,}")
-    table.add_row("wagers on meters", f"{books.meter_wagers:,}", f"{ledger.wagers:,}")
-    table.add_row(
-        "wagered on meters", money(books.meter_wagered_cents), money(ledger.wagered_cents)
-    )
-    table.add_row(
-        "contributions",
-        exact_money(books.contributions_micros),
-        exact_money(ledger.contributions_micros),
-    )
-    table.add_row("wins", f"{books.wins:,}", f"{ledger.wins:,}")
-    table.add_row("won", money(books.won_cents), money(ledger.won_cents))
+    for row, shown, counts in (
+        ("rounds on meters", _number, (books.rounds, new.rounds, after.rounds)),
+        ("wagers, once per meter", _number, (books.meter_wagers, new.wagers, after.wagers)),
+        (
+            "wagered, once per meter",
+            money,
+            (books.meter_wagered_cents, new.wagered_cents, after.wagered_cents),
+        ),
+        (
+            "contributions",
+            exact_money,
+            (books.contributions_micros, new.contributions_micros, after.contributions_micros),
+        ),
+        ("wins", _number, (books.wins, new.wins, after.wins)),
+        ("won", money, (books.won_cents, new.won_cents, after.won_cents)),
+    ):
+        table.add_row(row, *map(shown, counts))
     console.print(table)
     console.print("\nWhat was proven:")
+    kept = kills is None or _show_kills(console, books, new, kills)
     if report.balanced:
         console.print(
             "  The ledger balances to the micro, a ten-thousandth of a cent: every balance in Redis"
             f" is exactly what its {report.entries:,} entries add up to.",
             style="green",
         )
-        return
-    console.print("  The ledger DOES NOT BALANCE:", style="bold red")
-    for problem in report.problems:
-        console.print(f"    {problem}", soft_wrap=True)
+    else:
+        console.print("  The ledger DOES NOT BALANCE:", style="bold red")
+        for problem in report.problems:
+            console.print(f"    {problem}", soft_wrap=True)
+    return kept and report.balanced
 
 
-def show_kills(
-    console: Console,
-    kills: Mapping[str, int],
-    books: TableBooks,
-    before: LedgerTotals,
-    after: LedgerTotals,
+def _show_kills(
+    console: Console, books: TableBooks, new: LedgerTotals, kills: Mapping[str, int]
 ) -> bool:
-    """Return whether this run's entries in the ledger add up to what the tables counted."""
-    times = ", ".join(f"{name} {counted(number, 'time')}" for name, number in kills.items())
-    in_ledger = (
-        after.wagers - before.wagers,
-        after.contributions_micros - before.contributions_micros,
-        after.wins - before.wins,
-        after.won_cents - before.won_cents,
+    counted_here = (
+        books.rounds,
+        books.meter_wagers,
+        books.meter_wagered_cents,
+        books.contributions_micros,
+        books.wins,
+        books.won_cents,
     )
-    wagers = books.meter_wagers
-    kept = in_ledger == (wagers, books.contributions_micros, books.wins, books.won_cents)
+    kept = astuple(new) == counted_here
+    killed = ", ".join(f"{name} {counted(number, 'time')}" for name, number in kills.items())
+    if kept:
+        verdict = (
+            f"The tables accepted {counted(books.wagers, 'wager')}, which feed meters"
+            f" {counted(books.meter_wagers, 'time')}. The ledger has each exactly once."
+        )
+    else:
+        verdict = "The ledger DOES NOT HAVE what the tables counted: compare the columns."
     console.print(
-        f"  Killed with kill -9: {times or 'nothing yet'}. "
-        + (
-            f"Each of the {counted(wagers, 'wager')} on meters and {counted(books.wins, 'win')}"
-            " is in the ledger exactly once."
-            if kept
-            else "The ledger DOES NOT HAVE what the tables counted: compare the two columns."
-        ),
+        f"  Killed by kill -9: {killed or 'nothing yet'}. {verdict}",
         style="green" if kept else "bold red",
     )
     return kept
+
+
+def _number(value: int) -> str:
+    return f"{value:,}"
 
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:

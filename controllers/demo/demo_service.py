@@ -43,12 +43,12 @@ class LedgerTotals(msgspec.Struct, frozen=True):
     A wager counts once for each meter that it feeds.
     """
 
-    rounds: int
-    wagers: int
-    wagered_cents: int
-    contributions_micros: int
-    wins: int
-    won_cents: int
+    rounds: int = 0
+    wagers: int = 0
+    wagered_cents: int = 0
+    contributions_micros: int = 0
+    wins: int = 0
+    won_cents: int = 0
 
 
 class AuditReport(msgspec.Struct, frozen=True):
@@ -92,12 +92,13 @@ class DemoService:
         raise UserError(f"the service ended with status {status}; {last_words(self._log)}")
 
     async def kill(self) -> None:
-        """Kill the service with SIGKILL, and start it again."""
+        """Kill the service with SIGKILL, and start it again; return when it is ready."""
         self._running.clear()
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
         await self.start(again=True)
+        await self.become_ready()
 
     async def end(self) -> None:
         await _end(self._process)

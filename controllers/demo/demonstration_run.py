@@ -27,7 +27,6 @@ from controllers.demo.demo_floor import PANEL_TABLE, playing_tables, write_demo_
 from controllers.demo.demo_report import (
     progress_line,
     progress_view,
-    show_kills,
     show_rounds,
     show_summary,
     show_welcome,
@@ -35,14 +34,15 @@ from controllers.demo.demo_report import (
 from controllers.demo.demo_service import (
     LOOPBACK,
     DemoService,
+    LedgerTotals,
     MeterShown,
     audit,
     check_port,
     demo_service,
 )
 from controllers.demo.kills import kill_in_turn
-from controllers.demo.resettlement import RoundFiles
-from controllers.demo.tour import Tour, TourPlace
+from controllers.demo.resettlement import ROUNDS_FILE, RoundFiles
+from controllers.demo.tour import Tour
 from controllers.panel.access import panel_key, panel_key_path
 from controllers.panel.panel_pages import serve_panel
 from meters.floor.floor_file import Floor
@@ -133,7 +133,9 @@ class _Demo:
         ) as service:
             if not await self._start(service):
                 return True
-            before = (await audit(self._floor_file)).totals if options.kill else None
+            before = LedgerTotals()
+            if (options.data / ROUNDS_FILE).exists():
+                before = (await audit(self._floor_file)).totals
             with RoundFiles.under(options.data) as rounds:
                 async with self._panel() as (agent, panel_url):
                     show_welcome(
@@ -145,14 +147,12 @@ class _Demo:
                         tour=options.tour,
                         kill=options.kill,
                     )
-                    await self._play(service, rounds, agent, panel_url)
+                    await self._play(service, rounds, agent)
         report = await audit(self._floor_file)
-        show_summary(self._console, self._books, report)
-        kept = before is None or show_kills(
-            self._console, self._kills, self._books, before, report.totals
-        )
+        kills = self._kills if options.kill else None
+        agrees = show_summary(self._console, self._books, before, report, kills)
         show_rounds(self._console, rounds, options.data)
-        return report.balanced and kept and not rounds.different
+        return agrees and not rounds.different
 
     def _stop(self) -> None:
         """Stop after the current rounds, the second time immediately."""
@@ -201,9 +201,7 @@ class _Demo:
             if serving.done():
                 serving.result()
 
-    async def _play(
-        self, service: DemoService, rounds: RoundFiles, own: BookedAgent, panel_url: str
-    ) -> None:
+    async def _play(self, service: DemoService, rounds: RoundFiles, own: BookedAgent) -> None:
         """Let all tables play until the end or a `UserError` of the service, and end the rounds."""
 
         def write(agent: BookedAgent, played: RoundPlayed) -> None:
@@ -221,11 +219,7 @@ class _Demo:
                     self._console,
                     own,
                     service.client,
-                    TourPlace(
-                        f"http://{LOOPBACK}:{options.port}",
-                        panel_url,
-                        options.data / "tour-slip.pdf",
-                    ),
+                    options.data / "tour-slip.pdf",
                     speed=options.bots.speed,
                     on_round=partial(write, own),
                 )
@@ -246,9 +240,9 @@ class _Demo:
     async def _kill(self, service: DemoService) -> None:
         try:
             pause_s = max(_KILL_LEAST_S, _KILL_EVERY_S / self._options.bots.speed)
-            async for name in kill_in_turn(service, self._options.data, pause_s):
+            async for name, back_s in kill_in_turn(service, self._options.data, pause_s):
                 self._kills[name] += 1
-                self._console.print(f"kill -9: {name}")
+                self._console.print(f"kill -9: {name}, back after {back_s:.1f} s")
         finally:
             self._stopping.set()
 

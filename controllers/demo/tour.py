@@ -9,7 +9,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -45,6 +44,9 @@ _STAKE_CENTS: Final = 1_000
 _CARDS: Final = ["As", "Ks", "Qs"]
 _DEALER: Final = ["9c", "7d", "2h"]
 _DECIDES: Final = ("Flo", "Fred")
+_PANEL: Final = "the panel"
+_SIGNAGE: Final = "the signage"
+_FLOOR_PAGE: Final = "the floor page"
 _STEP_S: Final = 5.0
 _LOOK_EVERY_S: Final = 1.0
 _LIVE_WITHIN_S: Final = 30.0
@@ -65,15 +67,6 @@ class _Claim(msgspec.Struct, frozen=True):
     slip: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TourPlace:
-    """The addresses that the visitor looks at, and the file of the payout slip."""
-
-    base_url: str
-    panel_url: str
-    slip: Path
-
-
 class Tour:
     """Walks through the steps, and waits for the visitor after each.
 
@@ -87,7 +80,7 @@ class Tour:
         console: Console,
         agent: Agent,
         client: httpx.AsyncClient,
-        place: TourPlace,
+        slip: Path,
         *,
         speed: float,
         on_round: Callable[[RoundPlayed], None],
@@ -95,7 +88,7 @@ class Tour:
         self._console = console
         self._agent = agent
         self._client = client
-        self._place = place
+        self._slip = slip
         self._step_s = _STEP_S / speed
         self._on_round = on_round
         self._step = 0
@@ -128,7 +121,7 @@ class Tour:
         await clear_table(self._agent)
 
     async def _play(self) -> None:
-        agent, panel = self._agent, self._place.panel_url
+        agent, panel = self._agent, _PANEL
         amount_cents = agent.layout.amount_cents(_WAGER)
         if amount_cents is None:
             raise UserError(f"{agent.layout.table} has no {_WAGER} wager for the tour")
@@ -177,7 +170,7 @@ class Tour:
             "Cards",
             "Ace, king and queen of spades. The dealer enters cards, never an amount: the service"
             " works out what they win, by the subsection of the law.",
-            self._place.panel_url,
+            _PANEL,
             lambda: self._is_past(Phase.DEALT),
         )
         dealt = agent.table_state
@@ -197,17 +190,16 @@ class Tour:
             f"The meter is hit: exactly {money(claim.amount)} leave it for this win, and the panel"
             " holds the table. The signage deals out the winning hand, but says “Verified” only"
             " after a person has looked at the cards.",
-            f"{self._place.base_url}/signage",
+            _SIGNAGE,
             lambda: self._is_decided(claim.claim, "pending"),
         )
         return claim
 
     async def _decide(self, claim: _Claim) -> None:
-        floor = f"{self._place.base_url}/floor"
         claim = await self._validate(await self._claim(claim.claim))
         if claim.state == "rejected":
             await self._tell(
-                "Rejected", "You rejected the win: its amount is back on the meter.", floor
+                "Rejected", "You rejected the win: its amount is back on the meter.", _FLOOR_PAGE
             )
             return
         await self._tell(
@@ -215,7 +207,7 @@ class Tour:
             f"{claim.validated_by} looked at the cards on the table and validated the win; the"
             " signage now says “Verified”. Who did it, and when, stays in the ledger and in the"
             " operators' log.",
-            floor,
+            _FLOOR_PAGE,
             lambda: self._is_decided(claim.claim, "validated"),
         )
         await self._write_slip(claim)
@@ -223,7 +215,7 @@ class Tour:
             "Payout slip",
             "The slip has the hand, the rule, the amount, and lines to sign. That it was printed,"
             " and by whom, is recorded too.",
-            str(self._place.slip),
+            str(self._slip),
             lambda: self._is_decided(claim.claim, "validated"),
         )
         claim = await self._pay(await self._claim(claim.claim))
@@ -231,7 +223,7 @@ class Tour:
             "Payment",
             f"{claim.paid_by} recorded the payment with slip {claim.slip}, and the table is free."
             f" {claim.validated_by} could not: nobody validates a hand pay and also pays it.",
-            floor,
+            _FLOOR_PAGE,
         )
         await self._tell(
             "Audit",
@@ -313,7 +305,7 @@ class Tour:
     async def _write_slip(self, claim: _Claim) -> None:
         slip = await self._http("GET", f"claims/{claim.claim}/slip.pdf", "Flo")
         try:
-            self._place.slip.write_bytes(slip.content)
+            self._slip.write_bytes(slip.content)
         except OSError as error:
             raise UserError(f"the payout slip cannot be written: {error}") from None
 

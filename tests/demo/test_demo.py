@@ -7,19 +7,19 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
-import msgspec
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from controllers.demo.bot_tables import TableBooks
-from controllers.demo.demo_report import show_kills
-from controllers.demo.demo_service import LedgerTotals
+from controllers.demo.demo_report import show_summary
+from controllers.demo.demo_service import AuditReport, LedgerTotals
 from meters.embedded.supervisor import try_lock
 from meters.floor.facility import PUBLIC_PIN
 from tests.demo.test_embedded import has_supervisor
@@ -30,19 +30,25 @@ from tests.waiting import LONG_S, eventually, free_port
 NOWHERE: Final = {"PATH": "", "HOME": os.environ.get("HOME", "/")}
 """Environment without redis-server and mosquitto, so the embedded ones are used."""
 
-ROW: Final = re.compile(r"^([a-z ]*[a-z]) {2,}(\S+) {2,}(\S+) *$", re.MULTILINE)
+ROW: Final = re.compile(r"^([a-z, ]*[a-z]) {2,}(\S+) {2,}(\S+) {2,}(\S+) *$", re.MULTILINE)
 
 
-def summary(output: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """Return the summary's two columns by row: this run, and the ledger; dollars in micros."""
+def summary(output: str) -> tuple[Mapping[str, int], Mapping[str, int], Mapping[str, int]]:
+    """Return the summary's columns by row: tables, new and whole ledger; dollars in micros."""
     found = ROW.findall(output)
-    assert [row for row, _, _ in found] == [
-        "rounds on meters", "wagers on meters", "wagered on meters", "contributions", "wins", "won",
+    assert [row for row, *_ in found] == [
+        "rounds on meters", "wagers, once per meter", "wagered, once per meter", "contributions",
+        "wins", "won",
     ]  # fmt: skip
-    return (
-        {row: amount(run) for row, run, _ in found},
-        {row: amount(ledger) for row, _, ledger in found},
-    )
+    tables, new, whole = ({row[0]: amount(row[at]) for row in found} for at in (1, 2, 3))
+    return tables, new, whole
+
+
+def assert_same_counts(runs: Sequence[Sequence[Mapping[str, int]]]) -> None:
+    (first, new_first, whole_first), (second, new_second, whole_second) = runs
+    assert first == new_first == whole_first
+    assert second == new_second
+    assert whole_second == {row: first[row] + second[row] for row in first}
 
 
 def amount(text: str) -> int:
@@ -134,11 +140,9 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert games_in(data) == {"three_card_poker"}
     assert "Redis version=6.2" in (data / "logs" / "redis.log").read_text()
     assert not (data / "broker" / "mosquitto.conf").exists()
-    (first, ledger_first), (second, ledger_second) = runs
-    assert first["rounds on meters"] > 10
-    assert first["wagers on meters"] > first["rounds on meters"]
-    assert first == ledger_first
-    assert ledger_second == {row: first[row] + second[row] for row in first}
+    assert_same_counts(runs)
+    first = runs[0][0]
+    assert first["wagers, once per meter"] > first["rounds on meters"] > 10
 
 
 @pytest.mark.slow
@@ -153,28 +157,34 @@ def test_wagers_count_once_while_service_redis_and_broker_are_killed(tmp_path: P
             demo.process.terminate()
             assert demo.wait(within_s=3 * LONG_S) == 0, demo.output + demo.errors
             output = demo.output
-        assert all(f"kill -9: {name}\n" in output for name in ("Redis", "broker"))
-        assert "is in the ledger exactly once" in output
+        assert all(f"kill -9: {name}, back after " in output for name in ("Redis", "broker"))
+        assert "The ledger has each exactly once" in output
         runs.append(summary(output))
         assert not in_use(data)
-    (first, ledger_first), (second, ledger_second) = runs
-    assert first["wagers on meters"] > 0
-    assert first == ledger_first
-    assert ledger_second == {row: first[row] + second[row] for row in first}
+    assert_same_counts(runs)
+    assert runs[0][0]["wagers, once per meter"] > 0
 
 
-@pytest.mark.parametrize("lost", ["wagers", "contributions_micros", "wins", "won_cents"])
+@pytest.mark.parametrize(
+    "lost", ["rounds", "wagers", "wagered_cents", "contributions_micros", "wins", "won_cents"]
+)
 def test_a_ledger_without_what_the_tables_counted_is_named(lost: str) -> None:
-    books = TableBooks(meter_wagers=9, contributions_micros=900, wins=2, won_cents=500)
-    before = LedgerTotals(1, 3, 300, 70, 1, 100)
-    after = LedgerTotals(5, 12, 1_200, 970, 3, 600)
+    books = TableBooks(
+        rounds=4, wagers=5, meter_wagers=9, meter_wagered_cents=900, contributions_micros=900,
+        wins=2, won_cents=500,
+    )  # fmt: skip
+    before, after = LedgerTotals(1, 3, 300, 70, 1, 100), LedgerTotals(5, 12, 1_200, 970, 3, 600)
     output = StringIO()
     console = Console(file=output, soft_wrap=True)
-    assert show_kills(console, {"Redis": 1}, books, before, after)
-    assert "Redis 1 time. Each of the 9 wagers" in output.getvalue()
+
+    def agrees(totals: LedgerTotals) -> bool:
+        report = AuditReport(balanced=True, entries=9, totals=totals)
+        return show_summary(console, books, before, report, {"Redis": 1})
+
+    assert agrees(after)
+    assert "Redis 1 time. The tables accepted 5 wagers" in output.getvalue()
     for wrong in (1, -1):
-        other = msgspec.structs.replace(after, **{lost: getattr(after, lost) + wrong})
-        assert not show_kills(console, {"Redis": 1}, books, before, other)
+        assert not agrees(replace(after, **{lost: getattr(after, lost) + wrong}))
     assert "DOES NOT HAVE" in output.getvalue()
 
 

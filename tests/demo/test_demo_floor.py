@@ -162,7 +162,7 @@ def test_progress_names_the_highest_meter() -> None:
 def test_summary_says_what_does_not_balance(capsys: pytest.CaptureFixture[str]) -> None:
     totals = LedgerTotals(1, 2, 200, 480_000, 0, 0)
     report = AuditReport(balanced=False, entries=3, totals=totals, problems=("tcp-one: off by +7",))
-    show_summary(Console(), TableBooks(rounds=1), report)
+    assert not show_summary(Console(), TableBooks(rounds=1), LedgerTotals(), report, None)
     shown = capsys.readouterr().out
     assert "DOES NOT BALANCE" in shown
     assert "tcp-one: off by +7" in shown
