@@ -1,7 +1,7 @@
 """The embedded broker amqtt on a loopback port, used if mosquitto is not installed.
 
 Run it as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. It supports MQTT 3.1.1 and stores
-nothing on disk: when the service connects, it publishes every retained value again.
+nothing on disk: whenever the service connects, the service publishes all retained values again.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _read_header: Final = MQTTFixedHeader.from_stream
 
 
 async def _read_bounded_header(reader: Any) -> Any:  # noqa: ANN401  (the library's own)
-    """Raise `AMQTTError`, which ends the connection, for a packet that would fill the memory."""
+    """Refuse a packet that would fill the memory. The `AMQTTError` ends the connection."""
     header = await _read_header(reader)
     if header is not None and header.remaining_length > PACKET_BYTES_MAX:
         raise AMQTTError(f"a packet of {header.remaining_length:,} bytes is too long")

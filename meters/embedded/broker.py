@@ -24,17 +24,17 @@ LOOPBACK: Final = "127.0.0.1"
 PACKET_BYTES_MAX: Final = 131_072
 """Longest packet that the embedded broker reads, as in deploy/mosquitto.conf.
 
-Without this limit, anybody who connects can fill its memory.
+Without this limit, any client could fill its memory.
 """
 
 _MEMORY_BYTES_MAX: Final = 512 * 1024 * 1024
-"""Memory beyond which mosquitto stores nothing more, as in deploy/mosquitto.conf."""
+"""If mosquitto uses this memory, it stores no further message, as in deploy/mosquitto.conf."""
 
 _USUAL_PORT: Final = 1883
 _PORT_TRIES: Final = 3
 _ANSWER_WITHIN_S: Final = 2.0
-# A CONNECT packet of MQTT 3.1.1: client "pitlink-probe", clean session. Then the CONNACK packet
-# that accepts it.
+# A CONNECT packet of MQTT 3.1.1 (client "pitlink-probe", clean session), and the CONNACK packet
+# with which a broker accepts it.
 _CONNECT: Final = b"\x10\x19\x00\x04MQTT\x04\x02\x00\x3c\x00\x0dpitlink-probe"
 _ACCEPTED: Final = b"\x20\x02\x00\x00"
 _DISCONNECT: Final = b"\xe0\x00"
@@ -44,21 +44,21 @@ _DISCONNECT: Final = b"\xe0\x00"
 async def embedded_broker(data: Path) -> AsyncIterator[str]:
     """Run the broker of a data directory and yield its address, ``mqtt://127.0.0.1:PORT``.
 
-    The port is the one of the last start, 1883 or another free one. While the broker runs, its
-    address is in the file ``broker.url`` of the data directory, which is made if it does not exist.
-    Its log is ``logs/broker.log`` there.
+    The port is that of the last start, or else 1883, or else any free port. While the broker runs,
+    the file ``broker.url`` of the data directory has its address. The broker's log is
+    ``logs/broker.log``. Missing directories are made.
 
     Raises:
-        UserError: another service uses the data directory, there is no broker to start, or the
-            broker does not start. The message has the last lines of the broker's log.
+        UserError: another service uses the data directory, no broker is installed, or the broker
+            does not start. The message has the last lines of the broker's log.
     """
     shared = SharedProcess(data, "broker")
     home, address = shared.home, data / BROKER_URL_FILE
     sole = try_lock(home / "service.lock", fcntl.LOCK_EX)
     if sole is None:
         raise UserError(
-            f"another pitlink service runs on the data directory {data}: stop it, or name"
-            " another `data` in the floor file"
+            f"another pitlink service uses the data directory {data}: stop that service, or write"
+            " another directory into the floor file (`data`)"
         )
     with sole:
         async with contextlib.AsyncExitStack() as stack:
@@ -73,7 +73,7 @@ async def embedded_broker(data: Path) -> AsyncIterator[str]:
 
 
 async def _start(shared: SharedProcess, stack: contextlib.AsyncExitStack) -> int:
-    """Return the broker's port; the broker ends when the stack is closed."""
+    """Start the broker and return its port. It ends when the stack is closed."""
     tries_left = _PORT_TRIES
     while True:
         port: int = stack.enter_context(choose_port(shared.home)).getsockname()[1]
@@ -83,7 +83,7 @@ async def _start(shared: SharedProcess, stack: contextlib.AsyncExitStack) -> int
         try:
             await stack.enter_async_context(running)
         except PartFailedError:
-            # Another program can have taken the port in the meantime. If the port is free, the
+            # Another program can have taken the port meanwhile. If the port is still free, the
             # broker itself has failed.
             if not tries_left or port_is_free(port):
                 raise
@@ -92,7 +92,7 @@ async def _start(shared: SharedProcess, stack: contextlib.AsyncExitStack) -> int
 
 
 def broker_command(home: Path, port: int) -> list[str]:
-    """Return the command of mosquitto, or else of amqtt; raise `UserError` without both."""
+    """Return the command of mosquitto, or else of amqtt; `UserError` if neither is installed."""
     if mosquitto := shutil.which("mosquitto"):
         lines = [
             "# Written again at each start.",
@@ -116,8 +116,8 @@ def broker_command(home: Path, port: int) -> list[str]:
         return [mosquitto, "-c", str(conf)]
     if importlib.util.find_spec("amqtt") is None:
         raise UserError(
-            "no broker: install mosquitto, or pip install 'pitlink[embedded]', or name one as "
-            "broker in the floor file"
+            "mosquitto was not found: install it, or run pip install 'pitlink[embedded]', or write"
+            " the address of a broker into the floor file (`broker`)"
         )
     return [sys.executable, "-P", "-m", "meters.embedded.amqtt_broker", LOOPBACK, str(port)]
 
@@ -125,7 +125,7 @@ def broker_command(home: Path, port: int) -> list[str]:
 def embedded_address(url: str) -> BrokerAddress:
     """Return the address of a broker that `broker_command` has started.
 
-    amqtt cannot read how a client of MQTT 5 connects, and does not answer.
+    The address says if the broker supports MQTT 5: amqtt never answers a client of MQTT 5.
     """
     return replace(parse_broker_url(url), mqtt5=shutil.which("mosquitto") is not None)
 
@@ -146,8 +146,8 @@ async def broker_answers(port: int) -> bool:
 def choose_port(home: Path) -> socket.socket:
     """Choose a free port: first the port of the last start, then 1883, then any other.
 
-    While the returned UDP socket with this number is open, no other service chooses it; otherwise,
-    of two services that start at the same time, one could use the broker of the other.
+    While the returned UDP socket with the port's number is open, no other service chooses this
+    port. Otherwise, two services that start at the same time could use one broker.
     """
     wishes = [_USUAL_PORT]
     with contextlib.suppress(OSError, ValueError):

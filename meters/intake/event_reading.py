@@ -1,4 +1,4 @@
-"""A table's event from its bytes: decoding, and the check of its texts."""
+"""Reading of a table's event: its bytes are decoded, and its texts checked."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ class _LastWagers:
 class EventReader:
     """Decoder of events. It keeps the last valid wagers of each table.
 
-    Players often repeat their wagers: this saves two fifths of the service's time for wagers.
+    Players often repeat their wagers: so it saves two fifths of the service's time for wagers.
     """
 
     def __init__(self) -> None:
@@ -52,9 +52,9 @@ class EventReader:
     def event_in(
         self, known: CatalogTable, payload: bytes
     ) -> tuple[MoneyEvent | Hello | EventRefusal, int | None, AddedWagers | None]:
-        """Return the event in a payload or its refusal, its number, and what repeated wagers add.
+        """Return the event in a payload, or its refusal; its number; and what repeated wagers add.
 
-        Wagers are repeated if they have the positions of the table's last ones, at the same terms.
+        Wagers are repeated if their positions and terms are those of the table's last valid wagers.
         """
         last = self._last.get(known.table.id)
         if last is not None and last.known is known and last.text in payload:
@@ -76,7 +76,7 @@ def _repeated(last: _LastWagers, payload: bytes) -> Wagers | None:
     except UNREADABLE:
         return None
     # The last positions name no field twice. So only the rest of the event is checked, with a
-    # number in place of the positions. If it names `positions` twice, one of the two remains.
+    # number in place of the positions. If the event has `positions` twice, one remains there.
     rest = payload.replace(last.text, b"0", 1)
     if bytes(event.positions) != last.text or has_name_twice(rest) or unseen_problem(event.round):
         return None
@@ -108,13 +108,12 @@ def _unfit(error: msgspec.ValidationError) -> EventRefusal:
 
 
 def check_texts(event: MoneyEvent) -> None:
-    """Refuse an event with an unprintable or blank text, or a patron whom slips cannot print.
+    """Refuse an event with a blank or unprintable text, or a patron whom slips cannot print.
 
-    The round id is checked only in wagers, because every other event must have the id of a round
-    with wagers.
+    The round id is checked only in wagers: every later event must have the id of such a round.
     """
     if isinstance(event, Wagers) or (isinstance(event, Result) and not event.entered_before):
-        # Nearly all wagers and results have only printable ASCII, which this finds fast.
+        # Nearly all wagers and results have only printable ASCII, which is found fast.
         texts = [one.patron for one in event.positions if one.patron is not None]
         texts.append(event.round)
         whole = "".join(texts)

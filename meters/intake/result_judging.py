@@ -1,4 +1,4 @@
-"""Validation and settlement of a result: its work for the Lua script, its reply, its claims."""
+"""Validation and settlement of a result: the work for the Lua script, the reply, the claims."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _AMOUNT: Final = '"amount":'
 
 @dataclass(frozen=True, slots=True)
 class OpenedClaim:
-    """A claim that a result opens. `due` is the place of its amount in the amounts due, from 0."""
+    """A claim that a result opens. `due` is the index of its amount in the amounts due."""
 
     record: ClaimRecord
     due: int
@@ -44,10 +44,10 @@ class OpenedClaim:
 def judge_result(
     known: CatalogTable, event: Result, opened: OpenRound
 ) -> tuple[ResultWork, ReplyParts, tuple[OpenedClaim, ...]]:
-    """Settle a round. Return the work for the Lua script, which computes percentages of meters.
+    """Settle a round, except the percentages of meters, which the script computes.
 
     Raises:
-        EventRefusal: positions, cards or patrons of the result are impossible, or differ from the
+        EventRefusal: positions, cards or patrons of the result are impossible, or contradict the
             wagers.
     """
     rules = known.rules
@@ -78,7 +78,7 @@ def judge_result(
 
 
 def check_declared(known: CatalogTable, event: Result) -> None:
-    """Refuse a hand that was declared to win nothing, if the floor file requires all hands."""
+    """If the floor file requires all hands, refuse a hand that was declared to win nothing."""
     if not known.facility.require_all_hands:
         return
     for index, dealt in enumerate(event.positions):
@@ -116,8 +116,8 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
                 else None,
                 folded=dealt.folded,
                 wagers=kept_wagers(bet.wagers if bet else {}),
-                # A result does not have cards that the dealer has collected. So if a result has the
-                # cards of a folded hand, the dealer has not collected them (reading T8).
+                # A result does not have the cards of folded hands that the dealer has collected. So
+                # if it has the cards of a folded hand, they were not collected (reading T8).
                 kept=bool(dealt.folded and dealt.cards),
                 no_win=dealt.declared,
             )
@@ -146,7 +146,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
 class ResultWriter:
     """Writer of a settled round for the Lua script `apply_events`.
 
-    Only the script knows the amount of a percentage of a meter, and fills it into the reply's gaps.
+    The script computes the amount of a percentage of a meter, and fills it into the reply's gaps.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class ResultWriter:
 
     @cached_property
     def _records(self) -> Records:
-        """Made only if needed: most results open no claim."""
+        """Made only if a win waits: most results open no claim."""
         known, settled = self._known, self._settled
         return Records(
             self._event,
@@ -203,7 +203,7 @@ class ResultWriter:
         self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
 
     def _open(self, record: ClaimRecord, due: Due, number: int) -> str:
-        """Add a win's claim to the reply. Return the text of the claim up to the amount."""
+        """Add a win's claim to the reply. Return the claim's text up to the amount."""
         opened = ClaimOpened(
             claim=record.claim, position=record.position, item=record.item, amount=due.line.paid
         )
@@ -214,10 +214,10 @@ class ResultWriter:
         return text[: text.index(_AMOUNT) + len(_AMOUNT)]
 
     def _owe(self, envy: Line) -> str:
-        """Return the claim under which an Envy Bonus is owed; empty if the bonus is not owed.
+        """Return the claim under which an Envy Bonus is owed; empty if the table pays the bonus.
 
-        It is owed under the claim of a win of the hand that waits for a floorperson. Without one,
-        the table pays a bonus below `validate_from` in the floor file, which is only recorded.
+        If a win of the same hand waits for a floorperson, the bonus is owed under its claim.
+        Otherwise, the table pays a bonus below `validate_from` in the floor file.
         """
         claim = self._records.claim_under(envy)
         if claim is None:
@@ -258,7 +258,7 @@ class ResultWriter:
     def _waits(self, due: Due) -> bool:
         """Return whether a floorperson must validate a win (649a.11(c)(5), (7), (8), (9)).
 
-        Wins at odds below `validate_from` of the floor file are exempt.
+        Fixed payouts below `validate_from` in the floor file are exempt.
         """
         line = due.line
         if due.take is not None:
@@ -272,7 +272,8 @@ class ResultWriter:
 def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
     """Return a function that returns the id of the meter that pays an item of a table.
 
-    As a method of the writer, whose records keep it, it would make a cycle of objects each round.
+    If it were a method of the writer, which has the records, these would refer to each other in a
+    cycle: one more for the garbage collector in each round.
     """
 
     def meter_id(item: str) -> str:
@@ -282,9 +283,9 @@ def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
 
 
 def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """Return a text with the number `due` in place of the value 0 of a field.
+    """Return a text with the number `due` in place of a field's value 0.
 
-    The field's name with its quotes appears only once, because no string in the record has quotes.
+    No string of the text has quotes, so the field's name in quotes appears only once.
     """
     head, tail = text.split(f"{field}0", 1)
     return [head + field, due, tail]

@@ -1,4 +1,4 @@
-"""What the service needs from the floor file to validate a table's events."""
+"""The data of the floor file with which the service validates a table's events."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -14,9 +14,9 @@ from meters.wire.topics import TableAddress
 
 @dataclass(frozen=True, slots=True)
 class WagerTerms:
-    """A wager that a table offers, with data of the meter to which it contributes.
+    """A wager that a table offers, with data of one meter to which the wager contributes.
 
-    `contribution_max_micros` limits the contribution of one event; 0 is no limit (duty D3).
+    `contribution_max_micros` limits what one event adds to the meter (duty D3); 0 is no limit.
     """
 
     meter: str
@@ -31,8 +31,8 @@ class WagerTerms:
 class CatalogTable:
     """A table of the floor, with the data for the validation of its events.
 
-    `meters` and `terms` are by kind of meter, `offers` by wager. `rules` are only about the wagers
-    that feed a meter.
+    The keys of `meters` and `terms` are kinds of meter; those of `offers` are wagers. `rules` have
+    only the wagers that feed a meter.
     """
 
     address: TableAddress
@@ -52,7 +52,7 @@ class CatalogTable:
         return cls(address, table, meters, terms, offers, rules, floor.facility)
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
-        """Return the table with the meters of its open round: the floor file can have changed."""
+        """Return the table with the meters of an open round, even if the floor file changed."""
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self
         then = {meter.kind: meter for meter in link.meter if meter.meter_id in fed}

@@ -1,4 +1,4 @@
-"""Validation of wagers and of their corrections, and the draws of a round."""
+"""Validation of the wagers of a round, and of corrections of wagers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,8 +21,8 @@ from meters.wire.messages import (
 class OpenRound(msgspec.Struct, frozen=True):
     """A round with accepted wagers and without a result.
 
-    `wagers` is the last event that changed them, and `basis` its sequence number. `fed` are the ids
-    of the meters to which they contributed. `known` are the cards that correction requests named,
+    `wagers` is the last event that changed the wagers, and `basis` the number of this event. `fed`
+    are the ids of the meters that the wagers raise. `known` are the cards in correction requests,
     as `known_text` writes them.
     """
 
@@ -36,7 +36,7 @@ class OpenRound(msgspec.Struct, frozen=True):
 class AddedWagers(msgspec.Struct, frozen=True):
     """What an event's wagers add to the meters; `text` is for the Lua script.
 
-    `wagered_cents` is not the sum of the contributions: a wager can contribute to several meters.
+    A wager can contribute to several meters, but counts once in `wagered_cents`.
     """
 
     contributions: tuple[Contribution, ...]
@@ -47,11 +47,11 @@ class AddedWagers(msgspec.Struct, frozen=True):
 
 
 def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> AddedWagers:
-    """Return the contribution of wagers to each meter in micros: cents times basis points.
+    """Return what wagers add to each meter.
 
     Raises:
         EventRefusal: a position or a wager is unknown, a position appears twice, a wager has the
-            wrong amount (reading T22), or the contribution is above the largest one (duty D3).
+            wrong amount (reading T22), or a contribution is too large (duty D3).
     """
     seen: set[int] = set()
     counts: dict[str, int] = {}
@@ -92,7 +92,7 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
 
 
 def check_position(known: CatalogTable, position: int, seen: set[int], index: int) -> None:
-    """Refuse a position that the table does not have, or that is in `seen`; add it there."""
+    """Add a position to `seen`. Refuse one that is in `seen`, or that the table does not have."""
     field = f"positions[{index}].position"
     if position > known.table.positions:
         raise EventRefusal(
@@ -132,9 +132,9 @@ def judge_correction(
     """Return the reply to a valid correction of a wager, its work, and what the wager adds.
 
     Raises:
-        EventRefusal: cards of the round are known; the wager has no value chip, or the draw can
-            decide it; the round has it already, or does not have it; the table does not offer it;
-            or `positions` are not the round's wagers after the correction.
+        EventRefusal: cards of the round are known; the wager has no value chip, or the draw decides
+            it; a wager to add is there, or a wager to take back is not; the table does not offer
+            the wager; or `positions` are not the round's wagers after the correction.
     """
     if opened.known:
         raise EventRefusal(
@@ -181,7 +181,7 @@ def _check_corrected(event: WagerCorrection, before: Mapping[int, WageredPositio
     due = corrected_wagers(before, event)
     own = after.get(event.position)
     if own is not None and event.position not in before and event.position in due:
-        # A position without a wager so far can name its patron now.
+        # A position without a wager before the correction can have a patron now.
         due[event.position] = msgspec.structs.replace(due[event.position], patron=own.patron)
     for position in sorted(after.keys() | due.keys()):
         if after.get(position) != due.get(position):

@@ -1,6 +1,6 @@
-"""Connecting to the broker over MQTT 5, or over 3.1.1 if it supports no more.
+"""Connecting to the broker over MQTT 5, or over MQTT 3.1.1 if the broker supports no more.
 
-The embedded broker, amqtt, supports only 3.1.1.
+The embedded broker amqtt supports only 3.1.1.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class _Outgoing(NamedTuple):
 class Mqtt311Connection:
     """`BrokerConnection` over MQTT 3.1.1, with the MQTT client of the agents.
 
-    Replies and posts are sent by two tasks, so that a reply waits for no acknowledgement.
+    Two tasks send replies and posts, so that no reply waits for the acknowledgement of a post.
     """
 
     mqtt: Final = "3.1.1"
@@ -71,8 +71,7 @@ class Mqtt311Connection:
             identifier=identifier,
             keepalive=keepalive_s,
             timeout=ANSWER_WITHIN_S,
-            # Replies are small and tables wait for them, so they must not wait for
-            # acknowledgements.
+            # Tables wait for replies, so small packets must not wait for acknowledgements.
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
         self._replies: asyncio.Queue[_Outgoing] = asyncio.Queue()
@@ -172,7 +171,7 @@ async def floor_broker(
 ) -> AsyncIterator[Callable[[], BrokerAddress]]:
     """Yield a function that returns the broker's address.
 
-    If the floor file asks for the embedded broker, start it first.
+    If the floor file asks for the embedded broker, start this broker first.
 
     Raises:
         UserError: the broker cannot be started, or the credentials of `identity` cannot be read.
@@ -195,10 +194,10 @@ async def connect_broker(
     *,
     keepalive_s: int = KEEPALIVE_S,
 ) -> AsyncIterator[BrokerConnection]:
-    """Connect to a broker: over MQTT 3.1.1 only if it answers that it does not support MQTT 5.
+    """Connect to a broker, over MQTT 3.1.1 only if the broker does not support MQTT 5.
 
-    `identifier` is the client's name at the broker, if its credential does not determine the name.
-    By default, each message waits in the lane of its topic in the `queue`.
+    `identifier` is the client's name at the broker, unless the credentials determine the name. By
+    default, each message goes into the lane of its topic in the `queue`.
 
     Raises:
         BrokerError: the broker cannot be reached, refuses the connection, or does not answer.

@@ -1,8 +1,8 @@
-"""Connection to the MQTT broker, as the service uses it. It hides the version of the protocol.
+"""The service's connection to the MQTT broker, for both versions of the protocol.
 
-MQTT only transports the messages; the table's outbox and the service's reply guarantee that no
-event is lost. If a message is lost with a connection, the table sends its event again, or the next
-heartbeat replaces the message.
+MQTT only transports messages; the table's outbox and the service's reply guarantee that no event
+is lost. If a connection loses a message, the table sends its event again, or the next heartbeat
+replaces the message.
 """
 
 import asyncio
@@ -16,24 +16,24 @@ import msgspec
 from meters.wire.messages import EVENT_BYTES_MAX
 
 KEEPALIVE_S: Final = 15
-"""Seconds without a packet from the client after which the broker asks if it is still there."""
+"""If the client sends nothing for this time, the broker checks that the client is still there."""
 ANSWER_WITHIN_S: Final = 10.0
-"""Longest wait, in seconds, for the broker's answer to a subscription or a publication."""
+"""Longest wait for the broker's answer to a subscription or a publication."""
 UNSENT_BYTES_MAX: Final = 67_108_864
-"""Unsent bytes above which the broker counts as lost: sending never waits, and must not fill the
+"""If more bytes are unsent, the connection is given up: sending never waits, and must not fill the
 memory."""
 GOODBYE_WITHIN_S: Final = 1.0
-"""Longest wait, in seconds, for the last bytes to be sent at the end of a connection."""
+"""Longest wait at the end of a connection until the last bytes are sent."""
 WAITING_MAX: Final = 8
-"""Waiting messages of one topic. A table in play has one, and sometimes also a hello."""
+"""Most waiting messages of one topic. A table has one, and sometimes also a hello."""
 HELD_OFF_S: Final = 0.2
-"""Seconds for which a full lane drops each further message of a flood."""
+"""Time for which a full lane drops all further messages."""
 BYTES_MAX: Final = 67_108_864
-"""Largest number of waiting bytes of all topics together."""
+"""Most waiting bytes of all topics together."""
 
 
 class BrokerError(Exception):
-    """The broker cannot be reached, has refused something, or the connection is lost."""
+    """The broker cannot be reached or refuses something, or the connection is lost."""
 
 
 class TooLongError(BrokerError):
@@ -45,7 +45,7 @@ class UnsupportedVersionError(BrokerError):
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
-    """Message from the broker. The reply to an event returns its `correlation`, if any."""
+    """Message from the broker. The reply to an event returns its `correlation`."""
 
     topic: str
     payload: bytes
@@ -54,16 +54,16 @@ class Message(msgspec.Struct, frozen=True, gc=False):
 
 
 Receive = Callable[[Message], object]
-"""Function that receives each message as it arrives, such as `MessageQueue.put`."""
+"""Function that receives each message at its arrival, such as `MessageQueue.put`."""
 
 
 class MessageQueue:
     """Messages from the broker that wait to be processed, in lanes that are served in turn.
 
-    A lane is a queue, by default of one topic. A table sends one event at a time, so a flood of one
+    A lane is a queue, by default of one topic. A table sends one event at a time, so a flood on one
     topic delays only its own lane. Messages that do not fit are dropped: the table repeats them.
 
-    One task at a time waits for a batch. `waited_s` is the wait of the last batch's oldest message.
+    Only one task may wait for a batch. `waited_s` is the wait of the last batch's oldest message.
     """
 
     def __init__(self) -> None:
@@ -99,12 +99,12 @@ class MessageQueue:
         return True
 
     def end(self, error: BrokerError) -> None:
-        """Let the task that waits for a batch, and every later one, fail with this error."""
+        """Let every present and later wait for a batch fail with this error."""
         self._ended = self._ended or error
         self._changed.set()
 
     async def batch(self, size_max: int) -> list[Message]:
-        """Wait for a message. Return it, with one waiting message from each other lane."""
+        """Wait for a message. Return the first message of each of up to `size_max` lanes."""
         while not self._lanes and self._ended is None:
             self._changed.clear()
             await self._changed.wait()
@@ -113,7 +113,6 @@ class MessageQueue:
         return self.turn(size_max)
 
     def turn(self, size_max: int) -> list[Message]:
-        """Return the first message of each lane, from up to `size_max` lanes."""
         lanes, turn, first_s = self._lanes, [], math.inf
         for name in list(lanes)[:size_max]:
             lane = lanes.pop(name)
@@ -130,7 +129,8 @@ class MessageQueue:
 class BrokerConnection(Protocol):
     """Connection that receives messages in batches and sends without waiting.
 
-    Every method that waits raises a `BrokerError` if the broker refuses, or the connection is lost.
+    If the broker refuses, or the connection is lost, every method that waits raises a
+    `BrokerError`.
     """
 
     @property
@@ -142,7 +142,7 @@ class BrokerConnection(Protocol):
         ...
 
     async def batch(self, size_max: int) -> list[Message]:
-        """Wait for a message. Return it, with one waiting message from each other lane."""
+        """Wait for a message. Return the first message of each of up to `size_max` lanes."""
         ...
 
     def post(
@@ -150,14 +150,14 @@ class BrokerConnection(Protocol):
     ) -> None:
         """Publish JSON with QoS 1, without waiting.
 
-        After `expires_s` seconds, the broker deletes the message; MQTT 3.1.1 cannot do this.
+        After `expires_s` seconds, the broker deletes the message, except over MQTT 3.1.1.
         """
         ...
 
     def reply(self, topic: str, payload: bytes, correlation: bytes | None = None) -> None:
-        """Publish the reply to an event with QoS 0, without waiting.
+        """Publish the reply to an event, without waiting.
 
-        A table repeats its event until it has the reply, so acknowledgements would only take time.
+        QoS 0 suffices: a table repeats its event until it has the reply.
         """
         ...
 
@@ -173,10 +173,10 @@ class BrokerConnection(Protocol):
 
 
 async def prove_size(broker: BrokerConnection, topic: str) -> None:
-    """Prove, or raise a `TooLongError`, that a broker accepts an event that is as long as allowed.
+    """Prove that a broker accepts the longest event, or raise a `TooLongError`.
 
-    The broker checks the length before it checks who publishes. A broker of MQTT 3.1.1 does not
-    tell that it has dropped a message. Nobody must subscribe to `topic`.
+    The broker checks the length before it checks who publishes. A broker of MQTT 3.1.1 drops
+    it without an error. Nobody must subscribe to `topic`.
     """
     try:
         await broker.publish(topic, b"{}".ljust(EVENT_BYTES_MAX))
@@ -186,4 +186,4 @@ async def prove_size(broker: BrokerConnection, topic: str) -> None:
             " message_size_limit and max_packet_size to those of deploy/mosquitto.conf"
         ) from None
     except BrokerError:
-        """The broker does not let this client publish there, but accepts the length."""
+        """The broker accepts the length, but does not let this client publish on this topic."""

@@ -34,17 +34,17 @@ from meters.wire.broker_client import (
 log = structlog.get_logger()
 
 JSON: Final = "application/json"
-"""Content type of what is posted. The replies, thousands a second, have none."""
+"""Content type of posts. Replies, thousands a second, have none."""
 CORRELATION_BYTES_MAX: Final = 64
-"""The longest correlation data that a reply returns."""
+"""A reply returns no longer correlation data."""
 _PACKET_IDS: Final = 65_535
 _IN_FLIGHT_MAX: Final = 60_000
-"""Largest number of unacknowledged messages. The other packet ids are for subscriptions."""
+"""Most unacknowledged messages. The other packet ids are for subscriptions."""
 _REFUSED_FROM: Final = 128
 _LOOK_EVERY_S: Final = 0.5
 _TEXT_LENGTH_MAX: Final = 200
 _REFUSED_BY_OLD: Final = {b"\x20\x02\x01", b"\x20\x02\x84"}
-"""The CONNACK packets, without flags, by which brokers of MQTT 3.1.1 refuse MQTT 5."""
+"""CONNACK packets, without flags, with which brokers of MQTT 3.1.1 refuse MQTT 5."""
 _QOS_1: Final = mqtt5.QoS.AT_LEAST_ONCE
 
 _WORDS: Final = {
@@ -56,7 +56,7 @@ _WORDS: Final = {
         "it does not support shared subscriptions"
     ),
 }
-"""Meanings of reason codes whose names in the specification do not say enough."""
+"""Texts for reason codes whose names in the specification do not say enough."""
 
 
 _Codes = Sequence[IntEnum]
@@ -64,7 +64,7 @@ _Answer = TypeVar("_Answer")
 
 
 class _Publication(NamedTuple):
-    """Message with QoS 1; `done` is for a task that waits for the acknowledgement."""
+    """Message with QoS 1. A task can wait in `done` for the acknowledgement."""
 
     topic: str
     payload: bytes
@@ -74,9 +74,9 @@ class _Publication(NamedTuple):
 
 
 class Mqtt5Connection:
-    """`BrokerConnection` over MQTT 5; it is lost if nothing arrives for `SILENT_S` seconds.
+    """`BrokerConnection` over MQTT 5; if nothing arrives for `SILENT_S` seconds, it is lost.
 
-    `receive` gets each message, and `queue` has those that wait.
+    `receive` gets each message; `queue` has the messages that wait.
     """
 
     mqtt: Final = "5"
@@ -128,7 +128,7 @@ class Mqtt5Connection:
         return self
 
     async def __aexit__(self, *raised: object) -> None:
-        """Disconnect. Bytes that the broker does not take soon are lost."""
+        """Disconnect. Bytes that the broker does not accept within a second are lost."""
         try:
             await self._stream.close(mqtt5.DisconnectPacket().write(), GOODBYE_WITHIN_S)
         finally:
@@ -139,8 +139,8 @@ class Mqtt5Connection:
         limit_s = FIRST_ANSWER_WITHIN_S
         try:
             async with asyncio.timeout(FIRST_ANSWER_WITHIN_S):
-                # Both event loops send small packets immediately (TCP_NODELAY). Tables wait for
-                # replies, so replies must not wait for acknowledgements.
+                # Both event loops send small packets immediately (TCP_NODELAY), so replies, for
+                # which tables wait, do not wait for acknowledgements.
                 transport, _ = await loop.create_connection(
                     lambda: self._stream, address.host, address.port
                 )
@@ -177,14 +177,14 @@ class Mqtt5Connection:
             self._identifier,
             username=address.username,
             password=None if address.password is None else address.password.encode(),
-            # The session ends with the connection: tables repeat what was lost with it.
+            # The session ends with the connection: tables repeat events that were lost.
             clean_start=True,
             keep_alive=self._keepalive_s,
             max_packet_size=PACKET_BYTES_MAX,
         ).write()
 
     def _accept(self, answer: mqtt5.ConnAckPacket) -> None:
-        """Use the limits in the broker's answer, or raise a `BrokerError` if it is a refusal."""
+        """Use the limits in the broker's answer. If it is a refusal, raise a `BrokerError`."""
         code = answer.reason_code
         if code == mqtt5.ConnAckReasonCode.UNSUPPORTED_PROTOCOL_VERSION:
             raise UnsupportedVersionError("the broker does not support MQTT 5")
@@ -259,7 +259,6 @@ class Mqtt5Connection:
                 return self._packet_id
 
     def _publish(self, publication: _Publication) -> None:
-        """Send a message with QoS 1, or hold it until the broker has acknowledged older ones."""
         if self._ended is not None:
             self._drop(publication, self._ended)
         elif self._held or len(self._in_flight) >= self._in_flight_max:
@@ -287,7 +286,7 @@ class Mqtt5Connection:
             _fail(publication.done, error)
 
     def _write(self, topic: str, packet: bytes) -> BrokerError | None:
-        """Send a packet with a message. If that is impossible, log and return the reason."""
+        """Send a packet with a message; if this is impossible, log and return the reason."""
         error = self._ended
         if len(packet) > self._packet_bytes_max:
             error = TooLongError(f"the broker accepts no packet of {len(packet):,} bytes")
@@ -308,14 +307,14 @@ class Mqtt5Connection:
             log.warning("not published", topic=topic, reason=str(error), kept_back=more)
 
     def _hear(self, packet: mqtt5.Packet) -> None:
-        """Process a packet, or raise a `PacketError` if the broker must not send it, or not now."""
+        """Process a packet; raise a `PacketError` if the broker must not send this packet now."""
         if isinstance(packet, mqtt5.PublishPacket):
             self._take(packet)
         elif isinstance(packet, mqtt5.PubAckPacket):
             self._acknowledge(packet)
         elif isinstance(packet, mqtt5.SubAckPacket | mqtt5.UnsubAckPacket):
             answer = self._answers.pop(packet.packet_id, None)
-            # Nobody waits for the answer to a request that was canceled.
+            # If the request was canceled, nobody waits for the answer.
             if answer is not None and not answer.done():
                 answer.set_result(packet.reason_codes)
         elif isinstance(packet, mqtt5.ConnAckPacket) and not self._accepted.done():
@@ -327,7 +326,7 @@ class Mqtt5Connection:
             raise _unexpected(packet)
 
     def _take(self, packet: mqtt5.PublishPacket) -> None:
-        """Acknowledge a message, and hand it on. Tables repeat an event until they have a reply."""
+        """Acknowledge a message before it is processed: tables repeat events without a reply."""
         packet_id = packet.packet_id
         if not self._accepted.done() or packet.qos == mqtt5.QoS.EXACTLY_ONCE:
             raise _unexpected(packet)
@@ -344,7 +343,7 @@ class Mqtt5Connection:
     ) -> bytes | None:
         """Return the correlation data for the reply to an event; log ignored properties.
 
-        Replies go only to the topic of the contract: no table makes the service publish elsewhere.
+        Replies go only to the table's own topic, so no table makes the service publish elsewhere.
         """
         table = topics.parse_table_out(topic)
         if table is None:
@@ -357,7 +356,7 @@ class Mqtt5Connection:
         return correlation
 
     def _log_ignored(self, name: str, address: topics.TableAddress) -> None:
-        # There is no limit for each table, because strangers can invent any number of names.
+        # The limit is not for each table, because strangers can invent any number of names.
         if (more := self._ignored.due(name)) is not None:
             logger = log.bind(link=address.link, table=address.table)
             logger.warning("property ignored", property=name, kept_back=more)
@@ -381,7 +380,7 @@ class Mqtt5Connection:
         now_s = self._loop.time()
         self._looking = self._loop.call_later(_LOOK_EVERY_S, self._look, now_s)
         if now_s - looked_s > 2 * _LOOK_EVERY_S:
-            # This process itself was delayed. Data can have arrived that it has not read yet.
+            # This process was delayed. There can be data that it has not read yet.
             return
         silent_s = now_s - self._stream.received_s
         idle_s = now_s - self._stream.written_s
@@ -435,14 +434,13 @@ async def _in_time(answer: asyncio.Future[_Answer]) -> _Answer:
 
 
 def _fail(waiting: asyncio.Future[_Answer], error: BrokerError) -> None:
-    """Let a future fail. It is no error if nobody waits for it."""
+    """Let a future fail. If nobody waits for it, asyncio must not log the error."""
     if not waiting.done():
         waiting.set_exception(error)
         waiting.exception()
 
 
 def _is_refusal_by_old(error: BrokerError) -> bool:
-    """Check if a broker of MQTT 3.1.1 has refused MQTT 5."""
     return isinstance(error, PacketError) and error.head[:2] + error.head[3:] in _REFUSED_BY_OLD
 
 
@@ -459,5 +457,5 @@ def _words(code: IntEnum, said: str | None = None) -> str:
 
 
 def _public(pattern: str) -> str:
-    """Return a subscription's topic without the name of its group, which is a secret."""
+    """Return the topic of a subscription without the name of its group, which is secret."""
     return pattern.split("/", 2)[2] if pattern.startswith("$share/") else pattern

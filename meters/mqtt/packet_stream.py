@@ -1,7 +1,7 @@
-"""Bytes of a connection to a broker, decoded to MQTT 5 packets, and packets encoded to bytes.
+"""A connection's bytes, decoded to MQTT 5 packets, and packets encoded to bytes.
 
-The codec is `mqtt5`, which is written in Rust: a piece of data can have a few hundred packets, so
-the time for one packet decides how many events a service can read.
+The codec `mqtt5` is written in Rust: one read can bring a few hundred packets, so the time for one
+packet decides how many events a service can read.
 """
 
 import asyncio
@@ -13,22 +13,22 @@ import mqtt5
 from meters.mqtt.connection import UNSENT_BYTES_MAX, BrokerError
 
 PACKET_BYTES_MAX: Final = 16_777_216
-"""The longest packet that the client accepts, far above the longest event, so that the service can
-answer one that is too long."""
+"""Longest packet that the client accepts. It is far above the longest event, so that the service
+can refuse a longer event with a reply."""
 _PIECE_BYTES: Final = 32_768
-"""Bytes read in one turn of the event loop, a few milliseconds of work: a flood must not stop all
-other tasks."""
+"""Bytes read in one turn of the event loop. They are a few milliseconds of work, so a flood does
+not stop all other tasks."""
 _LENGTH_BYTES_MAX: Final = 4
 _PUBACK: Final = 0x40
 _TOO_LARGE_CODE: Final = mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE.value
 TOO_LARGE: Final = "packet too large"
-"""Text of the acknowledgement with which a broker refuses a message as too long."""
+"""Text of an acknowledgement with which the broker refuses a message that is too long."""
 
 
 class PacketError(BrokerError):
-    """The broker sent something that is not allowed.
+    """The broker sent bytes that are not allowed.
 
-    `code` is the reason in MQTT, `head` the first bytes of the packet that cannot be decoded.
+    `code` is the reason in MQTT; `head` has the first bytes of a packet that cannot be decoded.
     """
 
     def __init__(self, text: str, code: mqtt5.DisconnectReasonCode, head: bytes = b"") -> None:
@@ -41,8 +41,8 @@ class PacketStream(asyncio.BufferedProtocol):
     """Packets over a TCP or TLS connection.
 
     Written packets are sent together at the end of the event loop's turn. `hear` processes a
-    packet, or raises a `PacketError` to end the connection; `end` is called once, when it has
-    ended. `received_s` and `written_s` are the times of the last data, by the event loop's clock.
+    packet; if it raises a `PacketError`, the connection ends. `end` is called once, at the end of
+    the connection. `received_s` and `written_s` are times of the event loop's clock.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class PacketStream(asyncio.BufferedProtocol):
         self.received_s = self.written_s = self._loop.time()
 
     def use(self, transport: asyncio.Transport) -> None:
-        """Use the TLS layer above the first transport from now on."""
+        """Write from now on to this transport: the TLS layer above the previous one."""
         self._transports.append(transport)
 
     @property
@@ -100,9 +100,9 @@ class PacketStream(asyncio.BufferedProtocol):
             self.abort(BrokerError("the connection was closed"))
 
     def abort(self, error: BrokerError) -> None:
-        """End the connection now, because of this error. Unsent bytes are lost."""
+        """End the connection because of this error. Unsent bytes are lost."""
         if not self._ended and isinstance(error, PacketError):
-            # A broker that reads this can write the reason to its log.
+            # The broker can write this reason to its log.
             self._unsent.append(mqtt5.DisconnectPacket(reason_code=error.code).write())
             self._flush()
             self._stop()
@@ -147,12 +147,12 @@ class PacketStream(asyncio.BufferedProtocol):
         except BrokerError as error:
             self.abort(error)
         if was_full and not self._ended:
-            # There is probably more data. Otherwise the event loop could read it in the same turn.
+            # More data has probably come. The pause lets other tasks run before it is read.
             self._transports[-1].pause_reading()
             self._loop.call_soon(self._read_on)
 
     def _decode(self, filled: int) -> int:
-        """Process every complete packet; return the number of processed bytes."""
+        """Process all complete packets; return the number of their bytes."""
         view, begin = self._view[:filled], 0
         while begin < filled and not self._ended:
             try:
@@ -170,7 +170,7 @@ class PacketStream(asyncio.BufferedProtocol):
         return begin
 
     def _keep(self, filled: int, begin: int) -> None:
-        """Keep the start of a packet, and make room for the whole packet."""
+        """Keep the beginning of an incomplete packet, and make room for the whole packet."""
         left = filled - begin
         self._filled = left
         room = len(self._view)
@@ -206,10 +206,10 @@ class PacketStream(asyncio.BufferedProtocol):
 
 
 def _too_large(start: memoryview, error: ValueError) -> tuple[mqtt5.PubAckPacket, int]:
-    """Return an acknowledgement that the codec does not know, and its length, or raise the error.
+    """Return the acknowledgement of a message that is too long, and its size; or raise the error.
 
-    mosquitto refuses a message above its message_size_limit with a code that MQTT has only for
-    DISCONNECT.
+    mosquitto refuses a message above its message_size_limit with a code that MQTT allows only in
+    DISCONNECT, and that the codec does not know.
     """
     if len(start) < 5 or start[0] != _PUBACK or start[4] != _TOO_LARGE_CODE:
         raise _malformed(start, error) from None
@@ -230,7 +230,7 @@ def _malformed(packet: memoryview, error: BaseException) -> PacketError:
 
 
 def _packet_bytes(start: memoryview) -> int:
-    """Return the length of the packet that starts with these bytes."""
+    """Return the length of the packet that begins with these bytes."""
     length = 0
     for place in range(_LENGTH_BYTES_MAX):
         byte = start[1 + place]

@@ -14,14 +14,15 @@ _AGAIN_S: Final = 1.0
 
 
 class EventSubscriptions:
-    """Subscriptions to the events of the links that operate now, and of no other links.
+    """Subscriptions to the events of the links that operate now.
 
-    The broker sends each event to only one of the services that share them. One that does not
-    operate a link leaves its events to the others. While every link operates, there is one
-    subscription for all, also for tables that are not on the floor: these get a refusal.
+    The broker sends each event to only one of the services that share subscriptions. A service that
+    does not operate a link leaves the link's events to the other services. While every link
+    operates, one subscription is for all topics, so tables that are not on the floor get a refusal.
 
-    The name of the group that shares events is secret, and in no log: a foreign client in the group
-    would cause lost events, as mosquitto drops an event that its receiver may not read.
+    The services share their subscriptions in a group. Its name is secret, and in no log: a foreign
+    client in the group would get events, and mosquitto drops an event whose receiver may not read
+    it.
 
     `operable` returns the links that operate now. Without `shared`, one service works alone.
     """
@@ -70,7 +71,7 @@ class EventSubscriptions:
             await self._changed.wait()
 
     async def leave(self) -> None:
-        """Unsubscribe permanently; every event that the broker has sent has then arrived."""
+        """End all subscriptions for good, and wait until no more events come from them."""
         self._leaving = True
         self._settled.clear()
         self.refresh()
@@ -78,8 +79,8 @@ class EventSubscriptions:
 
     async def _settle(self, connection: BrokerConnection, held: set[str], share: str) -> None:
         wanted = self._wanted(share)
-        # In this order, no event is missed between the two calls. An event that is received twice
-        # counts only once.
+        # In this order, no event is missed between the two calls. An event that arrives twice
+        # counts once.
         for pattern in sorted(wanted - held):
             await connection.subscribe(pattern)
             held.add(pattern)

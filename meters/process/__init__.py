@@ -1,1 +1,1 @@
-"""What all of pitlink's programs share: signals, logs, private files, terminal and PDF pages."""
+"""What all programs of pitlink share: signals, logs, private files, terminal and PDF pages."""

@@ -17,7 +17,7 @@ from meters.process.printing import escape_lines
 class PlainConsole(Console):
     """A console that escapes control characters in its text, and does not interpret markup.
 
-    `width` counts if there is no terminal. `soft_wrap` leaves long lines without line breaks.
+    `width` is used if there is no terminal. `soft_wrap` does not break long lines.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class PlainConsole(Console):
             self.width = width
 
     def print_line(self, text: str, style: str | None = None) -> None:
-        """Print a text as one line, with its line breaks escaped."""
+        """Print a text as one line: its line breaks are escaped."""
         self.print(escape_unprintable(text), style=style, soft_wrap=True)
 
     def render(
@@ -45,7 +45,7 @@ class PlainConsole(Console):
 
 _UNIT: Final = "entries"
 _RATE_OVER_S: Final = 300.0
-"""How long the rate is measured: a command can report its progress once in minutes."""
+"""The rate is that of the last five minutes: a command can report progress minutes apart."""
 
 
 class _Count(ProgressColumn):
@@ -58,8 +58,6 @@ class _Count(ProgressColumn):
 
 
 class _TimeLeft(TimeRemainingColumn):
-    """Time until the work is done, if the rate is known."""
-
     def render(self, task: Task) -> Text:
         if task.time_remaining is None or task.finished:
             return Text("")
@@ -85,7 +83,7 @@ def progress_bar() -> Progress:
 
 
 def begin_bar(progress: Progress, what: str, unit: str = _UNIT) -> Callable[[int, int], None]:
-    """Add a progress bar. Return a function that shows in it how much is done, and of how much."""
+    """Add a progress bar. Return the function that sets how much is done, and of how much."""
     task = progress.add_task(what, total=None, unit=unit)
 
     def advance(done: int, of: int) -> None:

@@ -1,4 +1,4 @@
-"""Text for spreadsheets: CSV, with local times, whose cells no spreadsheet reads as formulas."""
+"""Text for spreadsheets: CSV with local times, in which no cell is read as a formula."""
 
 import csv
 import io
@@ -15,10 +15,7 @@ SheetCell = str | int | Decimal
 SheetRow = Mapping[str, SheetCell]
 
 _FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
-"""Characters with which a spreadsheet formula begins.
-
-Unicode has a wide form of some of them, which is converted before the comparison.
-"""
+"""Characters with which a formula begins. Their wide forms in Unicode are converted first."""
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[SheetRow]) -> str:
@@ -30,13 +27,11 @@ def csv_text(columns: Sequence[str], rows: Iterable[SheetRow]) -> str:
 
 
 def _plain(cell: SheetCell) -> SheetCell:
-    r"""Return a cell that no spreadsheet reads as a formula, which a person can type as a name.
+    r"""Change a text that a spreadsheet could read as a formula: a person can type it as a name.
 
-    A number, even a negative one, is not changed, because no person typed it. In a text, control
-    characters are escaped, and an apostrophe is put before a formula, also after blanks or a
-    semicolon: in many countries, semicolons separate cells, and there, Excel respects only the
-    quotes of the first cell.
-
+    Control characters are escaped, and an apostrophe is put before a formula, also after blanks or
+    a semicolon: in many countries, semicolons separate cells, and Excel there respects only the
+    quotes of the first cell. Numbers do not come from people, and remain.
     >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
     (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
     """
@@ -49,8 +44,8 @@ def _plain(cell: SheetCell) -> SheetCell:
 def _begins_formula(text: str) -> bool:
     """Check whether a spreadsheet could read the text as a formula.
 
-    It can drop leading spaces, invisible characters, combining marks and quotes. The first other
-    character decides, in its normal form, without the combining marks that follow it.
+    Before a formula, a spreadsheet can drop spaces, invisible characters, combining marks and
+    quotes. So the first other character decides, in its normal form.
     """
     shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
     first = next((char for char in shown if char != '"'), "")
@@ -64,7 +59,7 @@ def time_columns(name: str) -> tuple[str, str, str]:
 def time_cells(at: str, zone: ZoneInfo) -> tuple[str, str, str]:
     """Return a time by the facility's clock, the clock's UTC offset, and the time in UTC.
 
-    All are empty if there is no time.
+    If there is no time, all three are empty.
 
     >>> time_cells("2026-03-08T10:00:00.000Z", ZoneInfo("America/New_York"))
     ('2026-03-08 06:00:00', 'UTC-04:00', '2026-03-08 10:00:00')

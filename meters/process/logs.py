@@ -54,11 +54,11 @@ _FIRST: Final = ("timestamp", "level", "event")
 
 
 def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel.INFO) -> None:
-    """Write all log messages of this process to a file, with the warnings of Python libraries.
+    """Write the log of this process to a file, with the warnings of Python libraries.
 
-    If writing fails, the process continues. Without `form`, a terminal gets text and any other file
-    JSON. Messages of libraries are logged only from level warning up, because one library writes
-    two lines for each message.
+    If writing fails, the process continues. Without `form`, a terminal gets text, and any other
+    file gets JSON. Libraries log from level warning up, because one of them logs two lines for each
+    message.
     """
     terminal = file.isatty()
     if form is None:
@@ -89,7 +89,7 @@ def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel
 
 
 def log_to_stderr(form: LogForm | None, level: LogLevel) -> None:
-    """Log to standard error as `log_to` does. Also log a defect that ends the process."""
+    """Log to standard error as `log_to` does; also log a defect that ends the process."""
     log_to(sys.stderr, form, level)
     sys.excepthook = _log_failure
 
@@ -102,8 +102,7 @@ def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
             _in_order,
             structlog.processors.JSONRenderer(),
         ]
-    # Texts are printed in quotes and escaped, so no message can send control characters to a
-    # terminal.
+    # Texts are printed in quotes and escaped, so no text can control the terminal.
     plain = structlog.dev.plain_traceback
     return [
         structlog.processors.format_exc_info,
@@ -115,7 +114,7 @@ def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
 
 
 def _escaped_traceback(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Escape a traceback: its message can contain stored text with control characters."""
+    """Escape a traceback, which can contain stored text with control characters."""
     traceback = fields.get("exception")
     return fields if traceback is None else {**fields, "exception": escape_lines(traceback)}
 
@@ -167,8 +166,8 @@ class _Logged:
 class ThrottledLog:
     """Limit on repeated warnings: in each minute, only the first few of each kind are logged.
 
-    So a table that sends thousands of events a second cannot fill the disk. The metrics count all
-    events. The clock must be monotonic.
+    So a table that sends thousands of events a second cannot fill the disk. The metrics count every
+    event. The clock must be monotonic.
     """
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
@@ -176,7 +175,7 @@ class ThrottledLog:
         self._logged: dict[Hashable, _Logged] = {}
 
     def due(self, kind: Hashable) -> int | None:
-        """Return how many warnings were left out before this one; None if it is left out too."""
+        """Return how many warnings were left out before this one; None if this one is left out."""
         now_s = self._clock_s()
         logged = self._logged.get(kind)
         if logged is None or now_s - logged.since_s >= _EVERY_S:

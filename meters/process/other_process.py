@@ -20,22 +20,22 @@ _NICE: Final = 10
 
 
 async def in_other_process(work: Callable[[*_Given], _T], *given: *_Given) -> _T:
-    """Return what `work` returns for the values, called in another process.
+    """Call `work` with the values in another process, and return its result.
 
-    The process ends with the call, also if the call is canceled. It has a low priority, and is the
-    first that the kernel ends if memory is short.
+    When the call ends or is canceled, the process ends. The process has a low priority. If memory
+    is short, the kernel ends it before other processes.
 
     Raises:
-        BrokenProcessPool: somebody ended the process, or the memory was short.
+        BrokenProcessPool: somebody ended the process, or memory was short.
     """
     context = multiprocessing.get_context("spawn")
-    # Not an event: its `set` waits for the process, and for ever for one that was killed.
+    # A pipe, because the `set` of an event waits for the process, even if it was killed.
     told, ended = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(1, context, _begin, (told,))
     try:
         return await asyncio.get_running_loop().run_in_executor(pool, work, *given)
     finally:
-        ended.close()  # a service that stops does not wait for the work
+        ended.close()  # this ends the process, even if the work is not done
         told.close()
         pool.shutdown(wait=False, cancel_futures=True)
 

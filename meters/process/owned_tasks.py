@@ -1,4 +1,4 @@
-"""Tasks that outlast what started them, such as a read that no page waits for any more."""
+"""Tasks that outlast the work that started them, such as a read whose page was left."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -15,9 +15,9 @@ _T = TypeVar("_T")
 
 
 class OwnedTasks:
-    """The owner of such tasks: at its end it cancels them, and waits until they have ended.
+    """The owner of such tasks. At its end, it cancels them and waits until they have ended.
 
-    A failure is logged, whether or not somebody waits for the task.
+    If a task fails, the failure is logged, even if nobody waits for the task.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Texts, tables and pages of PDF files, made with the library ReportLab.
 
-ReportLab has no type annotations, so its elements have the type `object` here. Each page is filled
-from top to bottom and has a footer.
+ReportLab has no type annotations, so its elements have the type `object` here. Each page has a
+footer.
 """
 
 import functools
@@ -41,7 +41,7 @@ LEADING: Final = 1.28
 
 _FONTS: Final = Path(__file__).with_name("fonts")
 _CJK: Final = ("DroidSansFallbackFull", "NanumGothicCoding")
-"""Fonts for Chinese and Japanese, and for Korean."""
+"""The first font is for Chinese and Japanese, the second for Korean."""
 
 _RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
 
@@ -59,10 +59,10 @@ def paragraph(
     align: Align = "left",
     before: float = 0.0,
 ) -> object:
-    """Return text on as many lines as it needs. A word that is wider than a line is split.
+    """Return text on as many lines as needed. A word that is wider than a line is split.
 
-    Runs of blanks and line ends become one blank. Sizes are in points, and ``gray`` is 0 for black
-    to 1 for white.
+    Blanks and line ends that follow each other become one blank. Sizes are in points; ``gray`` goes
+    from 0 (black) to 1 (white).
     """
     parts = parts_of(words, bold=bold)
     base = parts[0][0] if parts else face_of("", bold=bold)
@@ -74,9 +74,9 @@ def paragraph(
 
 
 def fitted(words: str, size: float, width: float, *, bold: bool = False) -> object:
-    """Return a number on one line, aligned right, in a smaller font if it is too wide."""
+    """Return a number on one line, aligned right. If it is too wide, its font is smaller."""
     needed = width_of(words, size, bold=bold)
-    # With the exact size, rounding could split the line. So the font is slightly smaller.
+    # With the exact size, rounding could split the line, so the size is slightly smaller.
     size = size if needed <= width else 0.999 * size * width / needed
     return paragraph(words, size, bold=bold, align="right")
 
@@ -90,9 +90,9 @@ def table(
     titles: int = 0,
     rules: Sequence[tuple[object, ...]] = (),
 ) -> object:
-    """Return a table on as many pages as its rows need; lengths are in points.
+    """Return a table on as many pages as needed. Lengths are in points.
 
-    The widths of the columns include the gaps between them. ``clear`` is the space above and below
+    The width of a column includes the gap to the next one. ``clear`` is the space above and below
     each row. The first ``titles`` rows are repeated on each page. ``rules`` are additional commands
     of ReportLab's table style.
     """
@@ -113,10 +113,10 @@ def table(
 
 
 def code_lines(text: str, size: float, width: float) -> Iterator[object]:
-    """Yield the lines of a file in a font of fixed width, each as an element.
+    """Yield the lines of a file, each as an element, in a font of fixed width.
 
-    A line that is too long continues in the next one, after four blanks. Characters that cannot be
-    printed are escaped. Sizes are in points.
+    A line that is too long continues on the next one, after four blanks. Unprintable characters are
+    escaped. Sizes are in points.
     """
     face = _face(text, "Courier", "DejaVuSansMono")
     style = _style(face, size, INK, "left", 0.0)
@@ -125,7 +125,7 @@ def code_lines(text: str, size: float, width: float) -> Iterator[object]:
         shown = _in_face(escape_unprintable(line.expandtabs(4)), face)
         rest = range(columns, len(shown), columns - 4)
         for part in (shown[:columns], *(f"    {shown[at : at + columns - 4]}" for at in rest)):
-            # ReportLab drops lines of blanks, and these too are as they are in the file.
+            # ReportLab would drop a blank line.
             yield Preformatted(part, style) if part.strip() else Spacer(0, size * LEADING)
 
 
@@ -134,7 +134,7 @@ def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> obj
 
 
 def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: float) -> object:
-    """Return labeled lines, two in a row, `gap` points from each other and rows `apart`."""
+    """Return labeled lines, two in a row: `gap` points between two lines, `apart` between rows."""
     texts = [paragraph(each, 8, gray=HUSH) for each in words]
     rows = [(left, "", right) for left, right in zip(texts[::2], texts[1::2], strict=True)]
     signed = (width - gap) / 2
@@ -149,10 +149,10 @@ def width_of(words: str, size: float, *, bold: bool = False) -> float:
 
 
 def parts_of(words: str, *, bold: bool) -> list[tuple[str, str]]:
-    r"""Divide a text into parts, each with the font that has its characters.
+    r"""Divide a text into parts, each with a font that has its characters.
 
-    A character that no font has, or whose script would be printed wrongly, is written as an escape
-    such as ``\u0e2a``, so nothing is left out, and two names never look alike.
+    If no font has a character, or its script would be printed wrongly, the character becomes an
+    escape such as ``\u0e2a``. So nothing is left out, and two names never look alike.
     """
     words = unicodedata.normalize("NFC", words)
     base = face_of(words, bold=bold)
@@ -171,7 +171,6 @@ def parts_of(words: str, *, bold: bool) -> list[tuple[str, str]]:
 
 
 def face_of(words: str, *, bold: bool) -> str:
-    """Return Helvetica, or DejaVu Sans if Helvetica lacks a character."""
     if bold:
         return _face(words, "Helvetica-Bold", "DejaVuSans-Bold")
     return _face(words, "Helvetica", "DejaVuSans")
@@ -198,7 +197,7 @@ def _escaped(char: str) -> str:
 
 
 def _has(face: str, char: str) -> bool:
-    """Return True if a font has a character, and prints it as its script is written."""
+    """Check that a font has a character and prints it as its script is written."""
     if unicodedata.bidirectional(char) in _RIGHT_TO_LEFT or unicodedata.combining(char):
         return False
     return ord(char) in _loaded(face).face.charToGlyph
@@ -206,7 +205,7 @@ def _has(face: str, char: str) -> bool:
 
 @functools.cache
 def _loaded(face: str) -> TTFont:  # type: ignore[no-any-unimported]
-    """Load a font from its file: one of this package, or of the library matplotlib."""
+    """Load a font from a file of this package or of the library matplotlib."""
     folder = _FONTS if face in _CJK else _matplotlib_fonts()
     font = TTFont(face, str(folder / f"{face}.ttf"))
     pdfmetrics.registerFont(font)
@@ -214,7 +213,7 @@ def _loaded(face: str) -> TTFont:  # type: ignore[no-any-unimported]
 
 
 def _matplotlib_fonts() -> Path:
-    """Find the fonts without an import, because matplotlib is slow to import."""
+    """Find the fonts without an import of matplotlib, which is slow."""
     found = find_spec("matplotlib")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("matplotlib is not installed", name="matplotlib")
@@ -242,9 +241,9 @@ class PageLayout:
     """The layout of all pages of a PDF file. Lengths are in points.
 
     Attributes:
-        margin: at the left and right of the footer. A footer that is too long shrinks.
+        margin: space at the left and right of the footer. A footer that is too long shrinks.
         foot_y: the height of the footer above the lower edge of the page.
-        frames: the boxes that are filled one after another: left, lower edge, width, height.
+        frames: the areas that are filled one after another: left, lower edge, width, height.
         mark: large pale text across the page, behind its contents; empty for none.
         numbered: true if the footer has the page number and the number of pages.
     """
@@ -266,9 +265,9 @@ class PageLayout:
 
 
 def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
-    """Return a PDF file with the contents on as many pages as they need.
+    """Return a PDF file with the contents on as many pages as needed.
 
-    It contains no date and no random values, so equal contents make identical files.
+    The file has no date and no random values, so equal contents make identical files.
     """
     file = io.BytesIO()
     document = BaseDocTemplate(

@@ -1,7 +1,7 @@
 """The functions with which commands print. No printed text can control the terminal.
 
-Stored text can be older than the checks that refuse control characters, or come from altered data
-in Redis. So all printed text is escaped here or in `console.py`, and commands print nowhere else.
+Stored text can be older than the checks that refuse control characters, or altered in Redis. So
+all text is escaped here or in `console.py`, and commands print nowhere else.
 """
 
 import sys
@@ -35,5 +35,5 @@ def print_json(text: bytes) -> None:
 def print_defect(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Print a traceback; the arguments are those of `sys.excepthook`."""
+    """Print a traceback. The arguments are those of `sys.excepthook`."""
     print_error("".join(traceback.format_exception(kind, error, trace)).rstrip())

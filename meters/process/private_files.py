@@ -1,7 +1,7 @@
 """Files that only their owner can read, even if the umask allows more, and files that root writes.
 
-Whatever owns a directory can replace what is in it. So root reads and writes nothing through a path
-that another account owns, but only in directories that it has opened.
+The owner of a directory can replace everything in it. So root opens each directory of a path, and
+then reads and writes only in the open directories.
 """
 
 import contextlib
@@ -21,12 +21,13 @@ _OPEN_DIRECTORY: Final = 0o755
 _OPEN_FILE: Final = 0o644
 _OTHERS: Final = 0o077
 _LED: Final = (
-    "a symbolic link of another account, or a file, is on this path: give the path where it leads"
+    "this path has a symbolic link of another system user, or a file in place of a directory: give"
+    " the path to which the link leads"
 )
 
 
 def make_private_directory(path: Path) -> None:
-    """Make a private directory and its missing parents. Existing ones are not changed."""
+    """Make a private directory and its missing parents. Existing directories are not changed."""
     if path.is_dir():
         return
     make_private_directory(path.parent)
@@ -34,7 +35,7 @@ def make_private_directory(path: Path) -> None:
 
 
 def make_private_file(path: Path) -> None:
-    """Make an empty file if it does not exist; remove other users' rights from an existing one."""
+    """Make an empty file; if it exists, only take away other users' rights to it."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, _FILE))
     if path.stat().st_mode & _OTHERS:
         # Only the owner of a file can change its mode.
@@ -69,7 +70,7 @@ def replace_private_file(path: Path, parts: Iterable[bytes], *, syncs: bool = Fa
 def make_directory(path: Path) -> None:
     """Make a directory that only its owner can use. An existing directory is not changed.
 
-    Another account that put a link in its place is refused.
+    If another system user put a link in its place, raise `UserError`.
     """
     try:
         with opened_directory(path, make=True):
@@ -81,9 +82,9 @@ def make_directory(path: Path) -> None:
 def write_private(path: Path, content: str | bytes) -> None:
     """Write a file that only its owner can read. On failure, leave the previous file unchanged.
 
-    A file that root writes gets the owner of its directory. If root owned the access list,
-    mosquitto could not read it after a SIGHUP; it would continue without the list, and everybody
-    would have all rights.
+    If root writes a file, the file gets the owner of its directory. If root owned the access list,
+    mosquitto could not read it after a SIGHUP: mosquitto would continue without the list, and all
+    clients would have all rights.
 
     Raises:
         UserError: the file cannot be written.
@@ -99,10 +100,10 @@ def write_private(path: Path, content: str | bytes) -> None:
 
 
 def replace_file(path: Path, data: bytes, owner: tuple[int, int] | None = None) -> None:
-    """Write a file in one step, so that an interruption leaves the old or the new one.
+    """Write a file in one step: if it is interrupted, the old or the new file is there.
 
-    A new file can be read by everybody: it has no secrets. The mode is that of the file before, and
-    so is the owner (user id, group id), unless another one is given.
+    A new file can be read by everybody, so it must have no secrets. An existing file keeps its
+    mode, and its owner unless `owner` (user id, group id) is given.
 
     Raises:
         UserError: the file cannot be written.
@@ -149,8 +150,8 @@ def _replace(home: int, name: str, data: bytes, mode: int, owner: tuple[int, int
 def read_bytes(path: Path) -> bytes | None:
     """Return the contents of a file; None if the file does not exist.
 
-    In a directory of another account, root reads only plain files: this account could lead it to a
-    file of root, or stop it with a pipe.
+    In a directory of another system user, root reads only regular files with one name: this user
+    could put a link to a file of root there, or a pipe that stops root.
     """
     try:
         with (
@@ -166,11 +167,11 @@ def read_bytes(path: Path) -> bytes | None:
 
 @contextlib.contextmanager
 def opened_directory(path: Path, *, make: bool = False) -> Iterator[tuple[int, bool]]:
-    """Open a directory. Yield it, and True if root works in a directory of another account.
+    """Open a directory. Yield it, and True if root works in a directory of another system user.
 
-    Below the first directory of another account, root follows no link (OSError): this account could
-    lead it to a directory of root. With ``make``, missing directories are made, for their owner
-    alone.
+    Below the first directory of another system user, root follows no link (OSError), because this
+    user could make it lead to a directory of root. With ``make``, missing directories are made, for
+    their owner alone.
     """
     is_root = os.geteuid() == 0
     opened, foreign = os.open("/", os.O_PATH | os.O_DIRECTORY), False

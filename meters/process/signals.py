@@ -1,7 +1,7 @@
-"""Signals of a command. SIGTERM ends every command, even if its parent process blocked it.
+"""Signals of a command. SIGTERM ends every command, even if its parent process blocked SIGTERM.
 
-The program that starts a command decides which signals it blocks or ignores at first: a script, for
-example, makes a command in the background ignore SIGINT.
+A command begins with the signals blocked and ignored that its parent has chosen: a script makes a
+command in the background ignore SIGINT, for example.
 """
 
 import multiprocessing
@@ -17,9 +17,9 @@ _HEARD: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
 def hear_signals() -> None:
     """Restore the default handling of signals. Every command calls this first.
 
-    After this call, SIGTERM ends a command immediately, unless it has its own handler. If SIGINT
-    was ignored, it stays ignored: a person who starts a command in the background does not want
-    Ctrl-C to end it.
+    Then SIGTERM ends a command immediately, unless the command handles SIGTERM. If SIGINT was
+    ignored, it stays ignored: who starts a command in the background does not want Ctrl-C to end
+    it.
     """
     for number in (signal.SIGTERM, signal.SIGCHLD):
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -28,7 +28,7 @@ def hear_signals() -> None:
 
 
 def begin_worker_process() -> None:
-    """Leave Ctrl-C to the parent, and end with it; called first in each process of a pool."""
+    """Ignore Ctrl-C, and end with the parent. Each process of a pool calls this first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -42,7 +42,7 @@ def _end_with_parent() -> None:
 def on_stop(
     stop: Callable[[], object], numbers: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
 ) -> None:
-    """Let the running event loop finish its work and stop when a signal arrives."""
+    """Call `stop` in the running event loop when one of the signals arrives."""
     import asyncio  # noqa: PLC0415  (a command without an event loop starts faster)
 
     loop = asyncio.get_running_loop()

@@ -16,23 +16,22 @@ from paho.mqtt.client import time_func
 Answer = TypeVar("Answer")
 
 FIRST_ANSWER_WITHIN_S: Final = 1.2
-"""Longest wait for the broker's first answer, before the client makes a new connection.
+"""Longest wait for the TCP connection, and then for the broker's first byte (of TLS or MQTT).
 
-It applies to the TCP connection, and then to the broker's first byte (of TLS or MQTT). If the
-broker behind a proxy is down, the proxy can accept a connection and never send a byte.
+If the broker behind a proxy is down, the proxy can accept a connection and send no byte.
 """
 CONNECTED_WITHIN_S: Final = 5.0
 """Longest wait for the rest of a TLS handshake, and then for the broker's CONNACK.
 
-If a whole floor connects at the same time, a slow broker works on all handshakes together. Less
-patient clients would all disconnect before any handshake is finished, and begin again.
+If a whole floor connects at once, a slow broker works on all handshakes together. With a shorter
+wait, all clients would disconnect before any handshake is finished, and begin again.
 """
 ASKED_AFTER_S: Final = 1.5
-"""Time without data from the broker after which the client sends a ping."""
+"""If the broker sends nothing for this time, the client sends a ping."""
 SILENT_S: Final = 3.0
-"""Time without data after which the connection counts as lost, even if nobody closed it.
+"""If the broker sends nothing for this time, the connection counts as lost.
 
-By then, a table already accepts no progressive wagers, because it misses the service's heartbeat.
+By then, a table accepts no progressive wagers any more, because the service's heartbeat is missing.
 """
 
 _LOOK_EVERY_S: Final = 0.5
@@ -64,7 +63,7 @@ class _BrokerTlsSocket(ssl.SSLSocket):
                 super().do_handshake(block)
             self.settimeout(first_within_s)
         except BaseException:
-            # No other code has the socket yet, so nobody else can close it.
+            # No other code has the socket yet to close it.
             self.close()
             raise
 
@@ -78,14 +77,14 @@ class _BrokerTlsSocket(ssl.SSLSocket):
 class BrokerClient(aiomqtt.Client):
     """An aiomqtt client that detects a broken connection quickly and then releases its resources.
 
-    Each client is for one connection, and every wait for the broker ends with it. aiomqtt alone
-    would wait until its timeout, even for the CONNACK. A connection on which nothing arrives counts
-    as lost after `SILENT_S` seconds; with aiomqtt alone, this would take twice the keep-alive time.
+    Each client is for one connection. When it ends, every wait for the broker ends; aiomqtt alone
+    would wait until its timeout, even for the CONNACK. If nothing arrives for `SILENT_S` seconds,
+    the connection counts as lost; aiomqtt alone would need twice the keep-alive time.
 
-    A connection can break after a write was requested, but before the event loop does the write.
-    Then the file descriptor is closed, or it already belongs to another connection; this class
-    handles both. It also closes the socket if a connection attempt is canceled before the broker
-    has answered: aiomqtt alone would keep socket and task until the process ends.
+    A connection can break after a write was requested and before the event loop writes. Then the
+    file descriptor is closed, or already belongs to another connection; this class handles both
+    cases. If a connection attempt is canceled before the broker has answered, this class closes the
+    socket; aiomqtt alone would keep socket and task until the process ends.
     """
 
     _thread_connects = False
@@ -110,7 +109,8 @@ class BrokerClient(aiomqtt.Client):
         """Connect to the broker.
 
         Raises:
-            aiomqtt.MqttError: it cannot be reached, refuses the connection, or does not answer.
+            aiomqtt.MqttError: the broker cannot be reached, refuses the connection, or does not
+            answer.
         """
         try:
             await super().__aenter__()
@@ -119,13 +119,13 @@ class BrokerClient(aiomqtt.Client):
             self._let_go()
             raise
         if self._client.socket() is None:
-            # aiomqtt has forgotten the socket, because it mistakes this loss for that of an earlier
+            # aiomqtt has forgotten the socket: it mistakes this loss for the loss of an earlier
             # connection.
             raise aiomqtt.MqttError("the connection broke as soon as it was made")
         return self
 
     async def _wait_for(self, fut: Awaitable[Answer], timeout: float | None) -> Answer:  # noqa: ASYNC109
-        """Wait for an answer; raise `MqttError` if it is late or the connection ends."""
+        """Wait for an answer. If it is late, or the connection ends, raise `MqttError`."""
         limit_s = self.timeout if timeout is None else timeout
         if fut is self._connected:
             limit_s = min(limit_s, self._connack_within_s)
@@ -148,30 +148,29 @@ class BrokerClient(aiomqtt.Client):
     def _on_disconnect(self, *args: Any) -> None:  # noqa: ANN401  (the library's own)
         super()._on_disconnect(*args)
         if not self._disconnected.done():
-            # aiomqtt does not report a loss that occurs before the broker has answered.
+            # aiomqtt does not report a loss before the broker has answered.
             self._disconnected.set_exception(aiomqtt.MqttError("the connection broke"))
         if not self._disconnected.cancelled():
-            # asyncio logs each exception that no code reads. This exception is no error if nobody
-            # waits for it, so it is read here.
+            # asyncio logs each exception that nobody reads. Perhaps nobody waits for this one.
             self._disconnected.exception()
 
     def _on_subscribe(self, *args: Any) -> None:  # noqa: ANN401  (the library's own)
-        # The broker also answers a subscription for which nobody waits any more, for example at the
-        # end of a program. aiomqtt would log such an answer as an error, with a traceback.
+        # The broker can answer a subscription for which nobody waits any more, for example at the
+        # end of a program. aiomqtt would log this answer as an error, with a traceback.
         if args[2] in self._pending_subscribes:
             super()._on_subscribe(*args)
 
     async def _misc_loop(self) -> None:
-        """Run paho's periodic duties and check that data arrives, while the connection lasts."""
+        """While the connection lasts, run paho's periodic duties and check that data arrives."""
         paho = self._client
         while paho.loop_misc() == _DONE:
             looked_s = self._loop.time()
             await asyncio.sleep(_LOOK_EVERY_S)
             if self._loop.time() - looked_s > 2 * _LOOK_EVERY_S or not self._connected.done():
-                # This process itself was delayed. Data can have arrived that it has not read yet.
+                # This process was delayed. There can be data that it has not read yet.
                 continue
-            # paho has no public functions to get the time of the last byte, to send a ping, or to
-            # end a connection.
+            # paho has no public functions for the time of the last byte, a ping, or the end of a
+            # connection.
             silent_s = time_func() - paho._last_bytes_received  # noqa: SLF001
             if silent_s >= SILENT_S:
                 paho._loop_rc_handle(_SILENT)  # noqa: SLF001
@@ -179,7 +178,7 @@ class BrokerClient(aiomqtt.Client):
                 paho._send_pingreq()  # noqa: SLF001
 
     def _client_connect(self) -> None:
-        # paho connects in a thread. If the wait for the thread is canceled, the thread continues.
+        # paho connects in a thread, which continues if the wait for it is canceled.
         self._thread_connects = True
         try:
             super()._client_connect()
@@ -187,14 +186,13 @@ class BrokerClient(aiomqtt.Client):
             self._loop.call_soon_threadsafe(self._thread_has_connected)
 
     def _thread_has_connected(self) -> None:
-        # The thread has asked the event loop for other calls about its socket. Those calls have run
-        # before this one.
+        # The thread has requested other calls about its socket, which have run before this one.
         self._thread_connects = False
         self._let_go()
 
     def _let_go(self) -> None:
         if self._given_up and not self._thread_connects:
-            # paho has no public way to close a connection that waits for the broker's first answer.
+            # paho has no public way to close a connection before the broker's first answer.
             self._client._sock_close()  # noqa: SLF001
 
     def _on_socket_register_write(
@@ -213,24 +211,24 @@ class BrokerClient(aiomqtt.Client):
                 broken(error)
 
         def watch() -> None:
-            # paho passes None if another of its threads has just closed the socket.
+            # If another thread of paho has just closed the socket, paho passes None.
             if sock is None or sock.fileno() < 0:
                 return
             try:
                 self._loop.add_writer(sock.fileno(), write)
             except (OSError, RuntimeError) as error:
-                # The event loop has detected the loss first, and has already released the socket.
+                # The event loop has detected the loss first, and has released the socket.
                 broken(error)
 
-        # paho may be connecting in its own thread.
+        # paho can be in its own thread here.
         self._loop.call_soon_threadsafe(watch)
 
 
 class ConnectPace:
     """The pauses between attempts to connect to a server, from `first_s` to `cap_s`.
 
-    The pause doubles after each failed attempt, and a connection that lasted only a short time
-    counts as one. It begins at the start of the attempt, whose duration is part of it.
+    A pause begins with the attempt and includes its duration. After each failed attempt, the pause
+    doubles; a connection that lasted only a short time counts as a failed attempt.
     """
 
     def __init__(self, first_s: float = 0.1, cap_s: float = 1.0) -> None:
@@ -251,5 +249,5 @@ class ConnectPace:
 
 
 def jittered(delay_s: float) -> float:
-    """Change a delay at random by up to a quarter, so clients do not retry at the same time."""
+    """Change a delay at random by up to a quarter, so that clients do not retry all at once."""
     return delay_s * _jitter.uniform(0.75, 1.25)

@@ -3,9 +3,9 @@
 A card is sent as two characters, money as an integer in cents. Every decoder is strict: it refuses
 a number in quotes, a boolean instead of a number, and a field that the contract does not have.
 
-The contract has jackpot messages only for wins. A decision on Envy Bonuses is an additional one,
-whose claim name is the claim under which the bonuses are owed, with the ending ``-envy``. For a
-reader that does not know this extension, it is an unknown claim.
+In the contract, jackpot messages are only about wins. pitlink also sends a jackpot message for a
+decision on Envy Bonuses. Its claim is that under which the bonuses are owed, with the ending
+``-envy``, so a reader that does not know this extension sees an unknown claim.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ from bonus.wagers import PaidFrom
 
 ROUND_LENGTH_MAX: Final = 64
 EVENT_BYTES_MAX: Final = 16_384
-"""A larger event is refused without decoding; real ones are far smaller."""
+"""A longer event is refused without decoding. Real events are far shorter."""
 
 HELD: Final = "held"
 """State of a table that must wait for a hand pay, and the code that refuses its events."""
@@ -31,9 +31,9 @@ HELD_MESSAGE: Final = "the table waits for a hand pay: the cards stay until its 
 _ENVY_ENDING: Final = "-envy"
 
 CardName = str
-"""Its form is checked later, by the rules of the game."""
+"""The rules of the game check its form later."""
 KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
-"""Its form is checked here, because no rule of a game checks it."""
+"""No rule of a game checks its form, so the decoder does."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
@@ -41,10 +41,10 @@ RoundId = Annotated[str, msgspec.Meta(min_length=1, max_length=ROUND_LENGTH_MAX)
 Patron = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Instant = str
-"""As pitlink writes it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
+"""Time as pitlink writes it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
 
 TableTime = Annotated[datetime, msgspec.Meta(tz=True)]
-"""As a table sends it: RFC 3339, with the offset from UTC."""
+"""Time as a table sends it: RFC 3339, with the offset from UTC."""
 
 
 class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -67,7 +67,7 @@ class DealtPosition(_Message, frozen=True, kw_only=True):
     """Hand dealt to a position.
 
     Attributes:
-        cards: left out if the hand was folded and its cards were collected, and with `no_win`.
+        cards: left out with `no_win`, and if the player folded and the cards were collected.
         folded: true if the player folded.
         no_win: true if the dealer declared that the hand wins nothing; otherwise left out.
     """
@@ -90,7 +90,7 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
     """Wagers that feed a meter, sent after lock-out and before the first card is dealt.
 
     Attributes:
-        positions: the positions with such a wager.
+        positions: the positions with such wagers.
     """
 
     seq: Seq
@@ -100,7 +100,7 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
 
 
 class UndecodedWagers(_Message, frozen=True, kw_only=True, tag="wagers"):
-    """Wagers whose positions are still JSON, because players often repeat their wagers."""
+    """Wagers whose positions are still JSON: if they repeat the last ones, they stay undecoded."""
 
     seq: Seq
     at: TableTime
@@ -115,11 +115,11 @@ class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
     """Cards that were entered at a table but are not in the result of the round.
 
     Attributes:
-        what: whose cards they are.
+        what: whose cards these are.
         position: the position of a ``hand``.
-        cards: at least one, except with `no_win`.
-        taken_back: true if the dealer took them back before the round was settled or voided.
-        reason: why they were taken back, if somebody entered a reason.
+        cards: at least one card, except with `no_win`.
+        taken_back: true if the dealer took the cards back before the round was settled or voided.
+        reason: why the cards were taken back, if somebody entered a reason.
         no_win: true if the hand had no cards, but was declared to win nothing.
     """
 
@@ -153,8 +153,8 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
         positions: every position that was dealt a hand, with or without a progressive wager.
         dealer: the dealer's cards.
         community: the community cards, if some were dealt.
-        entered_before: the cards that the dealer took back to enter others.
-        confirm: true if a floorperson must confirm a result with such cards first.
+        entered_before: the cards that the dealer took back to enter other cards.
+        confirm: true if a floorperson must confirm such a change of cards first.
     """
 
     seq: Seq
@@ -172,8 +172,8 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     """Voiding of a round that has no result (649a.13). All wagers of the round are returned.
 
     Attributes:
-        entered: the cards that were entered before.
-        confirm: true if a floorperson must confirm the voiding first, because of such cards.
+        entered: the cards that were entered before the voiding.
+        confirm: true if a floorperson must confirm the voiding first, because of these cards.
     """
 
     seq: Seq
@@ -185,7 +185,7 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     confirm: bool = False
 
 
-# The contract has no correction of one wager, and no withdrawal of a request.
+# The contract has no correction of one wager, and no withdrawal of a correction request.
 class WagerCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
     """Correction of one wager after lock-out, which a floorperson must confirm.
 
@@ -193,7 +193,7 @@ class WagerCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
         action: whether the wager is added or taken back.
         wager: the name of the wager.
         positions: all wagers of the round after the correction, so that table and service settle
-            the same ones. If it is empty, the round is over.
+            the same wagers. If this list is empty, the round is over.
     """
 
     seq: Seq
@@ -212,14 +212,14 @@ class WagerCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
 
     @property
     def what(self) -> Literal["add_wager", "take_back_wager"]:
-        """The kind of the correction, as correction requests name it."""
+        """The kind of correction in a correction request."""
         return "add_wager" if self.adds else "take_back_wager"
 
 
 def corrected_wagers(
     before: Mapping[int, WageredPosition], event: WagerCorrection
 ) -> dict[int, WageredPosition]:
-    """Return the wagers after a correction; a position's first wager has no patron here."""
+    """Return the wagers after a correction. A position that had no wagers has no patron here."""
     after = dict(before)
     own = after.pop(event.position, None)
     wagers = dict(own.wagers) if own else {}
@@ -263,7 +263,7 @@ class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
 
 TableEvent = Wagers | WagerCorrection | Result | Void | Withdrawal | Hello
 MoneyEvent = Wagers | WagerCorrection | Result | Void | Withdrawal
-"""Events with a sequence number, which the table repeats until each has a reply."""
+"""Events with a sequence number. The table repeats each until it has a reply."""
 
 
 class DrawMade(_Message, frozen=True, kw_only=True):
@@ -271,7 +271,7 @@ class DrawMade(_Message, frozen=True, kw_only=True):
 
     Attributes:
         magic_card: the Magic Card; null if none was drawn.
-        lucky_position: the Lucky position, or ``dealer``; null if none was drawn.
+        lucky_position: the position for the Lucky Bonus, or ``dealer``; null if none was drawn.
     """
 
     magic_card: CardName | None
@@ -314,13 +314,13 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
     """Reply to an event.
 
     Attributes:
-        seq: that of the event; null if the event could not be read.
+        seq: the number of the event; null if the event could not be read.
         status: whether the event counts.
-        draw: for `wagers`: what was drawn; null for nothing.
+        draw: for `wagers`: what was drawn; null if nothing was drawn.
         lines: for a `result`: the settlement, in paying order.
         claims: for a `result`: the wins that wait for a floorperson. For wagers that are refused
-            with ``held``: those that hold the table.
-        error: for ``refused``.
+            with ``held``: the wins that hold the table.
+        error: for ``refused``: the reason.
         expected: for ``out_of_order``: the `seq` that must come now.
     """
 
@@ -337,8 +337,8 @@ class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hel
     """Reply to a hello.
 
     Attributes:
-        last_seq: the last `seq` that the table used; 0 for none.
-        open_round: the table's open round; null for none.
+        last_seq: the last `seq` that the table used; 0 if it has used none.
+        open_round: the table's open round; null if no round is open.
     """
 
     last_seq: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 2)]
@@ -350,7 +350,7 @@ class LedgerSeal(_Message, frozen=True, kw_only=True):
 
     Attributes:
         entries: the number of the last entry.
-        seal: SHA-256 over all entries up to it.
+        seal: SHA-256 over all entries up to the last entry.
     """
 
     entries: int
@@ -376,7 +376,7 @@ class MeterValue(_Message, frozen=True, kw_only=True):
     """Current value of a meter.
 
     Attributes:
-        version: a number that only rises: ignore a value with a lower one.
+        version: a number that only rises. Ignore a value with a lower version than the last one.
         state: ``pending`` while a win of this meter waits for a floorperson.
     """
 
@@ -393,7 +393,7 @@ class ControllerBeat(_Message, frozen=True, kw_only=True):
 
     Attributes:
         state: ``closed`` if people closed the link.
-        reason: why it is inoperable or closed; empty while it is operable.
+        reason: why the link is inoperable or closed; empty while it is operable.
         beat: a number that rises with each heartbeat.
     """
 
@@ -434,7 +434,7 @@ TABLE_STATUS: Final = msgspec.json.Decoder(TableStatus)
 
 
 class _Sequenced(msgspec.Struct, frozen=True):
-    """What the reply needs of an event whose other fields cannot be read."""
+    """The number of an event whose other fields cannot be read, for the reply."""
 
     seq: Seq
 
@@ -443,7 +443,7 @@ _SEQUENCED: Final = msgspec.json.Decoder(_Sequenced)
 
 
 def seq_of(payload: bytes) -> int | None:
-    """Return the sequence number (`seq`) of an event that cannot be read; None if it has none."""
+    """Return the number (`seq`) of an event that cannot be read; None if the number is missing."""
     if len(payload) > 4 * EVENT_BYTES_MAX:
         return None
     try:
@@ -453,10 +453,10 @@ def seq_of(payload: bytes) -> int | None:
 
 
 def holds_table(paid_from: str | None) -> bool:
-    """Check if the table must wait until a win with this source of payment is paid or rejected.
+    """Check if a win with this source of payment holds the table until the win is final.
 
-    Only a hand pay holds its table: the law requires that the cards remain on the table until the
-    necessary documentation is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+    Only a hand pay does: the law requires that the cards remain on the table until the necessary
+    documentation is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
     """
     return paid_from == PaidFrom.HAND_PAY
 
@@ -466,7 +466,7 @@ def held_by(claims: Iterable[str]) -> str:
 
 
 def envy_message_claim(claim: str) -> str:
-    """Return the claim name of a message about the Envy Bonuses of a claim.
+    """Return the claim name for a message about the Envy Bonuses of a claim.
 
     >>> envy_message_claim("pit.T-1-42-1")
     'pit.T-1-42-1-envy'
@@ -475,7 +475,7 @@ def envy_message_claim(claim: str) -> str:
 
 
 def envy_owed_under(named: str) -> str | None:
-    """Return the claim whose Envy Bonuses a jackpot message is about; None for a win's.
+    """Return the claim whose Envy Bonuses a jackpot message is about; None if it is about a win.
 
     >>> envy_owed_under("pit.T-1-42-1-envy"), envy_owed_under("pit.T-1-42-1")
     ('pit.T-1-42-1', None)
@@ -484,11 +484,10 @@ def envy_owed_under(named: str) -> str | None:
 
 
 def envy_claim_name(result: str, holder: int) -> str:
-    """Return the claim name of the Envy Bonuses for a hand that has no win of its own.
+    """Return the claim name of the Envy Bonuses for a hand whose own win has no claim.
 
-    `result` names the link, the table and the result's sequence number. `holder` is the position of
-    the hand that causes the bonuses.
-
+    `result` names the link, the table and the number of the result. `holder` is the position of the
+    hand.
     >>> envy_claim_name("pit.T-1-42", 3)
     'pit.T-1-42-e3'
     """

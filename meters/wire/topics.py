@@ -30,17 +30,17 @@ def table_in(link: str, table: str) -> str:
 
 
 def table_status(link: str, table: str) -> str:
-    """Return the topic of a table's status, where the broker publishes the agent's last will."""
+    """Return the topic of a table's status, also of the agent's last will."""
     return f"{ROOT}/{link}/table/{table}/status"
 
 
 def meter(link: str, meter_id: str) -> str:
-    """Return the topic of a meter's retained value; ``"+"`` stands for all of the link."""
+    """Return the topic of a meter's retained value, or, for ``"+"``, of all meters of the link."""
     return f"{ROOT}/{link}/meter/{meter_id}"
 
 
 def controller(link: str) -> str:
-    """Return the topic on which the broker retains the last heartbeat of a link's controller."""
+    """Return the topic on which the broker retains the last heartbeat of a link."""
     return f"{ROOT}/{link}/controller"
 
 
@@ -49,18 +49,18 @@ def jackpot(link: str) -> str:
 
 
 def ledger(link: str) -> str:
-    """Return the topic on which the broker retains the seal (digest) of a link's ledger."""
+    """Return the topic on which the broker retains the seal of a link's ledger."""
     return f"{ROOT}/{link}/ledger"
 
 
 OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
-"""The broker retains the seal (digest) of the operators' log here; no link's topic is it."""
+"""The broker retains the seal of the operators' log here. No link can have this topic."""
 
 
 SIZE_PROOF: Final = f"{ROOT}/@size/table/@size/in"
 """A service proves here that the broker accepts a message as long as the longest event.
 
-Nobody subscribes to it. No link's topic can have this name.
+Nobody subscribes to this topic, and no link can have it.
 """
 
 

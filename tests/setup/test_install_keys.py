@@ -136,7 +136,7 @@ def test_root_installs_no_keys_from_where_a_link_of_another_account_leads(
     shutil.rmtree(machine.path("etc/pitlink/keys/tables"))
     os.chown((keys / replaced).parent, 65_534, 65_534)
     done = install(keys, machine, "A-1")
-    assert (done.returncode, "a symbolic link of another account" in done.stderr) == (1, True)
+    assert (done.returncode, "a symbolic link of another system user" in done.stderr) == (1, True)
     assert not machine.path("etc/pitlink/keys/tables").exists()
 
 
