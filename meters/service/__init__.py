@@ -1,1 +1,1 @@
-"""One process of the meter service: its links and their messages, audits and outages."""
+"""One process of the service: its links and their messages, audits and outages."""

@@ -24,16 +24,16 @@ from meters.store.link_store import LinkStore, TermsError
 log = structlog.get_logger()
 
 FOLLOWED_EVERY_S: Final = 5.0
-"""Seconds after which new ledger entries are read between two audits, so that the audit after a
-failure, during which the link does not operate, has few to read."""
+"""Time after which new ledger entries are read between two audits. So the audit after a failure,
+during which the link does not operate, has few entries to read."""
 NOT_AUDITED: Final = "the ledger is being audited"
 
 
 class LedgerAuditing:
     """Repeated audits, which compare a link's ledger with its meters and other data in Redis.
 
-    `problem` is why the link must not operate. `books_differ` says that an audit found it in the
-    link's data; it is false if no audit was possible.
+    `problem` is why the link must not operate. `books_differ` is true if an audit found this
+    problem in the link's data; false if no audit was possible.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class LedgerAuditing:
         """Audit the ledger repeatedly until canceled.
 
         A meter that differs from its ledger is never repaired silently (duty D19). Each audit reads
-        some entries again, and so finds later changes of them.
+        some earlier entries again, to find later changes of these.
         """
         while True:
             self._wanted.clear()
@@ -118,8 +118,7 @@ class LedgerAuditing:
                 except ValueError:
                     return
                 except (RedisError, OSError):
-                    # No report is needed here: the link's check every second stops the link and
-                    # reports the reason.
+                    # The link's check every second stops the link and reports the reason.
                     continue
 
     async def _find(self) -> list[str]:
@@ -128,7 +127,7 @@ class LedgerAuditing:
         self._audit = audit = self._audit or await self._first_audit(seen)
         finding = await audit.run(seen, again=self._pace.audited_again)
         if finding.problems and self._resumed:
-            # The file of the audit checkpoint can be wrong. Only a whole audit can tell.
+            # The file of the audit checkpoint can be wrong. Only a whole audit finds this out.
             self._audit = audit = self._new_audit()
             finding = await audit.run(seen, again=self._pace.audited_again)
         self._resumed = False
@@ -143,7 +142,6 @@ class LedgerAuditing:
         return problems
 
     async def _first_audit(self, seen: Mark) -> LinkAudit:
-        """Continue from the audit checkpoint, if there is one."""
         state = await self._checkpoint_file.read(self._store, seen)
         if state is None:
             return self._new_audit()
@@ -156,13 +154,14 @@ class LedgerAuditing:
 
     @property
     def behind(self) -> int:
-        """The count of ledger entries of this service that are not replayed yet."""
+        """The number of this service's ledger entries that are not replayed yet."""
         return self._store.head.entry - (self._audit.entries if self._audit else 0)
 
     async def _pause(self) -> None:
         """Let other tasks run. While the link operates, wait until no table waits for a reply.
 
-        An audit that is far behind does not wait, but runs for some milliseconds between others.
+        If the audit is far behind, do not wait: the audit and the other tasks each run for some
+        milliseconds in turn.
         """
         behind, pace = self.behind, self._pace
         if self.problem is None and not self._wanted.is_set() and behind < pace.behind_max:
@@ -189,7 +188,7 @@ class LedgerAuditing:
             self._log.warning("audit checkpoint not written", reason=str(error))
 
     async def _seal(self, finding: Finding) -> None:
-        """Store and publish the seal (digest) of a ledger without errors (duty D17)."""
+        """Store and publish the seal of a ledger without errors (duty D17)."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         self._publisher.publish_seal(finding.entries, finding.seal)
         self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)

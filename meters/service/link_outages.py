@@ -1,9 +1,9 @@
 """Outages of a link: reason and start, kept in a file until the ledger has them (duty D17).
 
 While a link is inoperable, its data in Redis is possibly missing or altered, so nothing is written
-there. The outage waits in a file in the data directory, which survives a kill of the service. When
-the link operates again, it is written as one ledger entry. A link that fails and recovers
-repeatedly adds at most one such entry a minute, with the number of failures since the previous one.
+there. A file in the data directory keeps the outage, even if the service is killed. When the link
+operates again, the outage becomes one ledger entry. A link that fails and recovers repeatedly adds
+at most one such entry a minute, with the number of failures since the previous entry.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Outages:
         self._waiting = self._read()
 
     def begin(self, reason: str, *, again: bool) -> None:
-        """Record in the file that the link does not operate; `again` if it did until now."""
+        """Record in the file that the link does not operate; `again` if it operated until now."""
         reason, had = reason[:REASON_LENGTH_MAX], self._waiting
         if had is None:
             self._keep(Outage(secrets.token_hex(8), now_text(), (reason,)))
@@ -50,9 +50,9 @@ class Outages:
             self._keep(msgspec.structs.replace(had, reasons=reasons, times=times))
 
     async def note(self) -> None:
-        """Write the outage to the link's ledger, unless one was written in the last minute.
+        """Write the outage to the link's ledger, unless an outage was written in the last minute.
 
-        Call this only when the link operates again. After a failure, the outage stays in the file.
+        Call this only if the link operates again. If writing fails, the outage stays in the file.
         """
         now_s = asyncio.get_running_loop().time()
         if self._waiting is None or now_s < self._not_before_s:
@@ -67,7 +67,7 @@ class Outages:
         self._try(lambda: replace_private_file(self._path, [msgspec.json.encode(outage)]))
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Run a file operation; a failure is only logged: the outage is also in memory."""
+        """Run a file operation. A failure is only logged, because the outage is also in memory."""
         try:
             act()
         except OSError as error:

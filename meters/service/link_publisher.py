@@ -23,7 +23,7 @@ from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
 
 
 class Post(Protocol):
-    """Publishes a message as `BrokerConnection.post` does; returns False without a broker."""
+    """Publishes a message as `BrokerConnection.post` does; returns False if there is no broker."""
 
     def __call__(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
@@ -31,15 +31,15 @@ class Post(Protocol):
 
 
 _REPEAT_EVERY_BEATS: Final = 10
-"""Heartbeats after which meters are sent again, in case the broker received an old value last."""
+"""Heartbeats after which meters are sent again: the broker can have received an old value last."""
 
 _BEAT_EXPIRES_S: Final = 3
-"""Seconds after which the broker deletes a heartbeat, except one of an inoperable link."""
+"""After this time, the broker deletes a heartbeat, unless it says that the link is inoperable."""
 
 _STOPPED: Final = "the service was stopped"
 
 LATEST_MAX: Final = 25
-"""Latest wins of a meter that one read returns; in one second, a meter has far fewer."""
+"""Latest wins of a meter that one read returns. In one second, a meter has far fewer wins."""
 
 COALESCE_S: Final = 0.1
 """Shortest time between two publications of a meter. The last value is always published."""
@@ -48,8 +48,8 @@ COALESCE_S: Final = 0.1
 class LinkPublisher:
     """Publisher of one link's messages, at the broker and on the display pages of this service.
 
-    While one of the `others` operates the link, this service publishes only failures that concern
-    all services. With a `broker_problem` it serves no table, so its pages show the link as
+    While another service (`others`) operates the link, this one publishes only failures of all
+    services. With a `broker_problem`, this service serves no table, so its pages show the link as
     inoperable.
     """
 
@@ -77,7 +77,7 @@ class LinkPublisher:
         self._meters = {meter.meter_id: meter for meter in link.meter}
 
     def publish_meters(self, state: LinkState, since: int) -> float | None:
-        """Publish each meter of an operable link if its value differs from that on its topic.
+        """Publish each meter of an operable link, if the meter's topic has another value.
 
         `since` is the number of values that were heard before `state` was read. Return the seconds
         after which the state must be read again; None if every meter is published.
@@ -103,7 +103,7 @@ class LinkPublisher:
     def publish_inoperable(self, *, of_all: bool = False) -> None:
         """Publish the meters, in their newest versions, as inoperable (duty D14).
 
-        `of_all` means that the problem exists for every service of the link.
+        `of_all` is true if the problem exists for every service of the link.
         """
         for last in list(self._last.values()):
             value = self._show_meter(
@@ -131,7 +131,7 @@ class LinkPublisher:
     def _publish_meter(
         self, value: MeterValue, since: int, *, urgent: bool = False
     ) -> float | None:
-        """Publish a meter, or return the seconds to wait; None if it need not be published."""
+        """Publish a meter, or return the seconds to wait; None if nothing must be published."""
         if self._ended:
             return None
         wait_s = self.turns.wait_s(value, since, urgent=urgent)
@@ -147,14 +147,13 @@ class LinkPublisher:
     def publish_heartbeat(
         self, problem: str | None, closed: str | None, *, of_all: bool = False
     ) -> None:
-        """Publish the controller's heartbeat: operable, inoperable or closed (duty D13).
+        """Publish the link's heartbeat: operable, inoperable or closed (duty D13).
 
-        Readers treat a missing heartbeat as a failure. A service with a `problem` that is not
-        `of_all` publishes none while another service operates the link, but shows its failure on
-        its own displays (duty D14). `closed` is the reason for which a person closed the link.
+        If the heartbeat is missing, its readers assume a failure. While another service operates
+        the link, a service with a `problem` of its own (not `of_all`) publishes no heartbeat; only
+        its own displays show the failure (duty D14). `closed` is why a person closed the link.
         """
-        # The time makes this number increase even after a restart, or if another worker sends the
-        # next heartbeat.
+        # The time makes this number rise even after a restart, or from one service to the next.
         self._beat = max(self._beat + 1, int(time.time()))
         beat = ControllerBeat(
             state="inoperable" if problem else "operable" if closed is None else "closed",
@@ -179,17 +178,17 @@ class LinkPublisher:
                     self._post_meter(announced)
 
     def fall_silent(self) -> None:
-        """Stop the heartbeats and listen, if another service possibly operates the link.
+        """If another service can be operating the link, stop the heartbeats and listen.
 
-        Earlier heartbeats do not count, or two services that stop would each expect the other to
-        continue.
+        Earlier heartbeats do not count: if two services stopped at once, each would expect the
+        other to continue.
         """
         if self.others.may_operate:
             self._silent = True
             self.others.listen_again()
 
     def publish_end(self) -> None:
-        """Publish, as the last message, that the link is inoperable, unless another operates it."""
+        """Unless another service operates the link, publish last that the link is inoperable."""
         if not self.others.may_operate:
             self._silent = False
             self.publish_heartbeat(_STOPPED, None)
@@ -197,12 +196,12 @@ class LinkPublisher:
         self._silent = self._ended = True
 
     def publish_seal(self, entries: int, seal: str) -> None:
-        """Publish the seal of the ledger, so other programs can store it (duty D17)."""
+        """Publish the seal of the ledger, so that other programs can store the seal (duty D17)."""
         message = LedgerSeal(entries=entries, seal=seal, at=now_text())
         self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
 
     async def show_waiting(self) -> None:
-        """Show, but do not celebrate, the wins that wait when the link begins to operate (D8)."""
+        """When the link begins to operate, show waiting wins without celebrating them (duty D8)."""
         for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
             hit = current_jackpot(fields) if fields else None
             if hit is not None and hit.event == "hit":
@@ -210,7 +209,7 @@ class LinkPublisher:
                 self._displays.put_jackpot(self._link, hit, hand, news=False)
 
     def _hand_of(self, record: ClaimRecord) -> WinningHand:
-        """Return the cards that form the hand, and the percentage of the meter."""
+        """Return the winning cards, and the percentage of the meter."""
         tables = (table for table in self._store.link.table if table.id == record.table)
         cards = winning_cards(
             [table.chapter for table in tables],
@@ -250,7 +249,7 @@ class LinkPublisher:
     def publish_jackpot(
         self, record: ClaimRecord, jackpot: Jackpot, *, reopened: bool = False
     ) -> None:
-        """Publish a win or decision (duty D8); displays show it only if the meter pays the win."""
+        """Publish a win or decision (duty D8). Displays show only percentages of a meter."""
         if record.percent is not None and jackpot.claim == record.claim:
             show = self._displays.put_reopened if reopened else self._displays.put_jackpot
             show(self._link, jackpot, self._hand_of(record))

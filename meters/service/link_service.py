@@ -33,22 +33,22 @@ from meters.wire.messages import seq_of
 log = structlog.get_logger()
 
 OLD_AFTER_S: Final = 0.5
-"""Time after which an answer of Redis is too old to be published as the current state."""
+"""If Redis answers later than this, its answer is too old to be published as current."""
 _STEP_WITHIN_S: Final = 4.0
 _HELD_UP_S: Final = 0.5
 SERVERS_EVERY_S: Final = 15.0
 SERVICE: Final = "service"
-"""Name of the service in ledger entries and in entries of the operators' log."""
+"""Name of the service in ledger entries and in the operators' log."""
 
 _PASSING: Final = frozenset({NOT_AUDITED, UNDER_WAY})
 """Problems that end by themselves, so no alert calls a technician."""
 _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
-"""Failures of Redis or, as a ValueError or KeyError, damage in its data."""
+"""Failures of Redis. A ValueError or KeyError means that its data is damaged."""
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
-    """Cancel a task repeatedly until it is done: the Redis client can lose a cancellation."""
+    """Cancel a task until it is done, repeatedly: the Redis client can lose a cancellation."""
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=_HELD_UP_S)
@@ -113,14 +113,14 @@ class LinkService:
     def begin_with_broker(self) -> None:
         """Show that this service has a broker, and publish the meters.
 
-        Listen first: while another service can operate the link, this one must publish no failure.
+        First listen: while another service can operate the link, this one must publish no failure.
         """
         self.publisher.others.listen_first()
         self.set_broker_problem(None)
         self.meters_changed()
 
     def set_broker_problem(self, problem: str | None) -> None:
-        """Show on the pages of this service that it has no broker, or that it has one again."""
+        """Show on this service's pages that it has no broker; None: that it has one again."""
         if problem != self.publisher.broker_problem:
             self.publisher.broker_problem = problem
             self.publish_heartbeat()
@@ -134,7 +134,8 @@ class LinkService:
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Apply a batch of this link's events and return the replies.
 
-        There are none if the link is or becomes inoperable: the tables then repeat their events.
+        If the link is or becomes inoperable, there are no replies, and the tables repeat the
+        events.
         """
         if self.problem:
             self._log.debug("events left unanswered", events=len(arrivals), reason=self.problem)
@@ -153,8 +154,8 @@ class LinkService:
         except Exception:
             if len(arrivals) > 1:
                 return await self._apply_singly(arrivals)
-            # A defect in pitlink's code that one event causes must not stop the other tables. The
-            # service sends no reply to this event.
+            # A defect in pitlink that one event causes must not stop the other tables. This event
+            # gets no reply.
             self._log.exception(
                 "event not taken", table=arrivals[0].known.table.id, seq=seq_of(arrivals[0].payload)
             )
@@ -191,7 +192,8 @@ class LinkService:
     async def keep_mark(self) -> None:
         """Note the last ledger entry in the ledger mark, a file outside Redis (duty D10).
 
-        This comes before the entry is confirmed to anybody, so that its loss in Redis is detected.
+        The mark is written before anybody is told that the entry exists. So if Redis loses the
+        entry, the loss is detected.
 
         Raises:
             MarkError: the mark cannot be written.
@@ -204,15 +206,15 @@ class LinkService:
 
     def _set_mark(self, head: LedgerHead) -> None:
         if not head.in_ledger:
-            # If the mark named an entry that never existed, each later check would report that
-            # entry as lost.
+            # If the mark named an entry that never existed, each later check would call it lost.
             raise MarkError(f"entry {head.entry}, which Redis names, does not end the ledger")
         self._mark.note(head.entry, head.chain)
 
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:
         """Process a heartbeat of this link, from this service or another one.
 
-        If another one reports a failure, but this one operates the link, it publishes all again.
+        If another service reports a failure, but this one operates the link, publish the meters
+        again.
         """
         if self.publisher.others.hear(payload, retained=retained) and self.problem is None:
             self.publisher.turns.forget()
@@ -226,7 +228,7 @@ class LinkService:
         self._changed.set()
 
     def jobs(self) -> Mapping[str, Coroutine[None, None, None]]:
-        """Return the tasks of the link, by name; each runs until it is canceled."""
+        """Return the tasks of the link, by name. Each runs until it is canceled."""
         jobs = {
             "beat": self._beat(),
             "redis": self._listen_to_redis(),
@@ -250,14 +252,14 @@ class LinkService:
             self._show_beat(took_s)
 
     async def _listen_to_redis(self) -> None:
-        """Ping Redis every second, to know if Redis is silent or this process is slow."""
+        """Ping Redis every second, to know if Redis is silent or only a check is slow."""
         loop = asyncio.get_running_loop()
         while True:
             began_s = loop.time()
-            # No report is needed here: if Redis fails, the link's check every second reports it.
+            # If Redis fails, the link's check every second reports the failure.
             with contextlib.suppress(RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(self._pace.answered_within_s):
-                    # A Redis that refuses writes can refuse a ping too, but it answers.
+                    # A Redis that refuses writes can also refuse a ping, but it answers.
                     with contextlib.suppress(ResponseError):
                         await self.store.redis.ping()
                 self._answered_s = loop.time()
@@ -291,11 +293,11 @@ class LinkService:
             await asyncio.sleep(COALESCE_S)
 
     async def _check(self) -> None:
-        """Check if the link can operate. Stop the link if Redis is silent during the check.
+        """Check if the link can operate. If Redis is silent during the check, stop the link.
 
-        A slow check is no failure: the audit after a failure would be load that causes the next
-        one. But each single call of Redis must end within `_STEP_WITHIN_S`, even if it answers
-        others in time.
+        A slow check is no failure: each failure causes an audit, whose load would make the next
+        check slow. But each single call of Redis must end within `_STEP_WITHIN_S`, even if Redis
+        answers pings.
         """
         loop = asyncio.get_running_loop()
         self._step_s = began_s = loop.time()
@@ -313,8 +315,8 @@ class LinkService:
                 if looking.done() or late_s < 0:
                     continue
                 if late_s > _HELD_UP_S:
-                    # This process itself was delayed. Answers of Redis can have arrived that it has
-                    # not read yet.
+                    # This process was delayed. Redis can have sent answers that it has not read
+                    # yet.
                     await asyncio.wait({looking}, timeout=_HELD_UP_S)
                 if due_s == due():
                     break
@@ -347,8 +349,8 @@ class LinkService:
             await self.publisher.show_waiting()
         self._note_step()
         state, values_seen = await self._read()
-        # The meters are read for the closed gaming day before the link operates, so no wager of
-        # today counts as a wager of the closed day.
+        # The closed gaming day's meter reading is made before the link operates, so that no wager
+        # of today counts as a wager of the closed day.
         await self._readings.keep(state.day)
         if (unknown := self.auditing.problem) is not None:
             # A failure happened after `_find_problem` had read the result of the audit.
@@ -367,9 +369,9 @@ class LinkService:
         self._step_s = asyncio.get_running_loop().time()
 
     async def _find_problem(self) -> tuple[str | None, bool]:
-        """Find why the link must not operate, and if this makes a new audit necessary.
+        """Return why the link must not operate, and whether a new audit is needed.
 
-        A problem in the link's data comes before one in the floor file.
+        A problem in the link's data comes before a problem in the floor file.
         """
         if unfit := self._self_check.problem:
             return unfit, False
@@ -383,8 +385,7 @@ class LinkService:
             self._may_differ = True
             return other, False
         if self._may_differ:
-            # An audit that began before the problem ended cannot find everything that the problem
-            # did.
+            # An audit that began during the problem does not find all that the problem did.
             self._may_differ = False
             self.auditing.want()
         unbalanced = self.auditing.problem
@@ -398,7 +399,7 @@ class LinkService:
         return unbalanced, False
 
     async def _open(self) -> str | None:
-        """Begin to use the parameters in Redis, or return why the tables' games cannot."""
+        """Use the parameters in Redis from now on. If the tables' games cannot, return why."""
         await self.store.open(SERVICE)
         wrong = LinkParameters(self.store.link, self.store.filed).problem
         if wrong is None:
@@ -407,9 +408,9 @@ class LinkService:
         return wrong
 
     async def _read(self) -> tuple[LinkState, int]:
-        """Read the link's state, and the number of meter values that were heard before.
+        """Read the link's state, and the number of meter values that were heard before the read.
 
-        After a slow answer, for example because this service was frozen, it is read once more.
+        If Redis answers slowly, or this service was frozen, the state is read once more.
         """
         loop = asyncio.get_running_loop()
         values_seen, began_s = self.publisher.turns.heard, loop.time()
@@ -437,7 +438,7 @@ class LinkService:
     def _of_all(self) -> bool:
         """True if the link is inoperable because an audit found an error in its data.
 
-        This concerns every service of the link; any other problem can be this service's alone.
+        Every service of the link has this problem; any other problem can be this service's alone.
         """
         return self.auditing.books_differ and self.problem == self.auditing.problem
 
@@ -450,7 +451,7 @@ class LinkService:
             self._metrics.set("redis_memory_limit_bytes", memory.limit_bytes, link)
 
     async def _watch_servers(self, redis: ReplicatedRedis) -> None:
-        """Count the sentinels, replicas and nodes without which the next failure stops the link."""
+        """Count missing sentinels, replicas and nodes: without these, a failure stops the link."""
         before: set[str] = set()
         while True:
             missing = await redis.discovery.missing()

@@ -1,7 +1,6 @@
 """The operators' log (duty D17): its audits, and the entries about the service's starts and stops.
 
-A service that is killed cannot write about its stop: in the log, its two starts then follow each
-other.
+If a service is killed, the log has no entry about its stop, only the entry about its next start.
 """
 
 import asyncio
@@ -44,10 +43,10 @@ _REFUSED: Final = "refused"
 
 
 class LogAuditing:
-    """Audits of the operators' log and the users (duty D17), and the log's mark and seal (digest).
+    """Audits of the operators' log and of the users (duty D17), with the log's mark and seal.
 
-    `mark` is a file outside Redis that names the last seen entry. `show` receives whether all is
-    correct. `secrets` are for the MACs of the entries, if they have any.
+    `mark` is a file outside Redis that names the last entry that this service has seen. `show`
+    receives True if all is correct. `secrets` are for the MACs of the entries, if there are any.
     """
 
     def __init__(
@@ -94,29 +93,29 @@ class LogAuditing:
             except ValueError as error:
                 self._report((f"the operators' log cannot be read: {error}",))
             except (RedisError, OSError) as error:
-                # The checks of the links report that Redis fails. The log is audited when Redis
-                # works again.
+                # The links' checks report that Redis fails. The log is audited when Redis works
+                # again.
                 log.debug("operators' log not audited", reason=str(error))
             if (task := asyncio.current_task()) and task.cancelling():
-                # Before Python 3.12 asyncio.wait_for, which redis uses to send, may lose a
-                # cancellation.
+                # Before Python 3.12, asyncio.wait_for, with which the Redis client sends, can lose
+                # a cancellation.
                 raise asyncio.CancelledError
             await asyncio.sleep(self._pace.mark_every_s)
 
     async def _note_head(self) -> bool:
         """Note the last log entry in the mark. Return False if the log must be audited now.
 
-        It must if it lacks the entry that the mark names, or if its end is damaged, unless an audit
-        has already found this. The mark then does not change: it is the only proof of entries after
-        the last seal.
+        The log must be audited if it lacks the entry in the mark, or if its end is damaged, unless
+        an audit has found this before. The mark then stays: it is the only proof of the entries
+        after the last seal.
         """
         keys, seen = UserKeys(), self._mark.seen
         with as_altered():
             head = await self._redis.hmget(keys.log_head, ["entries", "chain"])
         entries, chain = cast("list[bytes | None]", head)
         if entries is None:
-            # A log that has had entries also has a head (the data of its last entry). Without a
-            # head the mark would never change again, so the log is audited.
+            # A log with entries has a head (the data of its last entry). Without a head, the mark
+            # would never change again, so the log must be audited.
             return not seen.entries or bool(self._problems)
         if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
             return bool(self._problems)
@@ -124,7 +123,7 @@ class LogAuditing:
         # Later, the mark would report this entry as lost.
         if await self._chain_at(int(entries)) != (chain or b""):
             return bool(self._problems)
-        # The mark follows the log even while an audit reports a problem. If it did not, an attacker
+        # The mark follows the log even while an audit reports a problem. Otherwise, an attacker
         # could alter a user, act as this user, and then reset the log to an earlier state.
         self._mark.note(int(entries), (chain or b"").decode())
         return True
@@ -186,7 +185,7 @@ async def note_start(operators: OperatorsLog) -> None:
 
 
 async def note_stop(operators: OperatorsLog) -> None:
-    """Write to the operators' log that the service stops, if Redis accepts writes now."""
+    """Write to the operators' log that the service stops, if Redis accepts writes soon."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_STOP_WITHIN_S):
             await _note(operators, "service_stopped")

@@ -1,4 +1,4 @@
-"""One worker of the meter service: the tables' events, the links, and the web server.
+"""One process of the service: the tables' events, the links, and the web server.
 
 The way of a table's event: the broker's connection calls `_receive`, which puts the message into a
 lane of the `MessageQueue`. `_apply_batches` takes a message from each lane, `LinkService` and its
@@ -99,8 +99,9 @@ class ServeOptions:
     """Options of one run of the service.
 
     With `auto_floor`, a simulated floorperson validates and pays each win that has waited for
-    `auto_floor_after_s`, and approves the floor file, unless a person has. With `demo_users`, the
-    users of a demonstration, whose PIN is public, can sign in, but not on a floor of people.
+    `auto_floor_after_s`. The simulated floorperson also approves the floor file, unless a person
+    has approved it. With `demo_users`, the users of a demonstration, whose PIN everybody knows, can
+    sign in, but not on a floor that people have approved.
     """
 
     auto_floor: bool = False
@@ -110,9 +111,9 @@ class ServeOptions:
 
 
 class MeterService:
-    """One worker of the meter service.
+    """One process of the service.
 
-    `identifier` is its name at the broker and in the program's log, new at each start.
+    `identifier`, its name at the broker and in its log, is new at each start.
     """
 
     def __init__(
@@ -230,7 +231,7 @@ class MeterService:
             link.set_broker_problem(self._broker_problem)
 
     async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
-        """Serve until canceled. `broker` is called before each connection for the address.
+        """Serve until canceled. `broker` returns the broker's address before each connection.
 
         Raises:
             UserError: the web server cannot listen on its address.
@@ -293,8 +294,7 @@ class MeterService:
             for name, job in link.jobs().items():
                 group.create_task(job, name=name)
         # After a restart of the broker, a new display sees the old values that the broker retained.
-        # So the wait before a new connection is short: the service publishes current values within
-        # a second.
+        # So the service waits only shortly before it connects and publishes current values.
         pace = ConnectPace(cap_s=0.5)
         while True:
             pace.begin()
@@ -304,7 +304,7 @@ class MeterService:
     async def stop(self) -> None:
         """Leave new events to other services, and reply to those received so far.
 
-        This returns within a few seconds, even if a part of the service does not respond; then the
+        This returns within a few seconds, even if a part of the service does not respond. Then the
         caller can cancel `run`.
         """
         self._stopping = True
@@ -375,7 +375,7 @@ class MeterService:
             log.warning("claims not retold", link=link, reason=str(error))
 
     def _publish_heartbeats(self) -> None:
-        """Publish heartbeats now: a table that has heard none for long then repeats its event."""
+        """Publish heartbeats now: tables without a heartbeat have waited to repeat their events."""
         for link in self._links.values():
             link.publish_heartbeat()
 
@@ -384,7 +384,7 @@ class MeterService:
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
     def _receive(self, queue: MessageQueue, message: Message) -> None:
-        """Put a table's message into its lane, an unknown table's into one for all; hear others."""
+        """Put a table's message into the table's lane; all unknown tables have one lane."""
         topic = message.topic
         if (known := self._tables.get(topic)) is None:
             if (link := self._beats.get(topic)) is not None:
@@ -404,9 +404,9 @@ class MeterService:
     ) -> None:
         """Apply events in batches: decode one batch while Redis applies another batch.
 
-        Two events of one table are in work at the same time only if it repeats one, which Redis
-        recognizes. A batch is completed even if the connection is lost, because displays must show
-        what Redis has applied (duty D8).
+        Two events of one table are in work at the same time only if the table repeats an event,
+        which Redis recognizes. Even if the connection is lost, a batch is completed, because
+        displays must show what Redis has applied (duty D8).
         """
         while True:
             await self._free.acquire()
@@ -522,7 +522,8 @@ class MeterService:
 async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
     """Wait until a condition stays true; return False after the time limit.
 
-    One look is not enough: a value that one task hands to another is with neither for a moment.
+    The condition is checked several times: while one task hands a value to another, neither task
+    has the value for a moment.
     """
     looks = 0
     try:

@@ -1,5 +1,3 @@
-"""The declarations of the service's metrics."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,8 +20,8 @@ class MetricDeclaration:
     """The declaration of one metric.
 
     The name has neither the prefix `pitlink_` nor the suffix `_total` of a counter. If `from_start`
-    is true, the metric has a value for every combination of its labels when the service starts.
-    `buckets` are the upper bounds of a histogram's buckets.
+    is true, the metric has a value for each combination of its labels when the service starts.
+    `buckets` are the upper limits of a histogram's buckets.
     """
 
     kind: type[Counter | Gauge | Histogram]
@@ -177,4 +175,4 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
     "device": ("known", "new"), "reason": ("wrong", "locked", "slowed"),
     "reader": ("display", "staff"),
 }  # fmt: skip
-"""The values of the labels that do not name a part of the floor, except refusals' codes."""
+"""The values of all labels except refusal codes and parts of the floor."""

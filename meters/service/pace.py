@@ -8,24 +8,24 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How often a service checks and audits, and how much of it at a time.
+    """How often a service checks and audits.
 
     Attributes:
         check_every_s: between two checks of a link, and between two heartbeats.
-        answered_within_s: the time without an answer after which Redis counts as failed. Displays
-            report a failure after a longer time.
+        answered_within_s: if Redis does not answer for this time, it has failed. Displays report
+            the failure later.
         audit_every_s: between two audits of a ledger, and of the operators' log.
-        audit_again_s: the time after which an audit that Redis interrupted is tried again.
+        audit_again_s: between an audit that Redis interrupted and the next attempt.
         audited_again: the number of entries that each audit reads again although an earlier audit
-            found them correct. It is fixed, so every audit causes the same load.
+            found them correct. So every audit causes the same load.
         checkpoint_every: the number of new entries after which an audit writes its checkpoint
-            again. A start replays about so many entries, and those of the last minute.
-        behind_max: the number of entries from which an audit waits no longer for the tables'
-            events. After a failure, their replay keeps the link inoperable for about ten seconds.
-        slice_s: the time for which an audit that is `behind_max` entries behind runs before other
-            tasks do. One that is further behind runs longer, up to `slice_max_s`, so it does not
-            fall back further and further.
-        mark_every_s: the time after which the mark of the operators' log is written again.
+            again. A start replays at most about this number and the entries of the last minute.
+        behind_max: if an audit has at least this number of entries to read, it no longer waits for
+            the tables' events. After a failure, these entries keep the link inoperable for about
+            ten seconds.
+        slice_s: how long an audit that is `behind_max` entries behind runs before other tasks run.
+            If it is further behind, it runs longer, up to `slice_max_s`, so that it catches up.
+        mark_every_s: between two writes of the mark of the operators' log.
     """
 
     check_every_s: float = 1.0
@@ -43,7 +43,7 @@ class Pace:
 USUAL = Pace()
 
 WAIT_MAX_S: Final = 0.005
-"""Longest wait of an audit before its next entries: it goes on even if the tables never pause."""
+"""Longest wait of an audit before its next entries, even if the tables never pause."""
 
 
 class BatchesInWork:

@@ -1,16 +1,15 @@
 """Which of several services of a link publishes now.
 
-Tables, displays and other readers see only one controller for a link, and any of its services can
-send the controller's heartbeat. So a service that cannot operate a link is silent while another one
-operates it, and reports its failure only if it hears no other. By that time, the tables accept no
-more progressive wagers, or will soon accept no more (duty D13).
+Readers see only one controller for a link, and any service of the link can send the controller's
+heartbeat. So while another service operates the link, a service that cannot operate it is silent.
+If it hears no other service, it reports its failure; by then, the tables accept no more progressive
+wagers, or soon stop (duty D13).
 
 Several services publish the same meters. The broker puts their messages in one order, and each
-service receives all of them. The service that published last is the publisher, and the others
-publish nothing as long as it sends each new value in time. A service that receives a newer value
-than it has read from Redis does not publish the one that it has read. Before a service publishes
-the next value of a meter, the broker must have sent back the last one, so that no value waits in a
-queue until it is old.
+service receives all of them. The service that published last is the publisher. The other services
+publish nothing as long as the publisher sends each new value in time. If a service receives a newer
+value than it has read from Redis, it does not publish its own. A service publishes the next value
+of a meter only after the broker has sent back the last one, so no value waits until it is old.
 """
 
 import asyncio
@@ -24,21 +23,21 @@ from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, MeterValue
 
 _jitter: Final = secrets.SystemRandom()
 SPEAKS_FOR_S: Final = 0.5
-"""Seconds for which another service counts as the publisher after its last value."""
+"""Time for which another service counts as the publisher after its last value."""
 PATIENCE_S: Final = (0.2, 0.4)
-"""Seconds, at random between these, to wait for the publisher after a new value was read. So only
-one service becomes the next publisher."""
+"""Time, at random between these limits, to wait for the publisher after a new value was read. So
+only one service becomes the next publisher."""
 BACK_WITHIN_S: Final = 1.0
-"""Longest time, in seconds, to wait until the broker sends a published value back."""
+"""Longest wait until the broker sends a published value back."""
 HEARD_FOR_S: Final = 3.0
-"""Seconds for which a heartbeat of another service counts. The tables use the same time."""
+"""Time for which a heartbeat of another service counts. The tables use the same time."""
 
 _OWN_KEPT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class _HeardValue:
-    """Last value received on a meter's topic; `speaks` if another service published it."""
+    """Last value received on a meter's topic. `speaks` is true if another service published it."""
 
     value: MeterValue
     number: int
@@ -58,7 +57,7 @@ class _UnderWay:
 
 @dataclass(slots=True)
 class _Turn:
-    """The topic of one meter. `behind` is a version, and when to publish it if nobody else has."""
+    """The topic of one meter. `behind` is a version, and when to publish it if nobody else does."""
 
     last: _HeardValue | None = None
     under_way: _UnderWay | None = None
@@ -69,9 +68,9 @@ class _Turn:
 class MeterTurns:
     """Values on the meter topics of one link.
 
-    A service that receives none, because it is alone at its broker, publishes immediately. `heard`
-    is the number of values received so far. A caller notes it before it reads the link's state:
-    any value received later can be newer than that state.
+    A service that is alone at its broker receives no values, and publishes immediately. `heard` is
+    the number of values received so far. A caller notes this number before it reads the link's
+    state: any value received later can be newer than the state.
     """
 
     def __init__(self) -> None:
@@ -80,7 +79,7 @@ class MeterTurns:
         self._turns: defaultdict[str, _Turn] = defaultdict(_Turn)
 
     def forget(self) -> None:
-        """Have all meters published again, as the broker can have lost its retained messages."""
+        """Have all meters published again: the broker can have lost its retained messages."""
         self._hears = False
         self._turns.clear()
 
@@ -114,9 +113,9 @@ class MeterTurns:
         return last.value if last is not None and last.value.version > value.version else value
 
     def wait_s(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
-        """Return the seconds to wait before a value is published; None if it need not be.
+        """Return the seconds to wait before a value is published; None if it need not be published.
 
-        `since` is `heard` before the value was read. An `urgent` value waits for no other service.
+        `since` is `heard` before the value was read. An `urgent` value does not wait for others.
         """
         turn, now_s = self._turns[value.meter], _now_s()
         last, under_way = turn.last, turn.under_way
@@ -145,7 +144,7 @@ class MeterTurns:
         turn.under_way, turn.behind = _UnderWay(value, payload, _now_s()), None
 
     def ours(self, meter: str) -> MeterValue | None:
-        """Return the last value of a meter if this service published it."""
+        """Return the last value of a meter, if this service published it."""
         turn = self._turns[meter]
         if turn.under_way is not None:
             return turn.under_way.value
@@ -166,7 +165,7 @@ class OtherServices:
         self._listening_since_s: float | None = None
 
     def listen_first(self) -> None:
-        """Begin to listen: it is not known yet whether another service runs."""
+        """Begin to listen: nobody knows yet whether another service runs."""
         self._listening_since_s = _now_s()
 
     def listen_again(self) -> None:

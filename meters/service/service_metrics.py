@@ -1,9 +1,9 @@
 """Metrics of the service, for Prometheus; ``deploy/docs/reference/metrics.md`` describes each.
 
-They are not accounting records. When a worker starts, its counters start at zero, and count only
-what this worker does. A loss of metrics is harmless, because accounting uses the ledger and its
-reports. Gauges of links' data are the same in every worker. Money is in cents, although Prometheus
-prefers base units, because amounts in dollars would be fractions.
+Metrics are not accounting records: accounting uses the ledger and its reports, so a loss of metrics
+is harmless. The counters of a service start at zero, and count only what this service does. Gauges
+of links' data are the same in every service. Money is in cents, because amounts in dollars, the
+base unit that Prometheus prefers, would be fractions.
 """
 
 import math
@@ -52,7 +52,7 @@ from meters.service.metric_declarations import (
 from meters.store.link_stats import LinkStats
 
 CODES_MAX: Final = 64
-"""Different refusal codes in the metrics at most; pitlink has far fewer."""
+"""Most different refusal codes in the metrics; pitlink has far fewer."""
 
 UNKNOWN: Final = "unknown"
 _WAITING: Final = (
@@ -70,14 +70,14 @@ Labels = tuple[str, ...]
 class Metrics:
     """The service's counters, gauges and histograms, in their own registry.
 
-    A metric is changed by its name in `DECLARED` and the values of its labels. Labels for the
-    links, meters and tables of the floor exist from the start with the value 0, so Prometheus sees
-    the first increase. Every label has a limited set of values: any other one, such as a stranger's
-    link, becomes ``unknown``. `now` returns seconds since the epoch.
+    A metric is changed by its name in `DECLARED` and the values of its labels. From the start, each
+    link, meter and table of the floor has the value 0, so Prometheus sees the first increase. Every
+    label has a limited set of values. Any other value, such as a stranger's link, becomes
+    ``unknown``. `now` returns seconds since the epoch.
     """
 
     def __init__(self, floor: Floor, now: Callable[[], float] = time.time) -> None:
-        # Nobody needs the creation times of counters. They would double the size of the output.
+        # The creation times of counters, which nobody needs, would double the size of the output.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry: Final = CollectorRegistry()
         self._now = now
@@ -130,7 +130,6 @@ class Metrics:
                 self.follow(age, partial(self._age_s, age, link.id), link.id)
 
     def _follow_files(self, data: Path, archive: Path) -> None:
-        """Let the disk, and the notes in files, be read at each request."""
         self.follow("data_free_bytes", lambda: _disk(data)[0])
         self.follow("data_size_bytes", lambda: _disk(data)[1])
         self.follow("backup_timestamp_seconds", lambda: _changed_s(backup_note(data)))
@@ -148,7 +147,7 @@ class Metrics:
     def add(self, counts: Mapping[Labels, float]) -> None:
         """Add numbers to counters. A key is the counter's name with the values of its labels."""
         for key, number in counts.items():
-            # A counter that changes with many events is looked up only once, to save time.
+            # A counter that many events change is looked up only once, to save time.
             (self._adding.get(key) or self._found(key))(number)
 
     def _found(self, key: Labels) -> Callable[[float], None]:
@@ -220,7 +219,7 @@ class Metrics:
         return 0.0 if since_s is None else max(0.0, self._now() - since_s)
 
     def show_audit(self, link: str, result: Audited, took_s: float) -> None:
-        """Count an audit and, if it could read Redis, set the metrics of its result."""
+        """Count an audit. If it could read Redis, set the metrics of its result."""
         self.count("audits", link, result)
         if result is not Audited.FAILED:
             self.set("audit_balanced", result is Audited.BALANCED, link)
@@ -232,7 +231,8 @@ class Metrics:
     ) -> None:
         """Set the metrics of a link's heartbeat: the link's state and the missed heartbeats.
 
-        `lasted_s`, the time since the last heartbeat, counts as inoperable if the link is.
+        If the link is inoperable, the time `lasted_s` since the last heartbeat counts as
+        inoperable.
         """
         self.set("link_operable", operable, link)
         self.set("link_closed", closed, link)
@@ -242,13 +242,13 @@ class Metrics:
             self.count("link_inoperable_seconds", link, by=lasted_s)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics for Prometheus, and the media type, which `accept` decides."""
+        """Return all metrics for Prometheus, and the media type, which depends on `accept`."""
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type
 
 
 def _parts(labels: Labels) -> tuple[Labels, Labels]:
-    """Divide the names of labels: those that name a part of the floor, and the others."""
+    """Divide the names of labels: first the parts of the floor, then the others."""
     place = labels[: sum(name in {"link", "meter", "table"} for name in labels)]
     return place, labels[len(place) :]
 
@@ -256,7 +256,7 @@ def _parts(labels: Labels) -> tuple[Labels, Labels]:
 def _disk(data: Path) -> tuple[float, float]:
     """Return the free space and the size in bytes of the disk that has the data directory.
 
-    If the directory does not exist yet, its nearest existing parent is used.
+    If the directory does not exist yet, the nearest existing parent counts.
     """
     try:
         disk = shutil.disk_usage(nearest_existing(data))

@@ -26,7 +26,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
     """Run the service until SIGINT or SIGTERM. Then finish the work in progress.
 
     Raises:
-        UserError: a part cannot be started or reached with the floor file's settings.
+        UserError: with the settings in the floor file, a part cannot be started or reached.
     """
     tune_collection()
     stop = asyncio.Event()
@@ -64,8 +64,8 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
     """End the service. If a user's mistake ended it, raise the error for this mistake.
 
-    A client library can lose a cancellation that arrives with an answer. So it is repeated, and
-    sent to every task, because a task group passes on only the first one.
+    A client library can lose a cancellation that arrives with an answer. So every task is canceled
+    repeatedly: a task group passes on only the first cancellation.
     """
     serving.cancel()
     while not serving.done():
@@ -90,9 +90,9 @@ async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -
 def tune_collection() -> None:
     """Let Python's garbage collector run less often, and never on objects that exist now.
 
-    No short-lived object of a message is in a cycle, and with the default thresholds the collector
-    used a sixth of the service's time. For a floor of 20,000 tables, one look at the objects that
-    live as long as the process stopped the service for a quarter of a second.
+    Objects of messages are in no cycles, but with the default thresholds, the collector used a
+    sixth of the service's time. For a floor of 20,000 tables, one pass over the objects that live
+    as long as the process stopped the service for a quarter of a second.
     """
     gc.collect()
     gc.freeze()

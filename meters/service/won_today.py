@@ -1,9 +1,9 @@
 """The validated wins of a link's open gaming day, for the bar at the foot of the signage.
 
-Redis has them all: the index of wins names those of a meter in the order of their ledger entries,
-and the entry of the last close says where the day begins. So they are the same after a restart, and
-on each of several services. A validated win is never rejected: only wins that wait, or that were
-rejected and can be reopened, are read again.
+Redis has all these wins: the index of wins has each meter's wins in the order of their ledger
+entries, and the entry of the last close says where the day begins. So all services show the same,
+also after a restart. Validated wins are never rejected, so only other wins are read again: wins
+that wait, and rejected wins, which can be reopened.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from meters.store.link_store import LinkStore
 from meters.web.display_state import VerifiedWin, WinsRow
 
 COUNTED_MAX: Final = 500
-"""Wins of one meter and one day that are counted. With more, the count is left out."""
+"""Most wins of one meter and day that are counted. If there are more, the count is left out."""
 
 LISTED: Final = 8
 _PAGE: Final = 25
-"""Wins of a meter that one read returns. Redis keeps so many, however old they are."""
+"""Wins of a meter that one read returns. Redis keeps as many, however old they are."""
 
 _GOOD: Final = frozenset({"validated", "paid"})
 _WHOLE: Final = 100
@@ -36,7 +36,7 @@ class _Win:
 
 
 class WonToday:
-    """Reader of the wins of one link. Each read looks only at wins that are new or undecided."""
+    """Reader of the wins of one link. It reads only wins that are new or undecided."""
 
     def __init__(
         self, store: LinkStore, *, page: int = _PAGE, counted_max: int = COUNTED_MAX
@@ -68,7 +68,7 @@ class WonToday:
         return self._row(link, day, began)
 
     async def _unread(self, meter: str, began: int) -> dict[str, int]:
-        """Return the orders of the day's wins that were never read, and of a few before them."""
+        """Return the orders of the day's wins that were never read, and of a few earlier wins."""
         found: dict[str, int] = {}
         before = None
         while True:

@@ -1,8 +1,8 @@
 """Approvals of the part of the floor file that is about a link (duties D4, D10, D12).
 
-One person approves the first floor file of an empty floor. Each later change takes two people. The
-ledger has both approvals. Redis has the number of the ledger entry of the first until the second
-person approves, or until another floor file is approved first.
+One person approves the first floor file of an empty floor; later, two people do. The ledger has
+both approvals. Until the second person approves, or another floor file is approved first, Redis has
+the number of the first approval's ledger entry.
 """
 
 import hashlib
@@ -18,10 +18,10 @@ from meters.store.link_store import BooksError, LinkStore, done
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The first of two approvals, which waits for the second.
+    """The first of two approvals, while it waits for the second.
 
-    `entry` is the number of its ledger entry, as Redis has it; empty if none waits. Without `half`,
-    the entry cannot be read, and does not count.
+    `entry` is the number of its ledger entry, as Redis has it; empty if no approval waits. If the
+    ledger entry cannot be read, `half` is None, and the approval does not count.
     """
 
     entry: str = ""
@@ -29,10 +29,11 @@ class Waiting:
     half: HalfApproval | None = None
 
     def counts_for(self, digest: str, replaces: str, after: int) -> bool:
-        """Check if this first approval still counts for a configuration with the digest `digest`.
+        """Check if this first approval still counts for the configuration with the digest `digest`.
 
-        It counts only if `replaces`, the digest of the configuration approved before, and `after`,
-        the order of the last approval that had one of the link's tables, have not changed since.
+        It counts only if two values are as they were: `replaces`, the digest of the approved
+        configuration, and `after`, the order of the last approval that had one of the link's
+        tables.
         """
         half = self.half
         return half is not None and (half.digest, half.replaces, half.after) == (
@@ -50,7 +51,7 @@ class Approved(Approval, frozen=True, kw_only=True):
 
 
 class ForgedError(Exception):
-    """The approved configuration in Redis differs from the one in the ledger."""
+    """The approved configuration in Redis differs from the ledger."""
 
     def __init__(self, reason: str, held: str) -> None:
         super().__init__(reason)
@@ -64,7 +65,7 @@ class ApprovalBook:
         self._proven: Approved | None = None
 
     async def current(self) -> Approved | None:
-        """Return the last approved configuration; fast if none was approved since the last call.
+        """Return the last approved configuration; fast if it is the same as at the last call.
 
         Raises:
             ForgedError: the approved configuration in Redis differs from the ledger.
@@ -113,7 +114,7 @@ class ApprovalBook:
         return Approved(**msgspec.structs.asdict(approval), at=at, entry=entry)
 
     async def last_noted(self) -> Approval | None:
-        """Return the last approval that the ledger has, whatever Redis has as the approved one.
+        """Return the last approval in the ledger, even if Redis has another approved configuration.
 
         Raises:
             CheckpointError: the checkpoint is damaged.
@@ -142,7 +143,7 @@ class ApprovalBook:
                 half = HALF.decode(fields["event"])
                 if half.by == fields["by"].decode():
                     return Waiting(str(number), fields["at"].decode(), half)
-        # Its entry is archived, or somebody altered Redis: the approval does not count.
+        # The entry is archived, or somebody altered Redis: the approval does not count.
         return Waiting(entry.decode())
 
     async def approve_alone(
@@ -156,10 +157,10 @@ class ApprovalBook:
     ) -> None:
         """Store a configuration as the approved one, and write a ledger entry about it.
 
-        `replaces` is the digest of the approved configuration before, or empty. With
-        `of_empty_link`, the link must not have any ledger entry. Otherwise, its terms must still
-        have the digest `terms`, and the last approval must still have the ledger entry and the time
-        `continues`, if these are given.
+        `replaces` is the digest of the previous approved configuration, or empty. With
+        `of_empty_link`, the link must not have any ledger entry. Without it, two conditions are
+        checked, if they are given: the link's terms still have the digest `terms`, and `continues`
+        is still the ledger entry and the time of the last approval.
 
         Raises:
             BooksError: ``stale`` if one of these conditions no longer holds.
@@ -170,10 +171,10 @@ class ApprovalBook:
     async def approve_first(
         self, approval: Approval, replaces: str, after: int, waiting: Waiting
     ) -> None:
-        """Note the first of two approvals in the ledger. It changes nothing else.
+        """Note the first of two approvals in the ledger. Nothing else changes.
 
         `after` is the order of the last approval that had one of the link's tables. `waiting` is an
-        earlier first approval that this one replaces, because it does not count any more.
+        earlier first approval that no longer counts, and that this one replaces.
 
         Raises:
             BooksError: ``stale`` if somebody has approved since `replaces` and `waiting` were read.
@@ -189,8 +190,8 @@ class ApprovalBook:
         """Store a configuration as the approved one, as the second of two people.
 
         Raises:
-            BooksError: ``stale`` as for the first approval; ``same_person``, with the reason, if
-                both approvals could be by the same person (duty D4).
+            BooksError: ``stale`` as for the first approval. ``same_person``, with the reason: one
+                person could have made both approvals (duty D4).
         """
         answer = await self._run("second", approval, replaces, waiting, setters=setters)
         if answer[0] == "same_person":
@@ -231,10 +232,7 @@ class ApprovalBook:
         )
 
     async def _noted(self, entry: int) -> NotedApproval:
-        """Return the approval that a ledger entry records.
-
-        If the entry is not later than the checkpoint (the accounts at the close of a gaming day),
-        return the approval that the checkpoint has.
+        """Return the approval that a ledger entry records; an archived one is in the checkpoint.
 
         Raises:
             ValueError, KeyError: the entry is not an approval.

@@ -1,10 +1,10 @@
 """Detection of two services that connect to the broker with the same key bundle.
 
-The broker names each client by its credential, and ends the older of two connections with the same
-name. So each of the two services would connect again several times a second, and end the connection
-of the other. A broker of MQTT 5 can report the reason, but does not say which program the other one
-is; mosquitto 2.0 does not even report the reason. So each service notes in Redis that it uses its
-name, and reads there, when it has lost its connection, which service uses the name now.
+The broker names each client by its credential. If a second client connects with the same name, the
+broker ends the first connection. So two such services would end each other's connection several
+times a second. A broker of MQTT 5 can report the reason, but not the other program; mosquitto 2.0
+does not even report the reason. So each service notes in Redis that it uses its name. If a service
+has lost its connection, it reads there which service uses the name now.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ log = structlog.get_logger()
 HELD_EVERY_S: Final = 2.0
 _LOOK_EVERY_S: Final = 2.5
 _SILENT_LOOKS: Final = 3
-"""Number of reads of Redis after which the name counts as free, if no new note was found."""
+"""If so many reads of Redis find no new note, the name counts as free."""
 _ANSWERED_WITHIN_S: Final = 1.0
 _REFUSED_FOR_S: Final = 30
 _TICKETS: Final = "tickets"
 
 
 class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Process that is connected to the broker under a name. An older process has a lower ticket."""
+    """Process that is connected to the broker under a name. A newer process has a higher ticket."""
 
     instance: str
     ticket: int
@@ -45,7 +45,7 @@ class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Note of a service that it does not connect to the broker. The time is from Redis's clock."""
+    """Note of a service that it does not connect to the broker, with the time of Redis's clock."""
 
     at_s: int
     reason: str
@@ -59,10 +59,10 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class ClientName:
-    """Name of this process at the broker, from its key bundle; without one, it does nothing.
+    """Name of this process at the broker, from its key bundle. Without a bundle, nothing is done.
 
     The services note their names in the data of `link`. `problem` is why this service does not
-    connect to the broker; when there is one, `show` is called.
+    connect to the broker; `show` is called when it changes to a reason.
     """
 
     def __init__(self, redis: AnyRedis, link: str, show: Callable[[], None]) -> None:
@@ -105,7 +105,7 @@ class ClientName:
     async def hold(self, address: BrokerAddress) -> None:
         """Note in Redis repeatedly, until canceled, that this service uses the name.
 
-        Log the name of another service that does not connect because of this note.
+        If another service does not connect because of this note, log which service.
         """
         name = address.client_name
         while name is not None:
@@ -124,7 +124,7 @@ class ClientName:
                         self._say(name, refusal)
                     self._heard_of = refusal.at_s
             except (RedisError, OSError, msgspec.DecodeError):
-                """Without Redis no link operates, and the link's checks report that."""
+                """Without Redis, no link operates, and the link's checks report this."""
             await asyncio.sleep(HELD_EVERY_S)
 
     async def _read(self, name: str) -> _Holder | None:
@@ -158,7 +158,7 @@ class ClientName:
 
 
 async def refusals(redis: AnyRedis, link: str) -> list[str]:
-    """Return from recent notes the reasons why services do not connect to the broker."""
+    """Return why services do not connect to the broker, according to recent notes."""
     client = redis_of(redis, link)
     now_s, _ = await client.time()
     found = []

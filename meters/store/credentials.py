@@ -31,17 +31,16 @@ REPLICA_USER: Final = "pitlink-replica"
 SENTINEL_USER: Final = "pitlink-sentinel"
 
 _SESSIONS: Final = b"pitlink sessions"
-"""Label from which the session key is derived, together with a secret. So the key differs from the
-secret."""
+"""Label with which the session key is derived from a secret."""
 
 
 def redis_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """Return the Redis client's settings that are not in the address in the floor file.
 
-    A user in the address has priority over pitlink's own Redis user, and a password in the
-    environment or the address over the password in the key bundle. A bundle is used only if the
-    address has TLS or begins with ``unix://``. With TLS, the client trusts the authority of the
-    bundle and sends its certificate. It always checks the host's name.
+    A user in the address comes before pitlink's own Redis user. A password in the environment or
+    the address comes before the password in the key bundle. A bundle is used only if the address
+    has TLS or begins with ``unix://``. With TLS, the client checks the host's name, trusts the
+    authority of the bundle, and sends its certificate.
 
     Raises:
         UserError: the key bundle is missing or cannot be used, or the password is given twice.
@@ -63,14 +62,14 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 
 
 def users_access(service: Service) -> dict[str, object] | None:
-    """Return settings of the Redis user for pitlink's users and the operators' log, or None.
+    """Return the settings of the Redis user for pitlink's users and the operators' log.
 
-    pitlink can use two Redis users: one for only the links' data (meters, ledgers, claims), and
-    this one for only pitlink's users and the operators' log.
+    pitlink can use two Redis users: one only for the links' data (meters, ledgers, claims), and
+    this one only for pitlink's users and the operators' log.
 
-    The result is None if there is no password for this second Redis user, as on a floor without key
-    bundles; the first one then has access to everything. If the address of Redis names a Redis user
-    of the facility, the password can come only from the environment.
+    Return None if this user has no password, for example because the floor has no key bundles: the
+    first Redis user then has access to everything. If the address has a Redis user of the facility,
+    the password can come only from the environment.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -90,8 +89,7 @@ def users_access(service: Service) -> dict[str, object] | None:
 def session_secret(service: Service) -> bytes:
     """Return the secret with which all services sign sessions; empty if they share no secret.
 
-    It is derived from the event group, a secret name in the key bundles that no Redis user can
-    read.
+    It is derived from the event group, a secret name in the key bundles that no Redis user knows.
 
     Raises:
         UserError: the key bundle is missing, or the secret cannot be used.
@@ -102,9 +100,7 @@ def session_secret(service: Service) -> bytes:
 
 
 def log_secrets(service: Service) -> Sequence[str]:
-    """Return the secrets for the MACs (signatures) of the operators' log, newest first.
-
-    Without a key bundle, there are none.
+    """Return the secrets for the MACs of the operators' log, newest first; none without a bundle.
 
     Raises:
         UserError: the key bundle is missing, or the secrets cannot be used.
@@ -117,8 +113,8 @@ def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, ob
     """Return a sentinel client's settings: the sentinels' password, and Redis's certificates.
 
     The password is in the environment, or in `sentinels/password` of the directory of keys. With
-    `archives`, the certificates are those of `pitlink archive`, because the machine of this command
-    possibly has no other key bundle.
+    `archives`, the certificates are those of `pitlink archive`, whose machine possibly has no other
+    key bundle.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -143,8 +139,7 @@ def _tls_access(service: Service, bundle: KeyBundle | None) -> dict[str, object]
     if bundle is None:
         return checked
     files = bundle.tls_files()
-    # The result of this call is not used. The call checks the files, so the error message names a
-    # wrong file.
+    # This call checks the files, so that an error message names the wrong file.
     files.context()
     checked["ssl_ca_certs"] = str(files.authority)
     if files.certificate is not None:
@@ -160,7 +155,7 @@ def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
 
 
 def _bundle(keys: Path, *, archives: bool) -> KeyBundle:
-    """Return the bundle of `pitlink archive`, or of worker 1. All workers use one Redis user."""
+    """Return the bundle of `pitlink archive`, or of a service: all services use one Redis user."""
     if archives:
         return KeyBundle.of(keys, ARCHIVE)
     return KeyBundle.of(keys, service_identity(min(service_numbers(keys), default=1)))

@@ -1,20 +1,17 @@
 """The note of a facility's approvals (D4, D13), and the MQTT group name of its services.
 
-The note has the first floor file, the links and the order of approvals.
+In a Redis Cluster, the data of each link is in another slot, and no script can read two slots. One
+atomic script writes this note, which has what the data of one link cannot show:
 
-In a Redis Cluster the data of each link is in another slot, and no script can read two slots. So
-what no link can know alone is in this note, which one atomic script writes:
+- The first floor file: one person approves it for all links of an empty floor. The note decides who
+  approves which file as the first one. All other approvals take two people.
+- The order of approvals: each approval gets a larger number than all earlier approvals on any link.
+  So the ledgers of the links show on which link a table was approved last.
+- The links that were ever approved: a link that is no longer in the floor file can still have hand
+  pays, and open rounds of tables that are now on another link.
 
-- One person approves the first floor file of an empty floor, for all of its links. The note decides
-  who approves which file as the first one. All other approvals take two people.
-- Each approval gets a number that is larger than those of all approvals before, on any link. So the
-  ledgers of the links show on which link a table was approved last.
-- A link that the floor file no longer names can still have hand pays and open rounds of tables that
-  are now on another link. So the note names each link that was ever approved.
-
-The services of a facility also share the secret MQTT group name. Services with this name divide the
-tables' events among themselves. If the key bundle of a service has no group name, the service uses
-the name in Redis.
+The services of a facility share the secret MQTT group name, and so divide the tables' events among
+themselves. A service whose key bundle has no group name uses the name in Redis.
 """
 
 import secrets
@@ -45,7 +42,7 @@ _LINK: Final = "link:"
 class Noted:
     """The digest of the first floor file that was approved, and who approved it.
 
-    `links` are the links that were ever approved.
+    `links` are all links that were ever approved.
     """
 
     floor: str
@@ -68,11 +65,10 @@ class FacilityNote:
     async def note(self, floor: str, by: str, link: str, last: int) -> tuple[bool, int]:
         """Note that a person approves a floor file for a link. Return two values.
 
-        The first is true if this is the first floor file, approved by this person: now, or in an
-        act that was interrupted between two links. The second is the order of the approval. It is
-        larger than `last`, the largest order in the ledgers. It is also at least the time in
-        milliseconds: so after a loss of the note, it is larger than an order in a ledger that
-        nobody could read.
+        The first is true if this person approves, or has begun to approve, this file as the first
+        floor file. The second is the order of the approval. It is larger than `last`, the largest
+        order in the ledgers, and not less than the time in milliseconds. So even if the note is
+        lost, it is larger than an order in a ledger that nobody could read.
         """
         least = max(last + 1, (now() - _EPOCH) // timedelta(milliseconds=1))
         args = [f"{floor} {by}", _LINK + link, str(least)]
@@ -88,9 +84,8 @@ def new_event_group() -> str:
 async def stored_event_group(redis: AnyRedis, link: str) -> str:
     """Return the group name that Redis has for a floor's services. If there is none, make one."""
     client, key = redis_of(redis, link), LinkKeys(link).event_group
-    # Two services can start at the same time. A Redis stream accepts an entry id only once. So
-    # Redis refuses the name of the later service, and this service reads the name of the earlier
-    # one.
+    # Two services can start at the same time. A Redis stream accepts an entry id only once, so
+    # Redis refuses the name of the later service, which then reads the name of the earlier one.
     refused = None
     try:
         await client.xadd(key, {_NAME: new_event_group()}, id=_FIRST_ID)

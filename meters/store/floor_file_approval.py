@@ -1,10 +1,10 @@
-"""Comparison of a link's settings in the floor file with the last approved ones (D4, D10, D12).
+"""Comparison of a link's settings in the floor file with the last approved settings (D4, D10, D12).
 
-One person approves the first floor file of an empty floor. Each later change of a link, a meter or
-their terms takes two people: they approve the floor file, or they have confirmed a proposal. The
-service approves nothing, except in a demonstration or with a simulated floorperson: there it
-approves the first floor file, and changes and new links until a person has approved a link. From
-then on, and on every other floor, an approval by the service counts as none.
+One person approves the first floor file of an empty floor. Later, two people approve a change of a
+link, a meter or their terms; one suffices for values that two people have confirmed as a proposal.
+The service itself approves only in a demonstration, or with a simulated floorperson: the first
+floor file, changes and new links, until a person has approved a link. In all other cases, an
+approval by the service does not count.
 """
 
 import hashlib
@@ -49,16 +49,21 @@ _WHERE: Final = "under Meters, or with `pitlink approve`"
 class Unapproved:
     """Settings of a link in the floor file that are not the last approved ones.
 
-    `digest` is over the floor file's settings that concern money, `replaces` over the approved ones
-    in Redis. `changed` are the differences, in words; `barred` is why they cannot be approved now.
-    `approved` is None also if it is unknown. `terms` are all settings that concern money, in words
-    and dollars, with the values that two people have changed by proposal. `seeds_cents` are the
-    seeds of the meters that Redis does not have yet.
-
-    One person suffices if the whole floor is empty (`first`), or if two people have confirmed all
-    differences as changes of parameters (`confirmed`); `in_force` is the digest of the link's terms
-    for which this is true. `after` is the order of the last approval, of any link, that had one of
-    the tables. `waiting` is the first of two approvals.
+    Attributes:
+        digest: over the settings in the floor file that concern money.
+        replaces: the digest of the approved configuration in Redis.
+        changed: the differences, in words.
+        approved: the last approval; None if there is none, or if it is unknown.
+        barred: why the settings cannot be approved now.
+        terms: all settings that concern money, in words and dollars, with the values that two
+            people have changed by proposal.
+        seeds_cents: the seeds of the meters that Redis does not have yet.
+        first: one person suffices, because the whole floor is empty.
+        confirmed: one person suffices, because two people have confirmed all differences as
+            changes of parameters.
+        in_force: for `confirmed`: the digest of the link's terms.
+        after: the order of the last approval, of any link, that had one of the tables.
+        waiting: the first of two approvals.
     """
 
     digest: str
@@ -115,11 +120,11 @@ class Unapproved:
 class Configuration:
     """Configuration of one link: its settings in the floor file, and their approval in Redis.
 
-    The data of all links is read, also of those that the floor file no longer names: their hand
+    The data of all links is read, also of links that are no longer in the floor file: their hand
     pays and open rounds can bar this link, and they show if the whole floor is empty.
 
-    `opens_as` is the name of a simulated person as whom the service approves the floor file. The
-    default is the service's own name in a demonstration, otherwise None: people approve.
+    `opens_as` is the simulated person as whom the service approves the floor file. By default, the
+    service approves under its own name in a demonstration, and otherwise people approve.
     """
 
     def __init__(self, floor: Floor, store: LinkStore, *, opens_as: str | None = None) -> None:
@@ -187,7 +192,7 @@ class Configuration:
     async def problem(self, note_step: Callable[[], None] | None = None) -> str | None:
         """Return why the link must not operate with this floor file, or None.
 
-        A look at many links takes long: `note_step` is called after each of them.
+        To read many links takes long, so `note_step` is called after each link.
         """
         self._note_step = note_step or self._note_step
         found = await self.unapproved()
@@ -209,11 +214,11 @@ class Configuration:
                 await self._adopt(found, by, order)
                 log.info("floor file approved", link=self._link.id, by=by, digest=found.digest)
             except BooksError as error:
-                # Two workers can start at the same time: the other one has approved already.
+                # Two services can start at the same time: the other one has approved.
                 log.info("floor file not approved", link=self._link.id, reason=error.status)
             if (found := await self.unapproved()) is not None:
                 raise TermsError(found.problem)
-        # A restored Redis can lack the note. With it, no other file counts as the first one.
+        # A restored Redis can lack the note, without which another file could be the first one.
         if approved := await self._book.current():
             await self._note(approved.by)
 
@@ -223,8 +228,8 @@ class Configuration:
         """Approve the floor file as the first, second or only person; return its differences.
 
         `digest` is of the settings that the user saw. `setters` are the people who recently set the
-        user's PIN. Of two approvals, each is refused if one of them used `pitlink user`: such a
-        person can change the floor file, and so does not count as a second person.
+        user's PIN. Who used `pitlink user` for this can change the floor file, and does not count
+        as one of two people.
 
         Raises:
             BooksError: ``stale``: the floor file has changed since it was shown, or somebody else
@@ -242,7 +247,7 @@ class Configuration:
         if found.first and noted:
             await self._adopt(found, by, order, setters.own)
             return found.changed
-        # An approval that takes a table after this has a larger order.
+        # If another approval takes a table after this point, that approval has a larger order.
         await self._read_note()
         if await self._last_order() != found.after:
             raise BooksError("stale")
@@ -262,7 +267,7 @@ class Configuration:
         return found.changed
 
     async def approved(self) -> Approved | None:
-        """Return the last approval; a `ForgedError` if Redis has another one than the ledger."""
+        """Return the last approval. Raise a `ForgedError` if it differs from the ledger."""
         return await self._book.current()
 
     async def is_of_people(self) -> bool:
@@ -275,18 +280,18 @@ class Configuration:
         return any(is_person(name) for name in (noted.by, *names) if name)
 
     async def _is_of_program(self) -> bool:
-        """Check if the service approves by itself, and no person has approved a link yet."""
+        """Check if the service approves by itself, because no person has approved a link yet."""
         return self._opens_as is not None and not await self.is_of_people()
 
     async def _adopt(
         self, found: Unapproved, by: str, order: int, setters: Sequence[str] = ()
     ) -> None:
-        # Two people can have approved another file since the look. What they approve from now on
-        # has a larger order.
+        # Two people can have approved another file since the last read. What they approve from now
+        # on has a larger order.
         if found.first and not await self._is_first():
             raise BooksError("stale")
         floor = self._floor_digest if found.first else ""
-        # A person can have begun the first approval since a program looked.
+        # A person can have begun the first approval since the service read the note.
         if floor and not is_person(by) and await self.is_of_people():
             raise BooksError("stale")
         approval = await self._approval(found, by, order, floor=floor, setters=setters)
@@ -324,8 +329,8 @@ class Configuration:
     async def _is_first(self) -> bool:
         """Check if one person suffices: the floor is empty, or another link has just begun.
 
-        The first approval is for all links. It can be interrupted between two of them, and a
-        service can open those that it has reached. After anything else, two people approve.
+        The first approval is for all links. It can be interrupted between two links, and a service
+        can open the links that are approved. After anything else, two people approve.
         """
         if (await self._store.snapshot()).last_entry:
             return False
@@ -344,7 +349,7 @@ class Configuration:
         return True
 
     async def _note(self, by: str) -> tuple[bool, int]:
-        """Note that somebody approves the link; see `FacilityNote.note` for what it returns."""
+        """Note that somebody approves the link. Return the values of `FacilityNote.note`."""
         known = [await each.approved() for each in self._all_links]
         last = max((approved.order for approved in known if approved), default=0)
         return await self._store.facility.note(self._floor_digest, by, self._link.id, last)
@@ -352,7 +357,7 @@ class Configuration:
     async def _lost_tables(
         self, approved: Approved, others: Iterable[KnownLink]
     ) -> tuple[str, ...]:
-        """Return a text for each table with which one of `others` was approved after `approved`."""
+        """Return a text for each table that one of `others` had in a later approval."""
         if await self._is_of_program():
             return ()
         return tuple(
@@ -362,7 +367,7 @@ class Configuration:
         )
 
     async def _last_approvals(self, links: Iterable[KnownLink]) -> Mapping[str, tuple[int, str]]:
-        """Return, by this link's tables, the last approval that had the table: order and link."""
+        """Return, for each table of this link, the last approval that had it: order and link."""
         last = dict.fromkeys(self._assets, (0, ""))
         for each in links:
             approved = await each.approved()
@@ -387,13 +392,13 @@ class Configuration:
         return self._steps(tuple(self._others.values()))
 
     def _steps(self, links: Iterable[KnownLink]) -> Iterator[KnownLink]:
-        """Yield links, and note a step before each one: to read many of them takes long."""
+        """Yield links, and note a step before each one: to read many links takes long."""
         for each in links:
             self._note_step()
             yield each
 
     async def _read_note(self) -> Noted:
-        """Read the note of the facility, and which other links there are, also former ones."""
+        """Read the note of the facility, and add all other links, also former ones."""
         noted = await self._store.facility.read()
         named = {link.id: link for link in self._floor.link}
         for each in sorted(noted.links | {*named}):
@@ -450,10 +455,10 @@ class Configuration:
     async def _back_too_early(self, approved: Approved) -> Unapproved | None:
         """Return why a link must not operate although its settings are the approved ones, or None.
 
-        A removed link keeps its approval. If the floor file goes back, its tables can still have
-        hand pays and open rounds where they were since. If they have neither, only the links that
-        were approved with its tables are watched, because another service can still have the
-        earlier file.
+        A removed link keeps its approval. If it comes back into the floor file, its tables can
+        still have hand pays and open rounds on another link. If they have none, the links that were
+        approved with these tables are watched, because another service can still have the earlier
+        file.
         """
         if barred := await self._left_at((self._own, *self._others.values())):
             return replace(await self._unapproved((_ALSO,), approved), barred=barred)
@@ -462,7 +467,7 @@ class Configuration:
         return None
 
     async def _left_at(self, links: Sequence[KnownLink]) -> str | None:
-        """Return a text if a table of this link left a hand pay or an open round on some links."""
+        """Return a text if a table of this link left a hand pay or open round on one of `links`."""
         held = await self._tables.held_at(self._steps(links))
         if held or self._opens_as is not None:
             return held
@@ -478,10 +483,10 @@ class Configuration:
 
 
 def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
-    """Check if only PINs that somebody set before the first approval bar the second one.
+    """Check if only PINs that were set before the first approval bar the second one.
 
-    Whoever set such a PIN does not know the present one. So the approval by `by` becomes the first
-    of two, and no person can make both.
+    Who set such a PIN does not know the present PIN. So the approval by `by` becomes the first of
+    two, and no person can make both.
     """
     if by == half.by:
         return not {*half.pin_set_by} <= {*setters.own}
@@ -491,8 +496,7 @@ def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
 async def _has_played(store: LinkStore, held: Snapshot) -> bool:
     """Check if a link has entries other than those that a service writes when it opens the link.
 
-    A service writes the approval, the seeds of the meters, and how long the link waited for the
-    approval.
+    These are the approval, the seeds of the meters, and how long the link waited for the approval.
     """
     if held.last_entry > _UNPLAYED_MOST:
         return True
@@ -501,7 +505,6 @@ async def _has_played(store: LinkStore, held: Snapshot) -> bool:
 
 
 def _terms_in(meters: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the terms in force of each meter that Redis has."""
     begin = "terms:"
     return {name.removeprefix(begin): of for name, of in meters.items() if name.startswith(begin)}
 

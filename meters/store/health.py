@@ -1,6 +1,6 @@
-"""Checks that Redis writes, and cannot lose what it has written. If not, no link operates.
+"""Checks that Redis accepts writes and cannot lose them. If a check fails, no link operates.
 
-The replicas of a primary Redis are read too: which are connected, and how far each is behind it.
+This module also reads which replicas a primary has, and how far each is behind the primary.
 """
 
 import asyncio
@@ -43,10 +43,10 @@ redis.call('XADD', key, '*', 'a', 1)
 redis.call('DEL', key)
 return string.match(redis.call('INFO', 'commandstats'), 'cmdstat_config|set:calls=(%d+)')
 """
-"""Makes each kind of write that the books make, and leaves no key: an empty Redis stays empty.
+"""Makes each kind of write that the scripts make, and leaves no key: an empty Redis stays empty.
 
-The first write needs memory: a Redis whose memory is full refuses only the first one of a script.
-Returns how often its settings were changed, if it counts that (since Redis 7.0).
+The first write needs memory, because a Redis with full memory refuses only the first write of a
+script. Redis 7.0 or later returns how often its settings were changed.
 """
 _WRITES_DIGEST: Final = hashlib.sha1(_WRITES.encode(), usedforsecurity=False).hexdigest()
 
@@ -63,15 +63,15 @@ _NOT_ALLOWED: Final = "its user is not allowed to: compare users.acl with the on
 _DENIED: Final = ("can't run this command", "no permission", "NOPERM", "ACL failure")
 _FULL: Final = "its memory is full (maxmemory)"
 _NEARLY_FULL_PERCENT: Final = 80
-"""Use of Redis's memory of which `pitlink check` warns, as the alert PitlinkRedisMemory does."""
+"""At this use of Redis's memory, `pitlink check` warns, as the alert PitlinkRedisMemory does."""
 
 
 _CONFIRMED_WITHIN_S: Final = 3.0
-"""Longest time in seconds to wait until a replica confirms what the primary had at the beginning. A
-replica confirms its data once a second."""
+"""Longest wait until a replica confirms the data that the primary had at the beginning. A replica
+confirms data once a second."""
 _ASK_EVERY_S: Final = 0.1
 _SILENT_S: Final = 10
-"""Seconds without a word of a replica after which Redis itself no longer counts it by default."""
+"""After this time without a message of a replica, Redis by default no longer counts the replica."""
 
 
 class NotSyncedError(RedisError):
@@ -81,19 +81,17 @@ class NotSyncedError(RedisError):
 async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
     """Run a Lua script; return its answer only if Redis syncs each write before it answers.
 
-    A person can change this setting of Redis at any time. So it is read directly after the script,
-    in the same round trip: that value was in force for the writes of the script.
+    A person can change this setting of Redis at any time. So the setting is read directly after the
+    script, in the same round trip: this value was in force for the writes of the script.
 
     Raises:
-        NotSyncedError: Redis does not sync its writes. The script has possibly run in spite of the
-            error.
+        NotSyncedError: Redis does not sync its writes. The script has possibly run nevertheless.
     """
     redis = cast("Redis", script.registered_client)
     try:
         return await _run_synced(redis, script.sha, keys, args)
     except NoScriptError:
-        # This Redis does not have the script: it was restarted, or another server is now the
-        # primary.
+        # Redis was restarted without the script, or another server is the primary now.
         await redis.script_load(script.script)
         return await _run_synced(redis, script.sha, keys, args)
 
@@ -110,7 +108,7 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
 
 
 def _raise_first(answers: Sequence[object]) -> None:
-    """Raise the first error. If the client library raised it, it would first repeat everything."""
+    """Raise the first error. If the client library raised it, the library would first retry."""
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
@@ -157,9 +155,9 @@ def refused_write(error: RedisError) -> str | None:
 class FileWatch:
     """Whether Redis may lack a whole append-only file, and load an earlier one after a crash.
 
-    Redis may lack the file if it had none, if it was started or replaced by another server since
-    the last look, or if somebody changed any setting, for example `appendonly` to no and back to
-    yes. It has the file as soon as a look finds that it is not writing a whole one.
+    Redis may lack the file if it had none; if it was started, or replaced by another server, since
+    the last check; or if somebody changed any setting, for example `appendonly` to no and back to
+    yes. If a check finds that Redis is not writing a whole file, Redis has the file.
     """
 
     def __init__(self) -> None:
@@ -167,15 +165,15 @@ class FileWatch:
         self._seen: object = None
 
     def note_unsynced(self) -> None:
-        """Note that Redis did not sync a write: possibly it had no file."""
+        """Note that Redis did not sync a write, and possibly had no file."""
         self._may_lack = True
 
     def is_incomplete(
         self, settings: Mapping[str, str], info: Mapping[str, object], changes: object
     ) -> bool:
-        """Return whether Redis is still writing a file that it may lack; note what was seen.
+        """Return whether Redis is still writing a file that it may lack.
 
-        `changes` is how often the settings were changed, if Redis counts that.
+        `changes` is how often the settings were changed, if Redis counts this.
         """
         seen = (info.get("run_id"), changes)
         self._may_lack = self._may_lack or seen != self._seen
@@ -191,13 +189,13 @@ class FileWatch:
 async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) -> str | None:
     """Return the reason why a link must not operate on this Redis now, or None (duty D10).
 
-    Redis must accept writes: this function makes some, to the probe key with the hash tag. It must
-    sync every write to its file immediately, and write without errors. It must never evict a key.
-    It must be a primary, of version 6.2 or later. If replicas are required, enough of them must be
+    Redis must accept writes, which this function tries on the probe key with the hash tag `tag`. It
+    must sync every write to its file immediately, write without errors, and never evict a key. It
+    must be a primary, of version 6.2 or later. If replicas are required, enough of them must be
     connected, and Redis must be set to refuse writes otherwise.
 
-    With a watch, Redis must also not be writing a whole append-only file that it may lack: it
-    reports `appendonly yes` as soon as it begins to write that file.
+    With a watch, Redis must also not be writing a whole append-only file that it may lack: Redis
+    reports `appendonly yes` as soon as it begins to write this file.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
@@ -232,7 +230,7 @@ async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) 
 
 
 async def redis_warnings(redis: Redis) -> Sequence[str]:
-    """Return what Redis reports that will stop its writes later."""
+    """Return what Redis reports that will later stop its writes."""
     names = ("save", "stop-writes-on-bgsave-error")
     settings, info, _ = await _settings_and_info(redis, names, ("persistence", "memory"))
     found = []
@@ -254,18 +252,19 @@ async def _settings_and_info(
 ) -> tuple[Mapping[str, str], Mapping[str, object], object]:
     """Read settings (CONFIG) and the state (INFO) of Redis, and write to a probe key, if any.
 
-    This takes one round trip, and Redis one sync of its file. The service does it every second.
+    This takes one round trip and one sync of Redis's file, because the service does it every
+    second.
 
     Returns:
-        The settings, the state, and what the writing returned, or the error with which Redis
-            refused a write.
+        The settings; the state; and the answer to the write, or the error with which Redis
+            refused it.
     """
-    # This pipeline does not wait for replicas, because the answer contains no data of the floor.
+    # This pipeline does not wait for replicas, because the answer has no data of the floor.
     callbacks, answers = redis.response_callbacks, list[Any]()
     async with Pipeline(
         redis.connection_pool, callbacks, transaction=False, shard_hint=None
     ) as pipe:
-        # The script first: a change of the settings after it is seen by the next check.
+        # The script is first, so the next check notices a change of the settings after the script.
         if probe:
             pipe.evalsha(_WRITES_DIGEST, 1, probe)
         # Each call has one name or one section, because Redis before 7.0 accepts no more.
@@ -287,7 +286,7 @@ async def _settings_and_info(
 def _replicas_problems(
     needed: int, settings: Mapping[str, str], info: Mapping[str, object]
 ) -> Sequence[str]:
-    """Return the problems of a primary's replicas, of which some are needed."""
+    """Return the problems of a primary's replicas, if `needed` replicas are required."""
     least, lag_s = (int(settings[name]) for name in _OF_REPLICAS)
     problems = []
     if least < needed:
@@ -305,7 +304,7 @@ def _replicas_problems(
 class Replica:
     """A connected replica, with its address as the primary knows it.
 
-    `problem` says why it does not have the same data as the primary; empty if it has.
+    `problem` says why its data differs from the primary's; empty if it does not differ.
     """
 
     address: str
@@ -316,7 +315,7 @@ class Replica:
 class Replication:
     """A primary and its connected replicas, and texts about missing sentinels, replicas or nodes.
 
-    `primary` is empty if the floor file's address has no sentinels and no cluster.
+    If the address in the floor file has no sentinels and is no cluster, `primary` is empty.
     """
 
     primary: str
@@ -325,9 +324,9 @@ class Replication:
 
 
 async def read_replication(redis: Iterable[Redis]) -> Sequence[Replication]:
-    """Return each primary behind some clients, with its replicas. Write nothing.
+    """Return the primary of each client, with its replicas. Write nothing.
 
-    A primary that several clients use is returned once. A replica has the same data if it soon
+    If several clients use a primary, it is returned once. A replica has the same data if it soon
     confirms everything that the primary had at the beginning.
 
     Raises:

@@ -2,8 +2,8 @@
 
 If Redis has fewer ledger entries than the mark says, Redis has lost entries. Without the mark, an
 emptied Redis would look like a new one, and each meter would return to its seed (duties D10, D15).
-The digest of the last entry in the mark, and the seal, a digest over all audited entries, show if
-somebody rewrote a part of the ledger (duty D17).
+The mark also has the digest of the last entry, and the seal, a digest over all audited entries.
+These show if somebody rewrote a part of the ledger (duty D17).
 """
 
 import fcntl
@@ -23,14 +23,13 @@ from meters.process.private_files import make_private_directory, replace_private
 
 _FILE: Final = "ledger-mark.json"
 _SIZE_BYTES: Final = 512
-"""Size of the file: one sector of a disk, which is written whole or not at all. Spaces follow the
-content."""
+"""Size of the file: one sector of a disk, which is written whole or not at all."""
 _TURN_WITHIN_S: Final = 0.05
 _TURN_AGAIN_S: Final = 0.001
 
 
 class MarkError(OSError):
-    """A ledger mark that cannot be written, or that cannot be used because it is damaged."""
+    """A ledger mark cannot be written, or is damaged and cannot be used."""
 
 
 def marked_links(data: Path) -> frozenset[str]:
@@ -41,7 +40,7 @@ def marked_links(data: Path) -> frozenset[str]:
 class LedgerMark:
     """The ledger mark of one link: a file in the data directory.
 
-    Writing it raises a `MarkError` if the file cannot be written.
+    If the file cannot be written, every method that writes raises a `MarkError`.
 
     Raises:
         UserError: the file exists and cannot be read.
@@ -59,16 +58,15 @@ class LedgerMark:
     def seen(self) -> Mark:
         """The present content of the ledger mark.
 
-        Callers read the mark first, and then the ledger in Redis. In the other order, the mark
-        could name an entry that was written after the ledger was read.
+        Read the mark before the ledger in Redis. In the other order, the mark could name an entry
+        that was written after the ledger was read.
         """
         return self._seen
 
     def problem(self, entries: int, had: int) -> str | None:
         """Return the reason why Redis does not match the ledger mark, or None.
 
-        `entries` is the count in Redis, `had` that of the mark, which the caller must have read
-        before Redis.
+        `entries` is the number of the last entry in Redis. `had` is that of the mark, read earlier.
         """
         if entries >= had:
             return None
@@ -79,20 +77,20 @@ class LedgerMark:
         )
 
     def note(self, entries: int, chain: str) -> None:
-        """Write the count of ledger entries and the digest of the last one into the ledger mark."""
+        """Write the number of the last ledger entry, and its digest, into the ledger mark."""
         if entries > self._seen.entries:
             self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
 
     def note_seal(self, entries: int, seal: str) -> None:
-        """Write the seal of an audit without a problem, over all entries up to entry `entries`."""
+        """Write the seal of an audit without errors, over all entries up to entry `entries`."""
         if entries > self._seen.sealed:
             self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
 
     def reset(self, entries: int, chain: str, seal: str) -> None:
-        """Replace the ledger mark after a restore and an audit without a problem.
+        """Replace the ledger mark after a restore and an audit without errors.
 
-        Only `pitlink restore` is allowed to call this, and all services must be stopped. The
-        content of the earlier mark is lost.
+        Only `pitlink restore` may call this, and all services must be stopped. The content of the
+        earlier mark is lost.
         """
         try:
             self.path.unlink(missing_ok=True)
@@ -112,9 +110,8 @@ class LedgerMark:
     def _write(self, mark: Mark) -> None:
         """Write the file of the ledger mark in one step.
 
-        If another process has written a later entry or a later seal, the file keeps it. Several
-        services, and the heartbeat and the audit of one service, can write at the same time: a lock
-        makes them write one after the other.
+        If another process has written a later entry or seal, the file keeps it. Several services,
+        and the heartbeat and the audit of one service, can write at once: a lock makes each wait.
         """
         make_private_directory(self.path.parent)
         with self._turn_to_write():
@@ -123,16 +120,16 @@ class LedgerMark:
             self._put(msgspec.json.encode(mark).ljust(_SIZE_BYTES))
             self._seen = mark
         if syncs:
-            # Only a write with a new seal is synced to disk. After a power failure the mark can be
-            # old, but it never names an entry that Redis did not have. The lock is free again, so
-            # the next batch does not wait for the disk.
+            # Only a write with a new seal is synced to disk. After a power failure, the mark can be
+            # old, but it never names an entry that Redis did not have. The lock is free again here,
+            # so the next batch does not wait for the disk.
             _sync(self.path)
 
     def _put(self, content: bytes) -> None:
         """Write the file in place, or make it if it does not have its full size yet.
 
-        A rename for each batch would stop the service for milliseconds on a busy disk. A write that
-        keeps the size needs no space on the disk.
+        To rename a file for each batch would stop the service for milliseconds on a busy disk. A
+        write in place needs no space on the disk.
         """
         with suppress(FileNotFoundError), self.path.open("r+b", buffering=0) as file:
             if os.fstat(file.fileno()).st_size == len(content):
@@ -148,7 +145,7 @@ class LedgerMark:
         try:
             lock = os.open(self.path.with_suffix(".lock"), os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
-            # Nobody has written this mark here, for example because it is a copy.
+            # Nobody has written this mark here: perhaps it is a copy.
             return nullcontext()
         return _turn(lock, fcntl.LOCK_SH)
 
@@ -196,8 +193,8 @@ def _sync(path: Path) -> None:
 def _turn(lock: int, kind: int) -> Iterator[None]:
     """Lock an open lock file during a `with` block, and close it after the block.
 
-    The process that holds the lock can be suspended, so the wait is bounded: the block then runs
-    without the lock.
+    The process that has the lock can be suspended. So after a short wait, the block runs without
+    the lock.
     """
     try:
         until = time.monotonic() + _TURN_WITHIN_S

@@ -1,4 +1,4 @@
-"""Reading of a link's ledger in Redis: the last entries from the stream, older ones from blocks."""
+"""Reading of a link's ledger in Redis: new entries from the stream, old entries from blocks."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _AT_ONCE: Final = 20
 
 
 class LedgerReader:
-    """Every method that waits raises a `RedisError` if Redis fails."""
+    """Reader of a link's ledger. If Redis fails, every method that waits raises a `RedisError`."""
 
     def __init__(self, redis: Redis, link: str) -> None:
         self.redis = redis
@@ -31,16 +31,17 @@ class LedgerReader:
     async def entries(self, after: int, count: int) -> list[Entry]:
         """Read up to `count` ledger entries after entry `after`.
 
-        If the ledger has an entry after `after`, at least one is returned, and none is left out.
+        If the ledger has later entries, at least one is returned, and none between them is left
+        out.
         """
         if found := await self._read_from_block(after, count):
             return found
         rows = await self._read(self.keys.ledger, f"({after}-0", f"{after + count}-0", count)
-        # The next entry of the stream can end after `after + count`.
+        # The stream's next entry can end with a number above `after + count`.
         rows = rows or await self._read(self.keys.ledger, f"({after}-0", "+", 1)
         first = unpack_entry(rows[0])[0][0] if rows else after + 2
-        # Entries only move from the stream into blocks. So if they moved between the first two
-        # reads, they are in a block now.
+        # Entries only move from the stream into blocks. If they have moved since the first read,
+        # they are in a block now.
         if first > after + 1 and (found := await self._read_from_block(after, count)):
             return found
         if not rows:
@@ -52,14 +53,14 @@ class LedgerReader:
         return unpack_entries(rows, after)[:count]
 
     async def entries_at(self, numbers: Sequence[int]) -> list[Entry]:
-        """Read the ledger entries with some numbers. Those that Redis lacks are left out.
+        """Read the ledger entries with some numbers. Entries that Redis lacks are left out.
 
-        Each entry can be in another block. So they are read a few at a time, and blocks are
-        unpacked outside the event loop.
+        Each entry can be in another block. So a few at a time are read, and blocks are unpacked
+        outside the event loop.
         """
         found: dict[int, Entry] = {}
         for begin in range(0, len(numbers), _AT_ONCE):
-            # Redis fails for an id below 0, which somebody could write into the state of a table.
+            # Redis fails for an id below 0, which somebody could write into the data of a table.
             some = [one for one in numbers[begin : begin + _AT_ONCE] if one > 0]
             older = await self._rows_at(self.keys.ledger_blocks, some)
             found |= await asyncio.to_thread(_unpacked_at, older)
@@ -72,7 +73,7 @@ class LedgerReader:
         return [found[number] for number in numbers if number in found]
 
     async def add_replies(self, answers: Sequence[ScriptAnswer]) -> Sequence[ScriptAnswer]:
-        """Add to a script's answers the replies to repeated events that only the ledger has."""
+        """Add the replies to repeated events that only the ledger has, not a script's answers."""
         numbers = {
             one.entry for one in answers if one.status is Status.AGAIN and one.entry is not None
         }
@@ -88,26 +89,26 @@ class LedgerReader:
             if one.status is not Status.AGAIN or one.entry is None
             else replace(one, text=replies[one.entry], entry=None)
             if one.entry in replies
-            # Without its entry, an event gets no reply. The table repeats the event.
+            # If the entry is missing, the event gets no reply, and the table repeats it.
             else replace(one, status=Status.MOVED)
             for one in answers
         ]
 
     async def first_number(self) -> int:
-        """Return the number of the first ledger entry in Redis; 0 without an entry."""
+        """Return the number of the first ledger entry in Redis; 0 if there is none."""
         found = await self.entries(0, 1)
         return found[0][0] if found else 0
 
     async def first_end(self) -> int:
-        """Return the number with which the first entry of the stream ends; 0 without an entry."""
+        """Return the last ledger entry's number in the stream's first entry; 0 if there is none."""
         rows = await self._read(self.keys.ledger, "-", "+", 1)
         return unpack_entry(rows[0])[-1][0] if rows else 0
 
     async def continuity_problem(self) -> str | None:
         """Return a text if the stream does not continue the blocks, or None.
 
-        Readers prefer the entries in blocks. So without this check, nobody would see an entry of
-        the stream that has the number of an entry in a block.
+        If a block and the stream both have an entry, readers take the one in the block. So without
+        this check, nobody would see the entry in the stream.
         """
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.xrevrange(self.keys.ledger_blocks, count=1)
@@ -122,13 +123,13 @@ class LedgerReader:
         return f"the compressed entries end with entry {last}, the others begin with entry {begins}"
 
     async def _read_from_block(self, after: int, count: int) -> list[Entry]:
-        """Return up to `count` ledger entries after `after`, from one block; none without one."""
+        """Return up to `count` ledger entries after `after` from one block, if there is one."""
         found = await self.redis.xrange(self.keys.ledger_blocks, min=f"{after + 1}-0", count=1)
         rows = cast("list[StreamEntry]", found)
         return unpack_block(rows[0], after, count) if rows else []
 
     async def _rows_at(self, key: str, numbers: Sequence[int]) -> list[tuple[int, StreamEntry]]:
-        """Return for each number the stream entry with this id, or the next one."""
+        """Return, for each number, the stream entry with this id, or the next one."""
         async with self.redis.pipeline(transaction=False) as pipe:
             for number in numbers:
                 pipe.xrange(key, min=f"{number}-0", count=1)

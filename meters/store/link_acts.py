@@ -1,8 +1,8 @@
-"""Acts on a link: ledger entries that people or the service itself make, and no table.
+"""Acts on a link: ledger entries that people or the service make, and no table.
 
-Each act is one atomic Lua script. Every function raises a `RedisError` if Redis fails, a
+Each act is one atomic Lua script. Every function raises a `RedisError` if Redis fails. It raises a
 `TermsError` if the terms (such as rates) of a meter changed after `LinkStore.open`, and a
-`BooksError` if the script refused. In both last cases, nothing was changed.
+`BooksError` if the script refused; then nothing was changed.
 """
 
 import time
@@ -43,8 +43,7 @@ async def decide_claim(
 ) -> DecisionResult:
     """Apply a floorperson's decision on a claim, exactly once.
 
-    `setters` set the actor's PIN. `floor_digest` is the digest of the link's settings in the floor
-    file.
+    `setters` set the actor's PIN. `floor_digest` is of the link's settings in the floor file.
 
     Raises:
         WrongStateError: the claim is not in the state that this decision needs.
@@ -84,9 +83,7 @@ async def decide_claim(
 
 
 async def decide_envy(store: LinkStore, record: ClaimRecord, decision: DecisionRecord) -> int:
-    """Pay or reject the owed Envy Bonuses of a claim, exactly once.
-
-    Return the number of the decision's ledger entry.
+    """Pay or reject the owed Envy Bonuses of a claim, exactly once; return the entry's number.
 
     Raises:
         WrongStateError: the claim has no Envy Bonuses that are still owed.
@@ -109,9 +106,9 @@ async def decide_envy(store: LinkStore, record: ClaimRecord, decision: DecisionR
 
 
 async def request_claim(store: LinkStore, record: ClaimRecord, request: DecisionRecord) -> int:
-    """Store a request to reject a win, or to reopen a rejected win (duty D4); or withdraw it.
+    """Store or withdraw a request to reject a win, or to reopen a rejected win (duty D4).
 
-    Return the number of its ledger entry. It replaces an earlier request about the same claim.
+    Return the number of the ledger entry. A new request replaces the claim's earlier request.
 
     Raises:
         WrongStateError: the claim is not in the state that the request needs.
@@ -140,10 +137,10 @@ async def reopen_claim(
 ) -> int:
     """Reopen a rejected win, as another person requested (duty D4).
 
-    Return the number of the act's ledger entry. Envy Bonuses that were taken back are owed again.
-    For a win of a percentage of the meter, the reopening must not make the meter balance lower than
-    the amount with which the meter is reseeded, or lower than the balance after the win, if that is
-    less. For a hand pay, `holds` is the text about the claim for its table, which is held again.
+    Return the number of the ledger entry. Envy Bonuses that were taken back are owed again. If the
+    win is a percentage of the meter, the meter must keep its reseed amount, or the balance after
+    the win if that is less. For a hand pay, `holds` is the text about the claim for its table,
+    which is held again.
 
     Raises:
         WrongStateError: the claim is not rejected.
@@ -174,7 +171,7 @@ async def reopen_claim(
 async def correct_slip(store: LinkStore, record: ClaimRecord, correction: DecisionRecord) -> int:
     """Replace the number of a paid claim's slip. No other claim can use the old number later.
 
-    Return the number of the correction's ledger entry.
+    Return the number of the ledger entry.
 
     Raises:
         WrongStateError: the claim is not paid.
@@ -195,7 +192,7 @@ async def correct_slip(store: LinkStore, record: ClaimRecord, correction: Decisi
 
 
 def _meter_of(store: LinkStore, record: ClaimRecord) -> Meter | None:
-    """Return the meter of a claim; None if the floor file no longer names it."""
+    """Return the meter of a claim; None if the floor file no longer has it."""
     return next((one for one in store.link.meter if one.meter_id == record.meter), None)
 
 
@@ -206,10 +203,10 @@ def _flag(yes: bool) -> str:  # noqa: FBT001
 async def decide_ask(
     store: LinkStore, ask: Ask, act: AskAct, by: str, event: bytes, *, refusal: str = ""
 ) -> int:
-    """Confirm or refuse a correction request, exactly once.
+    """Confirm or refuse a correction request, exactly once; return the entry's number.
 
-    Return the number of the decision's ledger entry. When the table sends a refused event again, it
-    gets the reply `refusal`, which is without the beginning that has the event's sequence number.
+    When the table repeats a refused event, it gets the reply `refusal`, which lacks its beginning
+    with the event's number.
 
     Raises:
         WrongStateError: the table no longer has this request, or somebody decided it.
@@ -233,8 +230,8 @@ async def switch_link(store: LinkStore, act: Switch, by: str, reason: str, event
     """Close the link, or open a closed link.
 
     Raises:
-        BooksError: ``wrong_state`` if the link is already in the state that it would get. If it is
-            closed, the error names the person who closed it.
+        BooksError: ``wrong_state``: the link is in the requested state already. If it is closed,
+            the error names the person who closed it.
     """
     await store.act("switch_link", act, by, reason, event)
 
@@ -242,11 +239,10 @@ async def switch_link(store: LinkStore, act: Switch, by: str, reason: str, event
 async def propose_change(
     store: LinkStore, proposal: str, kind: str, by: str, record: bytes
 ) -> None:
-    """Store a proposal to change a meter, so another person can confirm it.
+    """Store a proposal to change a meter, so that another person can confirm it.
 
     Raises:
-        BooksError: ``not_closed`` if the link is open, or ``rounds_open`` with the count of open
-            rounds.
+        BooksError: ``not_closed``: the link is open. ``rounds_open``, with their number.
     """
     keys = [store.keys.proposals, store.keys.proposal(proposal)]
     await store.act("propose_change", proposal, kind, by, record, keys=keys)
@@ -254,11 +250,11 @@ async def propose_change(
 
 @dataclass(frozen=True, slots=True)
 class NewTerms:
-    """The present terms of a meter and the new terms; empty if the terms stay the same.
+    """The present and the new terms of a meter; empty if the terms stay as they are.
 
     `digest` is over the terms of all meters of the link after the change. For a new wager amount,
-    `seed_micros` is the least balance that the meter must have if it was never reseeded, and
-    `reseed_micros` if it was.
+    the meter must have a balance of at least `seed_micros` if it was never reseeded, or else of
+    `reseed_micros`.
     """
 
     before: str = ""
@@ -282,12 +278,11 @@ async def decide_change(
     limit_cents: int = 0,
     setters: PinSetters = NO_SETTERS,
 ) -> None:
-    """Confirm a proposal, so the change takes effect, or withdraw the proposal.
+    """Confirm a proposal, so that the change takes effect, or withdraw the proposal.
 
     `amount_cents` is added to the meter; a negative amount is subtracted. `cycle` is the meter's
-    cycle at the time of the proposal. If the whole meter was won since, its cycle is higher, and
-    the script refuses the proposal. `limit_cents` is the meter's payout limit after the change, 0
-    for no limit.
+    cycle at the time of the proposal: if the whole meter was won since, the cycle is higher, and
+    the script refuses. `limit_cents` is the payout limit after the change; 0 is no limit.
 
     Raises:
         BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
@@ -323,7 +318,7 @@ async def open_proposals(store: LinkStore) -> list[dict[str, str]]:
 
 
 class CloseReadings:
-    """The readings of all meters at the close of a gaming day (duty D19)."""
+    """The meter readings at the close of each gaming day (duty D19)."""
 
     def __init__(
         self, store: LinkStore, days: GamingDays, by: str, clock: Callable[[], datetime] = now
@@ -337,10 +332,10 @@ class CloseReadings:
     async def keep(self, day: OpenDay) -> None:
         """Close the open gaming day if it is over.
 
-        A gaming day that is opened is always later than all closed ones, even if the clock changes.
-        If the clock was ahead and is corrected, the gaming days that were closed too early remain
-        closed, and later entries belong to the open gaming day. If the service's clock differs from
-        that of Redis by more than five minutes, no day is closed.
+        A new gaming day is always later than all closed days. If a clock that was ahead is
+        corrected, the days that were closed too early remain closed, and later entries belong to
+        the open day. If the clocks of the service and of Redis differ by more than five minutes, no
+        day is closed.
         """
         due = self._due(day)
         if due == day.open:
@@ -365,7 +360,7 @@ class CloseReadings:
 async def note_outage(store: LinkStore, by: str, outage: Outage) -> None:
     """Write a ledger entry about an outage that is over (duty D17).
 
-    Write nothing if the last outage in the ledger has the same id.
+    If the last outage in the ledger has the same id, write nothing.
     """
     event = msgspec.json.encode(msgspec.structs.replace(outage, until=now_text()))
     await store.call("note_outage", store.terms.digest, by, outage.id, event)

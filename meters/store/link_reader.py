@@ -1,10 +1,8 @@
 """Reading of one link's data in Redis: claims, tables, the ledger, the indexes.
 
-The indexes are: undecided claims, wins, acts and payout slips. An act is a decision of a person,
-such as to close the link, or an entry that the service itself writes, such as the reading of the
-meters. An audit reads the indexes whole, or only a part of them (`IndexPart`).
-
-The claims that acts of the open gaming day name, and those that hold their tables, are read too.
+The indexes have the undecided claims, wins, acts and payout slips. An act is a decision of a
+person, such as to close the link, or an entry that the service itself writes, such as a meter
+reading. An audit reads the whole indexes, or a part of them (`IndexPart`).
 """
 
 import asyncio
@@ -41,14 +39,14 @@ class LinkReader(LedgerReader):
         return found
 
     async def asks_at(self) -> tuple[int, dict[str, str]]:
-        """Return the last ledger entry's number and the correction requests, at one moment."""
+        """Return, at one moment, the last ledger entry's number and the correction requests."""
         entries, (row,) = await self._hashes_at([self.keys.asks])
         return entries, _decoded(row)
 
     async def table_states(
         self, tables: Sequence[str], *, wagers: bool = True
     ) -> list[TableRecord]:
-        """Return the state of some tables; with `wagers`, also those of their open rounds.
+        """Return the state of some tables; with `wagers`, also the wagers of their open rounds.
 
         Raises:
             ValueError: the data of a table in Redis is damaged.
@@ -63,7 +61,7 @@ class LinkReader(LedgerReader):
         return [row.record(events.get(row.state.entry)) for row in rows]
 
     async def snapshot(self, *, indexes: bool = False, part: IndexPart | None = None) -> Snapshot:
-        """Return all accounts and counts at one moment, with the indexes or a `part` of them."""
+        """Return, at one moment, all accounts and counts, with the indexes or a `part` of them."""
         keys = self.keys
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(keys.accounts)
@@ -96,7 +94,7 @@ class LinkReader(LedgerReader):
         return _with_part(snapshot, part, rows) if part else _with_indexes(snapshot, rows)
 
     async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
-        """Return the last ledger entry's number and some Redis hashes, at one moment."""
+        """Return, at one moment, the last ledger entry's number and some Redis hashes."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hget(self.keys.meters, "entries")
             for key in keys:
@@ -105,19 +103,19 @@ class LinkReader(LedgerReader):
         return int(entries or 0), rows
 
     async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return the last ledger entry's number and the fields of some claims, at one moment."""
+        """Return, at one moment, the last ledger entry's number and the fields of some claims."""
         entries, rows = await self._hashes_at(map(self.keys.claim, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def proposals_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return the last ledger entry's number and the fields of some proposals, at one moment."""
+        """Return, at one moment, the last ledger entry's number and some proposals' fields."""
         entries, rows = await self._hashes_at(map(self.keys.proposal, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def tables_at(
         self, tables: Sequence[str], *, replies: bool = False
     ) -> tuple[int, list[StoredTable]]:
-        """Return the last ledger entry's number and the data of some tables, at one moment.
+        """Return, at one moment, the last ledger entry's number and the data of some tables.
 
         The kept replies are read only if `replies` is true.
         """
@@ -140,7 +138,7 @@ class LinkReader(LedgerReader):
     async def table_fields(self, *, replies: bool) -> dict[str, frozenset[str]]:
         """Return the names of all fields in the Redis hashes of tables, by key.
 
-        The fields of the kept replies are read only if `replies` is true.
+        The kept replies are included only if `replies` is true.
         """
         keys = self.keys
         every = [keys.tables, keys.rounds, keys.repeated_claims, *([keys.replies] * replies)]
@@ -158,7 +156,7 @@ class LinkReader(LedgerReader):
         return int(rows[0][0].split(b"-")[0]) if rows else (await self.checkpoint()).entries
 
     async def open_day(self) -> date | None:
-        """Return the open gaming day, also if the terms in Redis differ; None if there is none yet.
+        """Return the open gaming day, whatever the terms in Redis are; None if there is none yet.
 
         Raises:
             ValueError: the value in Redis is not a date.
@@ -170,8 +168,8 @@ class LinkReader(LedgerReader):
         """Return the checkpoint from which a replay of the ledger in Redis begins (duty D17).
 
         Raises:
-            CheckpointError: the checkpoint differs from the one that the ledger records for the
-                last gaming day that was deleted from Redis.
+            CheckpointError: the checkpoint differs from the one in the ledger for the last gaming
+                day that was deleted from Redis.
         """
         keys = self.keys
         while True:
@@ -182,8 +180,8 @@ class LinkReader(LedgerReader):
                 return Checkpoint()
             number = int(by or 0)
             noted = await self.entries(number - 1, 1)
-            # Between the two reads, another process can delete the entry from Redis, because the
-            # entry is archived. In that case there is a new checkpoint.
+            # Between the two reads, `pitlink archive` can delete the entry and write a new
+            # checkpoint.
             if by == cast("bytes | None", await self.redis.hget(keys.checkpoint, "by")):
                 return proven(text, number, dict(noted))
 
@@ -196,7 +194,7 @@ class LinkReader(LedgerReader):
         return [_decoded(row) for row in rows]
 
     async def waiting(self, limit: int = 0) -> list[str]:
-        """Return at most `limit` undecided claims, the oldest first. Return all if `limit` is 0."""
+        """Return at most `limit` undecided claims, oldest first. Return all if `limit` is 0."""
         rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
         return [claim.decode() for claim in rows]
 
@@ -209,9 +207,9 @@ class LinkReader(LedgerReader):
         return {slip: claim.decode() for slip, claim in found if claim is not None}
 
     async def acts(self, before: int | None, count: int) -> list[tuple[int, dict[str, str]]]:
-        """Return up to `count` acts before entry `before`, with their numbers, the latest first.
+        """Return up to `count` acts before entry `before`, with their numbers, latest first.
 
-        They are the entries that no table made, and tables' corrections of entered cards (D17).
+        Acts are the entries that no table made, and tables' corrections of entered cards (D17).
         """
         most = "+inf" if before is None else f"({before}"
         rows = cast(
@@ -225,7 +223,7 @@ class LinkReader(LedgerReader):
         ]
 
     async def every_act(self) -> AsyncIterator[tuple[int, dict[str, str]]]:
-        """Yield all acts, with their numbers, the latest first; read Redis in pages."""
+        """Yield all acts, with their numbers, latest first; read Redis in pages."""
         before: int | None = None
         while page := await self.acts(before, _ACTS_AT_ONCE):
             for act in page:
@@ -235,11 +233,11 @@ class LinkReader(LedgerReader):
     async def wins(
         self, meter: str, before: int | None, count: int, *, meter_awards: bool
     ) -> list[tuple[int, str]]:
-        """Return up to `count` wins of a meter, each with its place, the latest first (duty D16).
+        """Return up to `count` wins of a meter, each with its place, latest first (duty D16).
 
-        They are the wins that wait for a floorperson, or have waited for one. The place of a win is
-        the number of its ledger entry. All are lower than `before`, if it is given. With
-        `meter_awards`, only wins of a percentage of the meter are returned.
+        These wins wait for a floorperson, or have waited for one. The place of a win is the number
+        of its ledger entry; with `before`, only lower places are returned. With `meter_awards`,
+        only wins of a percentage of the meter are returned.
         """
         prefix = f"{meter}{METER_AWARD if meter_awards else ANY_WIN}"
         # Members with the same score are sorted by their bytes, and "~" is after every digit.
@@ -306,7 +304,7 @@ def _with_part(snapshot: Snapshot, part: IndexPart, rows: Sequence[Any]) -> Snap
 
 
 def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
-    # Somebody can have written other bytes than UTF-8. Readers must then still show the rest.
+    # Somebody can have written bytes that are not UTF-8. Readers must still show the rest.
     return {
         name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
         for name, value in fields.items()
@@ -325,7 +323,7 @@ _ACT: Final = msgspec.json.Decoder(_Act)
 
 
 class DayClaims:
-    """The claims of one link that acts of one kind name, since the last close of a gaming day."""
+    """The claims that acts of one kind name, since the last close of a gaming day."""
 
     def __init__(self, store: LinkReader, kind: str) -> None:
         self._store = store
@@ -335,10 +333,7 @@ class DayClaims:
         self._turn = asyncio.Lock()
 
     async def claims(self) -> Sequence[dict[str, str]]:
-        """Return the fields of each claim, the oldest win first.
-
-        Only the acts since the last call are read.
-        """
+        """Return each claim's fields, oldest win first. Read only the acts since the last call."""
         store = self._store
         async with self._turn:
             last_reading = int(await store.redis.hget(store.keys.meters, "reading") or 0)
@@ -350,7 +345,7 @@ class DayClaims:
         return sorted(filter(None, found), key=lambda fields: int(fields["entry"]))
 
     async def _read_acts(self, last_reading: int) -> None:
-        """Note the claims of acts since the last call; in the first one, of the open gaming day."""
+        """Note the claims of acts since the last call, and first of the whole open gaming day."""
         after, latest = max(self._seen, last_reading), self._seen
         async for entry, fields in self._store.every_act():
             if entry <= after:
@@ -363,16 +358,15 @@ class DayClaims:
 
 
 async def holding_claims(store: LinkReader) -> Sequence[ClaimRecord]:
-    """Return the records of a link's claims that hold their tables, the oldest first."""
+    """Return the records of a link's claims that hold their tables, oldest first."""
     waiting = await store.claims(await store.waiting())
     return _hand_pays(one for one in waiting if one and one["state"] not in {"paid", "rejected"})
 
 
 async def reopenable_holds(rejected: DayClaims) -> Sequence[ClaimRecord]:
-    """Return the records of the hand pays among rejected claims that can be reopened.
+    """Return the records of rejected hand pays that can be reopened, and then hold their tables.
 
-    If such a hand pay is reopened, it holds its table again. One that was already reopened is
-    included until it is paid.
+    A hand pay that was reopened is included until it is paid.
     """
     return _hand_pays(one for one in await rejected.claims() if one["state"] != "paid")
 

@@ -1,4 +1,4 @@
-"""Figures of a link for monitoring. The service reads them from Redis at each heartbeat."""
+"""Figures of a link for monitoring. The service reads them from Redis with each check."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ from meters.store.link_store import LinkStore
 _CLAIMS_READ: Final = 1_000
 _FEW: Final = 50
 _MANY_EVERY_S: Final = 5.0
-"""The least time between two reads of many claims, because such a read takes long."""
+"""Shortest time between two reads of many claims, because such a read takes long."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingCount:
-    """A count of waiting items, and since when the oldest one waits, in seconds since 1970."""
+    """A count of waiting items, and when the oldest began to wait, in seconds since 1970."""
 
     count: int = 0
     since_s: float | None = None
@@ -31,12 +31,14 @@ class WaitingCount:
 class LinkStats:
     """The figures of a link for monitoring, except the values of the meters.
 
-    `reserve_micros` and `overflow_micros` (the amount above the payout limit) are by meter id.
-    `claims` are the wins that wait until a floorperson validates them, or until their hand pay is
-    paid; `hand_pays` are the hand pays among them. `envy` are the hands with Envy Bonuses that can
-    be paid, if nobody has confirmed yet that they were paid. `archived_s` is when a gaming day was
-    last archived, and `read_s` the last reading at the close of a gaming day, both in seconds since
-    1970.
+    Attributes:
+        reserve_micros: by meter id.
+        overflow_micros: by meter id.
+        claims: the wins that wait for a validation or for their hand pay.
+        hand_pays: the hand pays among these wins.
+        envy: the hands with due Envy Bonuses that nobody has confirmed as paid.
+        archived_s: when a gaming day was last archived, in seconds since 1970.
+        read_s: the time of the last meter reading, in seconds since 1970.
     """
 
     reserve_micros: Mapping[str, int]
@@ -123,7 +125,7 @@ class LinkStatsReader:
     async def _read_claims(self, count: int) -> None:
         """Read the undecided claims, and count the wins, hand pays and Envy Bonuses that wait.
 
-        At most 1,000 claims are read, the oldest first. `count` is that of all undecided claims.
+        Only the 1,000 oldest claims are read. `count` is the number of all undecided claims.
         """
         found = [
             (fields, record_of(fields).is_hand_pay)
@@ -158,9 +160,9 @@ def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
 
 
 def _asked_s(stored: StoredAsk) -> float | None:
-    """Return the time when a table first sent a correction request, in seconds since 1970.
+    """Return when a table first sent a correction request, in seconds since 1970.
 
-    Return None if somebody has changed the request in Redis, which the audit reports.
+    Return None if somebody has altered the request in Redis. The audit reports this.
     """
     try:
         return _since_s(stored.ask.at)

@@ -36,10 +36,10 @@ from meters.store.slip_register import SlipRegister
 from meters.store.stored_entries import StreamEntry, compress_texts, unpack_entry
 
 FIXED_KEYS: Final = 7
-"""Count of the Redis keys that every Lua script of a link receives first."""
+"""Number of Redis keys that every Lua script of a link receives first."""
 
 APPLY_KEYS: Final = FIXED_KEYS + 6
-"""Count of the Redis keys that the script `apply_events` receives before the keys of claims."""
+"""Number of Redis keys that the script `apply_events` receives before the keys of claims."""
 
 _LINK_FIELDS: Final = (
     "terms", "closed", "closed_by", "closed_at", "rounds", "changes", "entries", "chain", "day",
@@ -56,8 +56,8 @@ class BooksError(Exception):
     """A refusal by a Lua script of a link. The script changed nothing.
 
     `status` is the reason in the script's answer, such as ``same_person``, and `detail` the rest of
-    the answer. For ``same_person``, `setter` is the person who set a PIN; empty if the same user
-    did both acts.
+    the answer. For ``same_person``, `setter` is the person who set a PIN; empty if one user did
+    both acts.
     """
 
     def __init__(self, status: str, detail: str = "", setter: str = "") -> None:
@@ -70,8 +70,8 @@ class BooksError(Exception):
 class WrongStateError(BooksError):
     """A claim, a request or a proposal is not in the state that a decision on it needs.
 
-    For example, somebody has already decided the claim. `state` is empty if it does not exist. `by`
-    is the person who set the state, if anybody did.
+    For example, somebody has already decided the claim. `state` is empty if the thing does not
+    exist. `by` is the person who set the state, if anybody did.
     """
 
     def __init__(self, state: str, by: str) -> None:
@@ -83,12 +83,11 @@ class WrongStateError(BooksError):
 class LinkStore(LinkReader):
     """The reader and writer of one link's data in Redis.
 
-    Every method that waits raises a `RedisError` if Redis fails. `link` is as in the floor file
-    (`filed`), with the parameters that proposals changed later. `fixed_keys` are the Redis keys
-    that every Lua script of the link receives first. With `must_keep`, as in a service, Redis must
-    sync all writes before a batch is answered. `head` is the ledger entry with the highest number
-    among the answers to batches: they run in parallel, so an older answer can arrive after a newer
-    one.
+    If Redis fails, every method that waits raises a `RedisError`. `filed` is the link as in the
+    floor file; `link` also has the parameters that proposals changed. Every Lua script of the link
+    receives `fixed_keys` first. With `must_keep`, as in a service, Redis must sync all writes
+    before a batch is answered. `head` is the last ledger entry that any answer to a batch has
+    named: batches run in parallel, so answers can arrive in another order.
     """
 
     def __init__(self, redis: AnyRedis, link: Link) -> None:
@@ -137,13 +136,11 @@ class LinkStore(LinkReader):
     async def act(
         self, script: str, *args: str | int | bytes, keys: Sequence[str] = ()
     ) -> list[str]:
-        """Run the script of an act, which needs the terms of `LinkStore.open`.
-
-        Return the values after ``done`` in its answer.
+        """Run the script of an act. Return the values after ``done`` in its answer.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
-            WrongStateError: what the act decides is not in the state that it needs.
+            WrongStateError: what the act decides is not in the state that the act needs.
             BooksError: the script refused.
         """
         return done(await self.call(script, self.terms.digest, *args, keys=keys))
@@ -151,8 +148,8 @@ class LinkStore(LinkReader):
     async def open(self, by: str) -> None:
         """Seed new meters, and check that the terms of other meters are unchanged.
 
-        A confirmed proposal can change a parameter without a change of the floor file. It remains
-        in force if the floor file has the parameter's old value or its new value.
+        A confirmed proposal can change a parameter without a change of the floor file. It stays in
+        force while the floor file has the parameter's old or new value.
 
         Raises:
             TermsError: the meters or their terms in Redis differ from the floor file, or Redis has
@@ -218,9 +215,9 @@ class LinkStore(LinkReader):
     ) -> Sequence[ScriptAnswer]:
         """Apply a batch of table events in one atomic script call.
 
-        `texts` are the texts and replies of the events for the ledger, empty for an event without a
-        ledger entry. `claim_keys` are the Redis keys of the claims that the events open. An event
-        refers to such a key by its place after the first `APPLY_KEYS` keys.
+        `texts` are the texts and replies of the events for the ledger; an event without a ledger
+        entry has empty texts. `claim_keys` are the Redis keys of the claims that the events open.
+        An event names such a key by its place among all keys of the script.
 
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.
@@ -303,6 +300,6 @@ def done(answer: Sequence[str]) -> list[str]:
 
 
 def _head(entry: int, chain: str, last: Sequence[StreamEntry]) -> LedgerHead:
-    """Make a `LedgerHead`, and compare it with `last`, the last entry of the stream."""
+    """Make a `LedgerHead`, compared with `last`, the last entry of the stream."""
     had = [(row[0].decode(), unpack_entry(row)[-1][1].get(CHAIN, b"").decode()) for row in last]
     return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))

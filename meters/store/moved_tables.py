@@ -1,7 +1,7 @@
 """What tables that a floor file moves or changes have left: hand pays and open rounds (D4, D10).
 
-A table plays under another link, another name or other rules only when the hand pays that it waits
-for are final and its open round is over.
+A table plays under another link, another name or other rules only after its hand pays are final and
+its open round is over.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _UNCHANGED: Final = "its asset number, game, game file, meters and positions as 
 
 @dataclass(frozen=True, slots=True)
 class KnownLink:
-    """A link's data in Redis: the link of a configuration, another one, or a former one."""
+    """A link's data in Redis: the link of a configuration, another link, or a former one."""
 
     store: LinkStore
     book: ApprovalBook
@@ -33,7 +33,7 @@ class KnownLink:
         return cls(store, ApprovalBook(store), DayClaims(store, "reject"))
 
     async def approved(self) -> Approved | None:
-        """Return the last approval; None if Redis has none, or one that was altered."""
+        """Return the last approval; None if Redis has none; None if it was altered."""
         try:
             return await self.book.current()
         except ForgedError:
@@ -47,7 +47,7 @@ class KnownLink:
             return {}
 
     async def holds(self) -> Sequence[tuple[ClaimRecord, bool]]:
-        """Return the hand pays that are not final, each with whether it was rejected."""
+        """Return the hand pays that are not final, each with True if it was rejected."""
         # A claim that is rejected between these two reads is in the second one.
         waiting = await holding_claims(self.store)
         rejected = await reopenable_holds(self.rejected)
@@ -61,7 +61,7 @@ class KnownLink:
 
 
 class MovedTables:
-    """The tables of a link in a floor file, and what they have left on it and on other links.
+    """The tables of a link in a floor file, and what they have left on this and on other links.
 
     `own` is the data of this link, and `filed` its settings in the floor file.
     """
@@ -73,9 +73,9 @@ class MovedTables:
         self._filed = filed
 
     async def held_at(self, links: Iterable[KnownLink]) -> str | None:
-        """Return a text if a table of this link has a hand pay on some links that is not final.
+        """Return a text if a table of this link has a hand pay elsewhere that is not final.
 
-        It waits, or was rejected and can be reopened, under another link or another name.
+        This hand pay waits, or was rejected and can be reopened, under another link or table name.
         """
         for each in links:
             link = each.store.link.id
@@ -99,7 +99,7 @@ class MovedTables:
         """
         for each in links:
             moved = await self.present_at(each)
-            # With a round of a table on both links, each would wait for the other one.
+            # If a table had a round on each of two links, each link would wait for the other.
             moved = [one for one in moved if not await self._own.open_round([one])]
             if table := await each.open_round(moved):
                 return f"{_round_text(table, each.store)}{self._put_back(each.store.link.id)}"
@@ -113,13 +113,13 @@ class MovedTables:
         return [table for table, one in before.items() if table in ids or one.asset in assets]
 
     async def round_taken(self) -> str | None:
-        """Return a text if the floor file takes a table, its game or a meter from its open round.
+        """Return a text if a table with an open round loses its place, game, meter or position.
 
-        Nobody could finish the round of a missing table. With another game, the round would be
-        settled by other rules than those under which its wagers were accepted. Without a meter, a
-        replay would not know the wagers on it any more. With fewer positions, the result of a
-        missing one would be refused. With another asset number, its win would show another table,
-        and this number could play on another link.
+        Nobody could finish the round of a missing table. Another game would settle the round by
+        other rules than those under which its wagers were accepted. Without a meter, a replay would
+        no longer know the wagers on it. The result of a missing position would be refused. With
+        another asset number, a win would show another table, and the old number could play on
+        another link.
         """
         before, ids = await self._own.approved_tables(), {table.id for table in self._link.table}
         if table := await self._own.open_round([table for table in before if table not in ids]):
@@ -134,8 +134,8 @@ class MovedTables:
     async def hold_taken(self) -> str | None:
         """Return a text if a changed table has a hand pay that is not final.
 
-        A table that forgot the round, for example after its machine was replaced, finds the win of
-        such a hand pay in its present game: another game would show another win.
+        A table that forgot the round, for example after its machine was replaced, looks up the win
+        in its present game: another game would show another win.
         """
         if not (changed := self._changed(await self._own.approved_tables())):
             return None
@@ -160,11 +160,11 @@ class MovedTables:
         ]
 
     def _put_back(self, link: str) -> str:
-        """Return the end of a text about a link: on a removed one, nobody can act."""
+        """Return the end of a text about a link. On a removed link, nobody can act."""
         return "" if link in self._links else f"; first put link {link} back into the floor file"
 
     def _has_moved(self, link: str, held: ClaimRecord) -> str | None:
-        """Return the name of the table of a claim if it is at another place in the floor file."""
+        """Return the name of a claim's table if it has another place in the floor file."""
         for table in self._link.table:
             same = held.table == table.id or held.asset == table.asset
             if same and (link, held.table) != (self._link.id, table.id):

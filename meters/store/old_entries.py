@@ -1,9 +1,9 @@
 """What `pitlink archive` does with old ledger entries in Redis.
 
-Entries that are read seldom are compressed into blocks (`stored_entries.py`). Later they are
-deleted. The ledger has the wagers event of each open round, and the replies to accepted events, so
-the data of a table only names these entries. Before the entries are deleted from Redis, their texts
-are copied to the data of the tables that have not played since.
+Old entries, which are seldom read, are compressed into blocks (`stored_entries.py`), and later
+deleted. The data of a table names two kinds of entry: the wagers event of its open round, and the
+entries with its kept replies. Before such an entry is deleted, its text is copied to the data of
+the table.
 """
 
 from collections.abc import Mapping
@@ -16,19 +16,19 @@ from meters.store.link_store import LinkStore
 from meters.store.stored_entries import Entry, StreamEntry, make_block, unpack_entries
 
 PLAIN_ENTRIES: Final = 2_000
-"""Number of the last ledger entries, which are never compressed because they are read often."""
+"""Number of the last ledger entries, which are often read and never compressed."""
 BLOCK_ENTRIES: Final = 1_000
-"""Smallest number of entries in a block, unless a gaming day ends before."""
+"""Smallest number of entries in a block, unless a gaming day ends earlier."""
 
 _ROWS_AT_ONCE: Final = 50
 _TABLES_AT_ONCE: Final = 10
-"""Count of tables that one script call changes."""
+"""Number of tables that one script call changes."""
 
 
 async def compress_entries(store: LinkStore) -> int:
     """Compress all entries except the last ones. Return the number of compressed entries.
 
-    If the stream has something else than the next ledger entry, the entries from there on are not
+    If the stream does not have the next ledger entry at its place, nothing from there on is
     compressed. An audit reports the reason.
 
     Raises:
@@ -49,7 +49,7 @@ async def compress_entries(store: LinkStore) -> int:
 
 
 class _Block(NamedTuple):
-    """Entries to compress, and the id of the stream entry with which they begin."""
+    """Entries to compress, and the id of the stream entry with the first of them."""
 
     first_id: bytes
     entries: list[Entry]
@@ -59,7 +59,7 @@ _NO_BLOCK: Final = _Block(b"", [])
 
 
 async def _next_block(store: LinkStore) -> _Block:
-    """Return the next block. It has no entries if there are too few."""
+    """Return the next block; without entries if there are too few."""
     if await store.continuity_problem():
         return _NO_BLOCK
     last = int(await store.redis.hget(store.keys.meters, "entries") or 0)
@@ -90,9 +90,9 @@ async def _next_block(store: LinkStore) -> _Block:
 
 
 async def keep_texts(store: LinkStore, last: int) -> None:
-    """Copy to the tables what they need from the ledger entries up to entry `last`.
+    """Copy the texts that tables need from the ledger entries up to entry `last`.
 
-    A text that the ledger no longer has is left out. An audit reports it.
+    If the ledger lacks a text, the text is left out. An audit reports this.
 
     Raises:
         ValueError: the data of a table, or a ledger entry that it needs, is damaged in Redis.

@@ -14,8 +14,8 @@ from meters.floor.server_addresses import HostPort
 
 _ANSWER_WITHIN_S: Final = 3.0
 _LATER_BY_S: Final = 0.05
-"""Time in seconds to wait for the remaining answers after most servers agree. Without this wait,
-each search would disconnect a slower server, which would have to connect again."""
+"""Time to wait for the remaining answers after most servers agree. Without this wait, each search
+would disconnect a slower server, which would have to connect again."""
 
 _DOWN: Final = ("is_sdown", "is_odown", "is_disconnected")
 """Flags with which a sentinel says that it does not reach a replica."""
@@ -27,7 +27,7 @@ class NoPrimaryError(RedisConnectionError):
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """Answers of one sentinel. `faults` says what is wrong with each replica; empty if nothing."""
+    """Answers of one sentinel. `faults` says what is wrong with each replica; empty for nothing."""
 
     place: HostPort
     primary: HostPort | None
@@ -38,8 +38,8 @@ class SentinelDiscovery:
     """Search for the primary that most of the sentinels name.
 
     A network failure can separate one sentinel and the old primary from the other servers. This
-    sentinel still names the old primary, while the others have possibly promoted a replica. So more
-    than half of all sentinels must name the same address.
+    sentinel still names the old primary, while the other sentinels have possibly promoted a
+    replica. So more than half of all sentinels must name the same address.
     """
 
     def __init__(self, sentinels: Mapping[Redis, HostPort], service: str) -> None:
@@ -50,7 +50,7 @@ class SentinelDiscovery:
         """Return the address that most sentinels name.
 
         Raises:
-            NoPrimaryError: too few sentinels answer, or they do not agree.
+            NoPrimaryError: too few sentinels answer, or too few agree.
         """
         refusing: set[Redis] = set()
 
@@ -90,13 +90,13 @@ class SentinelDiscovery:
         down = []
         for replica in sorted({replica for faults in known for replica in faults}):
             found = [faults[replica] for faults in known if replica in faults]
-            # One sentinel can be separated from a replica that the others reach.
+            # One sentinel can be separated from a replica that the other sentinels reach.
             if all(found):
                 down.append(found[0])
         return [*silent, *odd, *down]
 
     async def _view(self, sentinel: Redis) -> _View | str:
-        """Return the primary and replicas according to a sentinel, or why it does not name them."""
+        """Return the primary and replicas that a sentinel names, or why it names none."""
         place = self._sentinels[sentinel]
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
@@ -129,7 +129,7 @@ class SentinelDiscovery:
 class ClusterDiscovery:
     """Search for the primary of one slot: the server that most of the answering nodes name.
 
-    One answer is enough: if a node is separated from the others, it soon refuses writes.
+    One answer is enough: a node that is separated from the other nodes soon refuses writes.
     """
 
     def __init__(self, nodes: Mapping[Redis, HostPort], slot: int) -> None:
@@ -165,8 +165,8 @@ class ClusterDiscovery:
         )
         for first, last, (host, port, *_), *_ in rows:
             if first <= self._slot <= last and isinstance(port, int):
-                # A node that does not know its own address returns an empty address. Then the
-                # primary is this node.
+                # If a node does not know its own address, it returns an empty address: it is the
+                # primary itself.
                 named = host.decode() if isinstance(host, bytes) and host else None
                 return HostPort(named or self._nodes[node].host, port)
         return None
@@ -180,7 +180,7 @@ async def _ask(
 ) -> Counter[HostPort | None]:
     """Ask servers in parallel. Return how many servers gave each answer.
 
-    When most of them have given the same answer, wait only a little longer for the others.
+    When most servers have given the same answer, wait only a little longer for the others.
     """
     found: Counter[HostPort | None] = Counter()
     asking = [asyncio.create_task(_answer(server, ask), name="where") for server in servers]

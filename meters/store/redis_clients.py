@@ -2,14 +2,13 @@
 
 The client of a Redis with replicas returns an answer only after replicas have all data in the
 answer. So this data survives a failure of the primary. Each script call and each pipeline of reads
-is sent together with a small write and ``WAIT``. ``WAIT`` alone waits only for writes of the same
-connection, but an answer can contain a write of another connection that no replica has yet. The
-small write comes after all such writes: a replica that has it has all writes before it, from any
-connection.
+is sent together with a small write and ``WAIT``. ``WAIT`` alone waits only for writes of its own
+connection, but an answer can contain a write of another connection that no replica has yet. A
+replica that has the small write has all earlier writes, from any connection.
 
-There are clients by hash tag. Each link has a hash tag. All users together have another one. In a
-Redis Cluster, all keys with one tag are on the same primary. For the keys of users and of the
-operators' log, there can be a separate Redis user.
+Each client is for one hash tag. Each link has a tag, and all users together have another tag. In a
+Redis Cluster, all keys with one tag are on the same primary. The keys of users and of the
+operators' log can have a separate Redis user.
 """
 
 import asyncio
@@ -38,10 +37,10 @@ class NotOnReplicasError(RedisError):
 
 
 class _KeptConnection(AbstractConnection):
-    """Connection whose loss is a connection error, also if the event loop noticed it first.
+    """Connection whose loss is always a connection error.
 
-    In uvloop, a write to a lost connection raises a RuntimeError. The client library passes it on,
-    and so a crash of Redis at that moment would end the service.
+    If uvloop notices a lost connection first, a write raises a RuntimeError. The client library
+    would not catch this error, and a crash of Redis could end the service.
     """
 
     async def send_packed_command(
@@ -87,7 +86,7 @@ async def _reach_primary(connection: Connection) -> None:
 
 
 class Limits(NamedTuple):
-    """The most connections, and the longest times for an answer and to connect, in seconds."""
+    """The most connections, and the longest times for an answer and for connecting."""
 
     connections: int
     answer_s: float
@@ -99,13 +98,12 @@ class KeptConnections(BlockingConnectionPool):
     """Pool that checks a connection before each use, in case Redis has closed it.
 
     Since version 8, the client library does not make this check over TCP, because unrequested data
-    can be a maintenance notice. Without the check, a restart of Redis causes one failed command for
-    each closed connection, and each failed command stops the link.
+    can be a maintenance notice. Without the check, a restart of Redis would cause one failed
+    command for each closed connection, and each failed command would stop the link.
 
-    A command is never sent again after a failure. Only a table sends an event again, with the same
-    sequence number (`seq`). The connections do not tell Redis the name of the client library: it
-    would search its installation for its version at each new connection, and all links would wait
-    meanwhile.
+    After a failure, a command is never sent again; only a table repeats an event, with the same
+    number (`seq`). The connections do not tell Redis the name of the client library: at each new
+    connection, the library would search for its version, and all links would wait meanwhile.
     """
 
     def __init__(
@@ -130,8 +128,8 @@ class KeptConnections(BlockingConnectionPool):
     async def close_all(self) -> None:
         """Close every idle connection now, and every used one when it is released.
 
-        The library's own `disconnect` keeps a connection in the pool while it closes it, so a
-        command could begin on it meanwhile and fail.
+        While the library's own `disconnect` closes a connection, the connection stays in the pool,
+        and a command that begins on it fails.
         """
         await self.update_active_connections_for_reconnect()  # type: ignore[no-untyped-call]
         idle = list(self._available_connections)
@@ -149,7 +147,7 @@ class ReplicatedRedis(Redis):
 
     After any failure, the client closes all connections, searches for the primary and connects to
     it. `replicas` is the number of replicas that must have the data in an answer; 0 if the caller
-    only reads. `noted` is the key for this client's small writes, with the hash tag of its other
+    only reads. `noted` is the key for the client's small writes, with the hash tag of its other
     keys.
     """
 
@@ -179,8 +177,8 @@ class ReplicatedRedis(Redis):
         """Execute a command. If it runs a script, wait until replicas have the script's writes.
 
         Raises:
-            NotOnReplicasError: replicas do not have the writes in time. The script has possibly run
-                in spite of the error.
+            NotOnReplicasError: replicas do not have the writes in time. The script has possibly
+                run.
         """
         command = cast("_Command", args)
         async with self._left_if_failed():
@@ -238,7 +236,6 @@ class ReplicatedRedis(Redis):
             raise
 
     async def _leave(self) -> None:
-        """Make every connection search for the primary again."""
         with contextlib.suppress(RedisError, OSError):
             await self._pool.close_all()
 

@@ -1,4 +1,4 @@
-"""Opening of the Redis that the floor file names: one server, one with sentinels, or a cluster."""
+"""Opening of the Redis in the floor file: one server, one with sentinels, or a cluster."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -36,7 +36,7 @@ REDIS_TO_START: Final = "; start it, or correct `redis` in the floor file"
 
 _OF_ONE: Final = Limits(connections=16, answer_s=30, connect_s=5)
 _OF_PRIMARY: Final = Limits(connections=16, answer_s=3, connect_s=2)
-"""The primary can be frozen or disconnected."""
+"""Short times, because the primary can be frozen or disconnected."""
 _TO_ASK: Final = Limits(connections=4, answer_s=1, connect_s=1)
 
 _Access = Mapping[str, object]
@@ -47,10 +47,10 @@ _Access = Mapping[str, object]
 async def open_redis(
     floor: Floor, *, only_reads: bool = False, archives: bool = False, starts: bool = True
 ) -> AsyncIterator[AnyRedis]:
-    """Open the Redis that the floor file names, or the embedded Redis.
+    """Open the Redis in the floor file, or the embedded Redis.
 
-    If there is a separate Redis user for pitlink's users and the operators' log, a second client
-    signs in as this user on its first use. `pitlink archive` never uses it.
+    If pitlink's users and the operators' log have a separate Redis user, a second client signs in
+    as this user at its first use. `pitlink archive` never uses this client.
 
     With `only_reads`, the client answers even if replicas are missing. With `archives`, it signs in
     as the Redis user of `pitlink archive`. Without `starts`, an embedded Redis that does not run is
@@ -78,8 +78,7 @@ async def open_redis(
         if for_users is None:
             yield books
             return
-        # The client library would prefer credentials in the address to those in its settings, so
-        # they are removed from the address.
+        # The client library would prefer credentials in the address, so these are removed.
         yield _by_user(books, _client(without_user(url), for_users, stack))
 
 

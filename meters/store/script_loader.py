@@ -20,10 +20,10 @@ class ScriptError(Exception):
 
 @cache
 def load_script(name: str, package: str = "meters.store") -> str:
-    """Load a Lua script with the fragments that it includes, after the schema version of its data.
+    """Load a Lua script, with its fragments and, at its beginning, the schema version.
 
     Raises:
-        ScriptError: a file is missing, a fragment is included twice, or a fragment includes itself.
+        ScriptError: a file is missing, or a fragment is included twice.
     """
     text = _flatten(package, _read(package, name), seen=set())
     return f"local SCHEMA = '{SCHEMA}'\n{_without_unused_positions(text)}"

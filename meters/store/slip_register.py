@@ -1,40 +1,37 @@
 """The numbers of payout slips. Each number is reserved for only one claim of the facility.
 
-One slip number can pay only one claim of the facility, on any link. In a Redis Cluster the data of
+A slip number can pay only one claim of the facility, on any link. In a Redis Cluster, the data of
 each link is in another slot, and no script can read two slots. So a payment has two steps. First, a
 script reserves the number for the claim, in one Redis hash for the whole facility. Second, a script
 of the link pays the claim and stores the number in the link's data.
 
-Even if one of the two steps is interrupted, no number pays two claims, and no claim remains
-unpayable:
+Even if a step is interrupted, no number pays two claims, and every claim can still be paid:
 
-- The second step runs only if the number is reserved for the claim. To reserve is one atomic step,
-  so only one claim gets the number. Payments of all other claims with it are refused.
+- The second step runs only if the number is reserved for the claim. The reservation is one atomic
+  step, so only one claim gets the number, and payments of other claims with it are refused.
 - The reservation remains after the payment. It also remains if the result of the payment is not
-  known: Redis did not answer, or the process died between the two steps. No other claim can get a
-  reserved number. It can be reserved several times for the same claim, so a later try can pay the
-  same claim with it.
-- A reservation is released only if the script of the second step answered that it did nothing. It
-  counts the tries to pay, so the release of one try does not affect another that is in progress or
-  has paid.
+  known: Redis did not answer, or the process died between the two steps. The same claim can reserve
+  its number again for a later try.
+- A reservation counts the tries to pay. If the script of the second step answers that it did
+  nothing, its try is released. Other tries, in progress or paid, are not affected.
 - If a process died after it reserved a number for claim A, claim B can replace the reservation
-  under two conditions: claim A was finally decided, with another number or without a number, and
-  the data of A's link does not have the number. Only the data of an operable link is read for this,
-  because damaged or lost data does not show what was paid.
+  under two conditions: claim A was finally decided without this number, and the data of A's link
+  does not have the number. Only the data of an operable link is read for this, because damaged or
+  lost data does not show what was paid.
 - A correction of a paid claim's number has the same two steps, and the claim keeps its old number
-  too. A paid claim can be corrected at any time, so no other claim replaces a number that a process
-  reserved for a correction before it died. A rejected claim can be reopened until the gaming day of
-  the rejection is closed. Its reservation can be replaced only after that.
+  too. Such a correction can be repeated at any time, so no other claim replaces its reservation. A
+  rejected claim can be reopened until the gaming day of the rejection is closed, so its reservation
+  can be replaced only after this.
 - After a restore, the data of a link can lack a payment that was made. So the restore looks for
-  numbers that are reserved for claims of the link, but that no restored payment has, and stores
-  each in the link's data, with the claim and the number of the restore's ledger entry (`kept_for`).
-  Such a number can pay only this claim, and only if the claim was restored. A claim that a table
-  opens after the restore is another win, even if it has the id of a lost claim.
+  reserved numbers of the link's claims that no restored payment has. It stores each in the link's
+  data, with the claim and the number of the restore's ledger entry (`kept_for`). Such a number can
+  pay only this claim, and only if the claim was restored. A claim that a table opens after the
+  restore is another win, even if it has the id of a lost claim.
 
 The ledger decides which number paid which claim, and an audit compares the reservations with the
-ledger. If the hash of reservations was lost, the audit of a service reserves the numbers that paid
-a claim again (`meters/audit/claim_audit.py`). Before this audit, no other payment can use such a
-number, because each payment also reads the numbers in the data of all links.
+ledger. If the hash of reservations was lost, the audit of a service reserves the paid numbers again
+(`meters/audit/claim_audit.py`). Before this audit, no other payment can use such a number, because
+each payment also reads the numbers in the data of all links.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,12 +44,11 @@ from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
 
 SLIPS_TAG: Final = "@slips"
-"""The hash tag in the Redis key of the reservations. No link can have this text as its id."""
+"""The hash tag in the Redis key of the reservations. No link can have this id."""
 
 SLIPS_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:reserved"
-"""The Redis key of the hash with the reservations. Its fields are slip numbers in the form that
-`fold_slip` returns; the value has the count of tries to pay with the number, a blank, and the
-claim."""
+"""The Redis key of the hash with the reservations. A field is a slip number as `fold_slip` returns
+it; the value has the number of tries to pay with the number, a blank, and the claim."""
 
 _AT_ONCE: Final = 500
 
@@ -82,7 +78,7 @@ class Reservation:
 class SlipRegister:
     """The slip numbers that are reserved in a facility.
 
-    Every method that waits raises a `RedisError` if Redis fails.
+    If Redis fails, every method that waits raises a `RedisError`.
     """
 
     def __init__(self, redis: AnyRedis) -> None:
@@ -94,9 +90,8 @@ class SlipRegister:
     async def reserve(self, slip: str, claim: str, instead_of: str = "") -> Reservation | None:
         """Reserve a slip number for a claim, or return the reservation of another claim.
 
-        If the number was already reserved for this claim, the reservation remains, and its count of
-        tries rises by one. A reservation of another claim is replaced if Redis still has exactly
-        its text `instead_of`.
+        If the number is reserved for this claim, its number of tries rises by one. The reservation
+        of another claim is replaced only if its text in Redis is still `instead_of`.
 
         Raises:
             RedisError: it is not known whether the number is reserved.
@@ -115,7 +110,7 @@ class SlipRegister:
         await self._release(keys=[SLIPS_KEY], args=[fold_slip(slip), claim])
 
     async def held(self, slips: Sequence[str]) -> Mapping[str, Reservation]:
-        """Return the reservations that some slip numbers have, by the number in its folded form."""
+        """Return the reservations of some slip numbers, by the number in its folded form."""
         folded, found = sorted({fold_slip(slip) for slip in slips}), dict[str, Reservation]()
         for begin in range(0, len(folded), _AT_ONCE):
             some = folded[begin : begin + _AT_ONCE]
@@ -130,10 +125,7 @@ class SlipRegister:
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
 
     async def unpaid_of(self, link: str) -> dict[str, str]:
-        """Return numbers that are reserved for a link's claims, but missing in the link's data.
-
-        Each has the claim for which it is reserved.
-        """
+        """Return each reserved number that a link's data lacks, with the link's claim."""
         # Not HKEYS: the Redis users of the service are not allowed to run it.
         rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
         has = {slip.decode() for slip in cast("dict[bytes, bytes]", rows)}
@@ -145,7 +137,7 @@ class SlipRegister:
         }
 
     async def reserve_all_of(self, link: str) -> int:
-        """Reserve all slip numbers in a link's data. Return the count of newly reserved numbers.
+        """Reserve all slip numbers in a link's data. Return how many were not reserved before.
 
         Raises:
             RedisError: some of the numbers can be reserved already.
@@ -155,9 +147,9 @@ class SlipRegister:
         return await self.reserve_paid({slip.decode(): paid[slip].decode() for slip in paid})
 
     async def reserve_paid(self, paid: Mapping[str, str]) -> int:
-        """Reserve slip numbers for their claims. Return the count of newly reserved numbers.
+        """Reserve slip numbers for their claims. Return how many were not reserved before.
 
-        `paid` has for each number the claim that it paid, or for which a restore keeps it.
+        `paid` has, for each number, the claim that it paid, or for which a restore keeps it.
 
         Raises:
             RedisError: some of the numbers can be reserved already.
@@ -173,7 +165,7 @@ class SlipRegister:
         return claim in await self._paid_by(slip, [claim.partition(".")[0]])
 
     async def paid_on(self, slip: str, links: Iterable[str]) -> str | None:
-        """Return the claim on one of `links` that a number paid, or that a restore keeps it for."""
+        """Return the claim on some links that a number paid, or for which a restore keeps it."""
         return next(iter(await self._paid_by(slip, links)), None)
 
     async def _paid_by(self, slip: str, links: Iterable[str]) -> list[str]:

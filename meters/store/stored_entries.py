@@ -1,15 +1,14 @@
 """The layout of ledger entries in Redis.
 
-The ledger entries of one script call are one entry of the Redis stream. Its id has the number of
-the last of them. Its first field has the packed entries without their longest values, the events
-and the replies. In the entries of tables, the second field has the compressed events and replies of
-the call. In all other entries, each event and reply is a field: ``event1`` and ``reply1`` for the
-first entry, and so on.
+The ledger entries of one script call are one entry of the Redis stream, whose id has the number of
+the last ledger entry. The first field has the packed ledger entries, without their longest values:
+the events and the replies. In entries of tables, the second field has the compressed events and
+replies of the call. In all other entries, each event and reply is a field: ``event1`` and
+``reply1`` for the first entry, and so on.
 
-The last ledger entries are in the ledger's stream. `pitlink archive` moves older entries into
-blocks, a stream of their own, which need about a twentieth of the memory. The id of a block has the
-number of its last ledger entry. A block never has entries of two gaming days, so whole blocks can
-be deleted after the day was archived.
+`pitlink archive` moves old entries from this stream into blocks, a second stream, which needs about
+a twentieth of the memory. The id of a block has the number of its last ledger entry. A block never
+has entries of two gaming days, so whole blocks can be deleted after the day was archived.
 """
 
 import threading
@@ -34,7 +33,7 @@ _Placed = tuple[str, str, str, str, str, str, str, int, tuple[int, ...], str]
 _DECODER: Final = msgspec.msgpack.Decoder(list[_Values])
 _PLACED: Final = msgspec.msgpack.Decoder(list[_Placed])
 _PARTS_MAX: Final = 4_096
-"""Largest count of the parts of a reply. A reply has two for each of its amounts."""
+"""Most parts of a reply. A reply has two parts for each amount."""
 _Parts = Annotated[tuple[str | int, ...], msgspec.Meta(max_length=_PARTS_MAX)]
 _TEXTS: Final = msgspec.msgpack.Decoder(list[tuple[bytes, _Parts]])
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -43,20 +42,20 @@ _COMPRESSED: Final = COMPRESSED.encode()
 _LEVEL: Final = 1
 _BYTES_MAX: Final = 1 << 25
 """Largest size of the events and replies of a call: a forged entry must not fill the memory. A
-service applies at most 400 events at once, of 16 kilobytes at most, and a reply is not much
+service applies at most 400 events at once, of at most 16 kilobytes, and a reply is not much
 longer."""
 
 _BLOCK_FIRST: Final = b"first"
 _BLOCK_ENTRIES: Final = b"entries"
 _BLOCK_LEVEL: Final = 6
 _BLOCK_BYTES_MAX: Final = 1 << 27
-"""Largest size of the entries of a block. A forged block must not fill the memory."""
+"""Largest size of the entries of a block: a forged block must not fill the memory."""
 _BlockValues = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]
 _BLOCK: Final = msgspec.msgpack.Decoder(list[_BlockValues])
 
 
 class _Zstd(threading.local):
-    """The compressor and decompressor of a thread. Threads must not share them.
+    """The compressor and decompressor of one thread, which threads must not share.
 
     To make them for each text would take longer than to compress a small batch.
     """
@@ -78,7 +77,7 @@ Entry = tuple[int, dict[str, bytes]]
 def unpack_entry(row: StreamEntry) -> list[Entry]:
     """Return the ledger entries of one entry of the stream.
 
-    If somebody has damaged the stream entry, the result is one entry with its fields. It has no
+    If somebody has damaged the stream entry, return one entry with its fields. This entry has no
     valid digest, so an audit reports it.
     """
     entry_id, fields = row
@@ -131,8 +130,8 @@ def _entry(short: Iterable[str], event: bytes, reply: bytes, chain: str) -> dict
 def compress_texts(texts: Sequence[tuple[bytes, Sequence[str | int]]]) -> bytes:
     """Compress the events and replies of a script call for the stream.
 
-    Each reply is in the parts that `ReplyParts` explains. A reader replaces the numbers in them
-    with the amounts that the ledger entry has.
+    A reply has the parts that `ReplyParts` explains. A reader replaces its numbers with the amounts
+    in the ledger entry.
     """
     return _ZSTD.compressor.compress(_ENCODER.encode(texts))
 
@@ -146,8 +145,8 @@ def _plain(compressed: bytes, most: int) -> bytes:
 def unpack_entries(rows: Iterable[StreamEntry], after: int) -> list[Entry]:
     """Return the ledger entries of consecutive entries of the stream, which follow entry `after`.
 
-    If a stream entry has the number of an earlier ledger entry once more, the result has the stream
-    entry as it is. An audit then reports it.
+    If a stream entry repeats the number of an earlier ledger entry, return the stream entry as it
+    is. An audit then reports it.
     """
     found: list[Entry] = []
     for row in rows:
@@ -183,7 +182,7 @@ def pack_block(entries: Sequence[Mapping[str, bytes]]) -> bytes:
 
 
 def make_block(entries: Sequence[Entry]) -> dict[bytes, bytes]:
-    """Return the fields of a block with consecutive ledger entries. Its id has their last number.
+    """Return the fields of a block with consecutive ledger entries.
 
     Raises:
         ValueError: the entries cannot be compressed, because one lacks a field.
@@ -199,7 +198,7 @@ def make_block(entries: Sequence[Entry]) -> dict[bytes, bytes]:
 def unpack_block(row: StreamEntry, after: int = 0, count: int | None = None) -> list[Entry]:
     """Return the ledger entries of a block after entry `after`: up to `count`, or all of them.
 
-    If somebody has damaged the block, the result is one entry with the fields of the block. It has
+    If somebody has damaged the block, return one entry with the fields of the block. This entry has
     no valid digest, so an audit reports it.
     """
     block_id, fields = row
@@ -218,10 +217,10 @@ def unpack_block(row: StreamEntry, after: int = 0, count: int | None = None) -> 
     return [(int(last), damaged)]
 
 
-# A reader of many entries reads the same block several times, one page after the other.
+# A reader of many entries reads the same block several times, page by page.
 @lru_cache(maxsize=2)
 def _block_values(packed: bytes) -> Sequence[_BlockValues]:
-    """Return the values of the entries in a block; none if somebody has damaged them."""
+    """Return the values of the entries in a block; none if somebody has damaged the block."""
     try:
         return _BLOCK.decode(_plain(packed, _BLOCK_BYTES_MAX))
     except (zstandard.ZstdError, msgspec.DecodeError, MemoryError):

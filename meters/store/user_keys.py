@@ -1,6 +1,6 @@
 """Names of the Redis keys of users, sessions and the operators' log.
 
-All these keys have the same hash tag, which cannot be the id of a link.
+All these keys have one hash tag, which cannot be the id of a link.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ _PREFIX: Final = f"pitlink:{{{USERS_TAG}}}:"
 class UserKeys:
     """The Redis keys of a facility's users.
 
-    A folded name is a name in a common form (lower case), in which names are compared.
+    A folded name has a common form (lower case), so that names can be compared.
     """
 
     users: str = f"{_PREFIX}users"
@@ -33,12 +33,12 @@ class UserKeys:
     user_prefix: str = f"{_PREFIX}user:"
 
     pins_set: str = f"{_PREFIX}pins-set"
-    """Sorted set, by time: each user whose PIN was set, with the person who set it. An item is kept
-    for a day (D4)."""
+    """Sorted set, by time: each user whose PIN was set, and the person who set it. Items last a day
+    (D4)."""
 
     @property
     def log_and_head(self) -> list[str]:
-        """In the order that the Lua scripts expect."""
+        """Both keys of the log, in the order that the Lua scripts expect."""
         return [self.log, self.log_head]
 
     def user(self, folded: str) -> str:

@@ -15,8 +15,8 @@
 -- Output  msgpack, `ScriptAnswers` of `script_steps.py`: `terms` is false if the link's terms are
 --         not those of ARGV 2, and nothing was done. Each event has one `ScriptAnswer`, in the same
 --         order. Its status is one of these, in the order of precedence:
---   again       this seq was already answered, for the same event; with the kept reply, or with the
---               number of the ledger entry that has it
+--   again       this seq was already answered, for the same event: with the kept reply, or the
+--               number of the ledger entry that has this reply
 --   seq_reused  this seq was already answered, for another event
 --   seq_passed  this seq was answered; the reply is no longer kept
 --   gap         an event with a lower seq is missing; with the expected seq as text
@@ -52,8 +52,8 @@ end
 
 local events = cmsgpack.unpack(EVENTS)
 
--- The contributions of wagers, by their JSON text. Many tables have the same wagers, and each text is
--- decoded once.
+-- The contributions of wagers, by their JSON text. Many tables have the same wagers, so each text
+-- is decoded once.
 local contributions = {}
 
 -- Reads the tables and the accounts that the events need, with one command each.
@@ -86,17 +86,17 @@ do
   read_balances(accounts)
 end
 
-local NONE = {} -- an empty array, which nobody changes
+local NONE = {} -- an empty array, which nothing changes
 
--- The tables whose text in the hash of rounds is no longer needed: their round has ended, or a ledger
--- entry has its wagers again. `opened_claims` has the claims that the results of this call opened:
--- tables and lists of claims, alternating.
+-- The tables whose text in the hash of rounds is no longer needed: their round has ended, or a
+-- ledger entry has its wagers again. `opened_claims` has, in turn, a table and the list of claims
+-- that its results in this call opened.
 local ended_rounds, opened_claims = {}, {}
 
--- The kept replies of this call, in the form of an HSET command. The field of a reply is
--- `TABLE:SLOT`. A new reply replaces the one of REPLIES_KEPT events before. Its text is the event's
--- seq, a blank, the digest of the event, and the reply. If a ledger entry has the reply, the text has
--- '#' and the number of this entry instead of the reply.
+-- The kept replies of this call, as the arguments of an HSET command. The field of a reply is
+-- `TABLE:SLOT`, so a new reply replaces the reply of REPLIES_KEPT events before. The text is the
+-- event's seq, a blank, the event's digest, and the reply. If a ledger entry has the reply, '#' and
+-- the number of this entry stand in place of the reply.
 local reply_fields = {}
 
 local function slot_of(table_id, seq)
@@ -130,9 +130,9 @@ local function set_round(at, seq, round, entry, draw, contributed, change)
   add_rounds(change)
 end
 
--- The correction request of each table. `text` begins with the digest and the id of the request. It
--- is '' if there is no request. `decision` is the decision on the request. It is '' if nobody has
--- decided. Changes are written to Redis at the end of this call, like the changes in `tables`.
+-- The correction request of each table. `text` begins with the digest and the id of the request; it
+-- is '' without a request. `decision` is '' if nobody has decided on the request. Changes are
+-- written to Redis at the end of this call, like the changes in `tables`.
 local asks, ask_writes, has_asks = {}, {}, nil
 
 local function ask_at(table_id)
@@ -161,10 +161,10 @@ local function put_ask(table_id, text)
 end
 
 -- Checks whether the correction in an event is allowed. If somebody confirmed it, returns nil and
--- this person. If nobody needs to confirm it, returns nil. In all other cases, returns the code of
--- the refusal. A decision is valid for exactly one request. A confirmation is valid until the round
--- ends. A refusal is valid until the table's next try. The cards of every request stay known until
--- the round ends, so the service knows that the round's next void or result is a correction too.
+-- this person; if nobody needs to confirm it, returns nil; otherwise returns the code of the
+-- refusal. A decision is valid for exactly one request: a confirmation until the round ends, a
+-- refusal until the table's next try. The cards of every request stay known until the round ends:
+-- so the service knows that the round's next void or result is a correction too.
 local function confirmation(event)
   local table_id, new = event[EVENT_TABLE], event[EVENT_ASK]
   if not new then return nil end
@@ -183,8 +183,8 @@ local function confirmation(event)
   return 'unconfirmed', ''
 end
 
--- Ends the request for a correction that is refused for another reason than the missing confirmation:
--- the table does not repeat it, so nobody needs to decide, and an earlier confirmation is used up.
+-- Ends the request for a correction that is refused for any reason but the missing confirmation:
+-- the table does not repeat it, so nobody needs to decide, and a confirmation is used up.
 local function end_request(event)
   local table_id, new = event[EVENT_TABLE], event[EVENT_ASK]
   local named = new and new[ASK_DIGEST] .. '\n'
@@ -213,9 +213,9 @@ local function round_problem(at, round)
 end
 
 -- Adds the ledger entry of an event, in the form of stored entries of tables (`stored_entries.py`).
--- `place` is the place of the event in the call, and so of its texts. `texts` are these texts as the
--- chain writes them. `cents` are the amounts in the reply. The entry is put into the index of acts if
--- `event` says so.
+-- `place` is the place of the event and its texts in the call. `texts` are these texts as the chain
+-- writes them. `cents` are the amounts in the reply. If `event` is an act, the entry gets into the
+-- index of acts.
 local function note_event(event, by, place, texts, transfers, cents)
   local kind, table_id, round, seq = event[EVENT_KIND], event[EVENT_TABLE], event[EVENT_ROUND], exact(event[EVENT_SEQ])
   local moved = '[' .. table.concat(transfers, ',') .. ']'
@@ -244,8 +244,8 @@ end
 
 -- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds the contribution of each accepted wager to the meter
 -- and to the meter's reserve. A meter does not rise above its payout limit: the rest goes to the
--- meter's overflow (duty D3). `contributed` gets the contributions of the round. `wager` is the one
--- that a correction added, or empty.
+-- meter's overflow (duty D3). The contributions of the round are added to `contributed`. `wager` is
+-- the wager that a correction added, or empty.
 local function contribute(transfers, from, every, contributed, wager)
   for _, added in ipairs(every) do
     local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
@@ -277,10 +277,10 @@ function APPLY.wagers(event, place)
   return nil, entry, NONE
 end
 
--- Gives back what wagers added to a meter and to its reserve: `pooled` and `reserved` micros. If the
--- meter was won after the wagers, or has less, the house pays the difference. So no meter becomes
--- negative. What went to the overflow can be on the meter by now, so meter and overflow give back
--- together, the overflow first: the meter stays at its limit while there is an overflow (duty D3).
+-- Gives back what wagers added to a meter and to its reserve: `pooled` and `reserved` micros. If
+-- the meter was won after the wagers, or has less, the house pays the difference, so that no meter
+-- becomes negative. A part of the overflow can be on the meter by now. So the overflow gives back
+-- first, then the meter: while there is an overflow, the meter stays at its limit (duty D3).
 local function give_back(transfers, to, meter, wagers, cents, pooled, reserved, cycle)
   local same_cycle = cycle == cycle_of(meter)
   local function take_back(micros, accounts)
@@ -323,10 +323,10 @@ function APPLY.void(event, place)
   return nil, entry, NONE, confirmed_by
 end
 
--- Returns the contributions of a round without those of one wager, and the contributions of this
--- wager: of each meter the last arguments of `give_back`. A wager that a correction added has contributions
--- of its own. Any other one is among the wagers at lock-out, which all have the same amount on a
--- meter. Returns nil if the round has no such contributions.
+-- Returns the contributions of a round without one wager, and the contributions of this wager: for
+-- each meter, the last arguments of `give_back`. A wager that a correction added has its own
+-- contributions. Any other wager is among the wagers at lock-out, which all have the same amount on
+-- a meter. Returns nil if the round lacks these contributions.
 local function without_wager(contributed, wager, every)
   local rest, gone, own = {}, {}, ''
   for _, added in ipairs(contributed) do
@@ -355,8 +355,8 @@ local function without_wager(contributed, wager, every)
 end
 
 -- Adds one wager to the open round, or takes one back, as a floorperson has confirmed. The draw of
--- the round stays. If a wager is taken back, its contributions go back like those of a void round. A
--- round without any wager is over.
+-- the round stays. A wager that is taken back gives its contributions back, as in a void round. A
+-- round without wagers is over.
 function APPLY.correct_wager(event, place)
   local table_id, work = event[EVENT_TABLE], event[EVENT_WORK]
   local at = tables[table_id]
@@ -399,15 +399,15 @@ end
 local BPS_OF_ALL = 10000 -- 100% in basis points
 
 -- Subtracts one percentage of a meter, in the order of the result's wins (649a.12(e)(4), (h)(4),
--- (j)(4), reading T17). After 100% the meter reseeds immediately (reading T15), with its reserve if it
--- has one (reading T21), and with its reseed amount. Then the overflow refills the meter, because
--- patrons wagered this money. So the next win is paid from the reseeded and refilled meter. Returns
+-- (j)(4), reading T17). After 100 %, the meter reseeds immediately (reading T15), with its reserve
+-- if it has one (reading T21), and with its reseed amount. Then the overflow, which patrons
+-- wagered, refills the meter. So the next win is paid from the reseeded and refilled meter. Returns
 -- the cents of one share.
 local function take_off(transfers, take, payees)
   local meter, bps, shares = take[TAKE_METER], take[TAKE_PERCENT_BPS], take[TAKE_SHARES]
   local account, cycle, limit = METER_ACCOUNT[meter], cycle_of(meter), take[TAKE_LIMIT_MICROS]
-  -- Exact for every balance: whole cents times 10,000 are at most the micros of the balance. A
-  -- division without a remainder is exact, and one with a remainder could round up.
+  -- Exact for every balance: whole cents times 10,000 are at most the micros of the balance.
+  -- Divisions are made without a remainder, because a remainder could be rounded up.
   local rest = balance(account) % MICROS_PER_CENT
   local parts = (balance(account) - rest) / MICROS_PER_CENT * bps + math.floor(rest * bps / MICROS_PER_CENT)
   local pool = (parts - parts % BPS_OF_ALL) / BPS_OF_ALL
@@ -465,9 +465,9 @@ local function open_claim(due, entry, cents, after)
   end
 end
 
--- Records that Envy Bonuses are owed for a hand, until the claim of the hand's win is decided. If
--- no win of the hand waits for a floorperson, the bonuses are owed until somebody confirms that the
--- table has paid them.
+-- Records that Envy Bonuses are owed for a hand: until the claim of the hand's win is decided, or,
+-- if no win of the hand waits for a floorperson, until somebody confirms that the table has paid
+-- them.
 local function owe_envy(envy, entry)
   local key, claim, meter = KEYS[envy[ENVY_CLAIM_KEY]], envy[ENVY_CLAIM], envy[ENVY_METER]
   local record = envy[ENVY_RECORD]
@@ -487,8 +487,8 @@ local function owe_envy(envy, entry)
 end
 
 -- Checks that the numbers in the accounts `house` and `paid` do not become too large with a result.
--- For each percentage of a meter, the largest possible amount is counted: the reseed, and the whole
--- amount in the meter's accounts.
+-- Each percentage of a meter counts with the largest possible amount: the reseed, and all money in
+-- the meter's accounts.
 local function result_fits(takes, dues)
   local micros = 0
   for _, take in ipairs(takes) do
@@ -501,12 +501,12 @@ local function result_fits(takes, dues)
   return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
 end
 
--- The results of this call that have dealt cards: their table, ledger entry, digest and answer.
+-- The results of this call with dealt cards: their table, ledger entry, digest and answer.
 local dealt_results = {}
 
--- Remembers the dealt cards of the results in a ring: new results replace old ones. If another table
--- reported the same cards under the same round id, the answer names that table and the ledger entry
--- of its result.
+-- Remembers the dealt cards of the results in a ring: new results replace old ones. If another
+-- table reported the same cards under the same round id, the answer names this table and its ledger
+-- entry.
 local function remember_dealt()
   if #dealt_results == 0 then return end
   local fields, gone, written, known = {}, {}, {}, {}
@@ -614,7 +614,7 @@ local function answer(event, place)
   local known = event[EVENT_KNOWN]
   if known and event[EVENT_ROUND] == at[TABLE_ROUND] and known ~= at[TABLE_KNOWN] then return { 'moved' } end
   if kind == 'refused' then
-    -- A restore applies the refusal of a correction whose request Redis lost.
+    -- A restore repeats the refusal of a correction whose request Redis lost.
     local ask = event[EVENT_ASK]
     if ask and event[EVENT_ROUND] == at[TABLE_ROUND] then at[TABLE_KNOWN] = ask[ASK_KNOWN] end
     end_request(event)

@@ -1,5 +1,5 @@
--- Approves the part of a floor file that affects a link's money, with a ledger entry (duties D4, D10,
--- D12), or notes the approval of the first of two people.
+-- Approves the part of a floor file that affects a link's money, or notes the first of two
+-- approvals, with a ledger entry (duties D4, D10, D12).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 approved
@@ -40,20 +40,20 @@ local function has_event(noted, event)
   for i = 1, #fields, 2 do
     if fields[i] == 'event1' then return fields[i + 1] == event end
   end
-  return true -- a restore has written it, packed with other entries
+  return true -- a restore has written it in another form, together with other entries
 end
 
 if (redis.call('HGET', APPROVED, 'digest') or '') ~= REPLACED then return { 'stale' } end
 if (redis.call('HGET', APPROVED, 'first') or '') ~= FIRST then return { 'stale' } end
 if MODE == 'alone' and TERMS ~= '' and meters['terms'] ~= TERMS then return { 'stale' } end
 if MODE == 'alone' and CONTINUED ~= '' then
-  -- After a loss of the last writes, another approval can have the number of the entry.
+  -- After a loss of the last writes, another approval can have this entry number.
   local entry, at = redis.call('HGET', APPROVED, 'entry'), redis.call('HGET', APPROVED, 'at')
   if (entry or '') .. ' ' .. (at or '') ~= CONTINUED then return { 'stale' } end
 end
 if MODE == 'empty' and last_entry > 0 then return { 'stale' } end
 if MODE == 'second' then
-  -- After a loss of the last writes, this can be another approval too.
+  -- After a loss of the last writes, another approval can have this entry number.
   local noted = redis.call('XRANGE', LEDGER, FIRST, FIRST)[1]
   if noted and not has_event(noted, FIRST_RECORD) then return { 'stale' } end
   local who, setter = one_person(FIRST_BY, FIRST_RECORD, BY, SETTERS)
@@ -67,7 +67,7 @@ if MODE == 'first' then
   redis.call('HSET', APPROVED, 'first', exact(entry))
   return { 'done', exact(entry) }
 end
--- Each approval has a number, so nobody can present an earlier approval as the last one.
+-- Each approval has a number, so that nobody can present an earlier approval as the last one.
 local number = tonumber(redis.call('HGET', TALLIES, 'approvals') or '0') + 1
 tally('approvals', 1)
 local entry = note_entry('approve', BY, '', '', number, {}, DECISION, '')

@@ -1,7 +1,6 @@
--- Closes a gaming day: reads each account and accounting meter, and writes the reading into the
--- ledger. So an audit can compare the reading with the values that the ledger requires (duty D19).
--- A gaming day has the entries after the reading that closed the day before, up to and including
--- the reading that closes this day.
+-- Closes a gaming day: writes a meter reading, with each account and accounting meter, into the
+-- ledger. An audit compares it with the values that the ledger requires (duty D19). A gaming day
+-- has the entries after the previous meter reading, up to and including its own meter reading.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the actor
@@ -33,8 +32,7 @@ if open == '' or DUE_DAY < open or open <= (meters['day_closed'] or '') then
   return { 'begun' }
 end
 
--- Redis has all digits of a number. The digits are copied as text, because a Lua number could lose
--- some digits.
+-- The digits in Redis are copied as text, because a Lua number could lose some digits.
 local function written(key)
   local hash, names, parts = read_hash(key), {}, {}
   for name in pairs(hash) do names[#names + 1] = name end

@@ -1,5 +1,5 @@
--- Corrects the number of the payout slip of a paid win, with a ledger entry. The link keeps the number
--- that is replaced, so it pays no other claim.
+-- Corrects the number of the payout slip of a paid win, with a ledger entry. The link keeps the old
+-- number, so that it pays no other claim.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the claim  9 slips

@@ -1,5 +1,5 @@
--- Confirms another person's proposal, so the change takes effect, or withdraws a proposal. Writes a
--- ledger entry (duties D4, D12, D15).
+-- Confirms another person's proposal, so that the change takes effect, or withdraws a proposal,
+-- with a ledger entry (duties D4, D12, D15).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 proposals  9 the proposal

@@ -1,4 +1,4 @@
--- Deletes finally decided wins from Redis. These wins are in the archive.
+-- Deletes wins that are finally decided and in the archive.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8… the claims

@@ -1,6 +1,6 @@
--- Copies events and replies of ledger entries to the tables that need them, because the entries are
--- about to be deleted from Redis. A table needs the wagers event of its open round, and its kept
--- replies. Nothing is copied that has changed meanwhile.
+-- Copies events and replies of ledger entries to the tables that need them, before the entries are
+-- deleted from Redis. A table needs the wagers event of its open round, and its kept replies. A
+-- text that has changed meanwhile is not copied.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 tables  9 rounds  10 replies

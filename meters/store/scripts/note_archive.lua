@@ -1,6 +1,6 @@
--- Writes a ledger entry that a gaming day was archived. The entry has the digests of the day's file
--- and of the checkpoint (the link's state at the day's close; duty D17). Archived days
--- follow one another without a gap.
+-- Writes a ledger entry about an archived gaming day, with the digests of the day's file and of the
+-- checkpoint (the link's state at the day's close; duty D17). Archived days follow one another
+-- without a gap.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the actor

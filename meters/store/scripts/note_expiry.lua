@@ -1,4 +1,4 @@
--- Writes a ledger entry that archive files of old gaming days will be deleted, because their
+-- Writes a ledger entry that the archive files of some gaming days will be deleted, because their
 -- retention time is over (duty D17).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts

@@ -4,8 +4,8 @@
 -- ARGV  1 the digest of the floor file, a blank, and the person: noted as the first floor file if
 --         none is noted yet
 --       2 the field of the link   3 the least that the order can be
--- An order from ORDER_END is not from this script: somebody wrote it. Numbers above 2^53 are not
--- exact, so all later approvals would have the same order. The ledgers say what the next one is.
+-- An order of ORDER_END or more is not from this script: somebody wrote it. Such an order is
+-- ignored: numbers above 2^53 are not exact, so all later approvals would have the same order.
 -- Output: { the first floor file that is noted now, as in ARGV 1, a new order }
 
 local ORDER_END = 2 ^ 52

@@ -1,5 +1,5 @@
--- Writes a ledger entry that a link was inoperable, with the time and the reason. The service calls
--- the script after the outage, when the link operates (duty D17).
+-- Writes a ledger entry about an outage of a link, with the time and the reason. The service calls
+-- this script when the link operates again (duty D17).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the actor

@@ -1,5 +1,5 @@
 -- Checks the meters of a link when a service starts. The house seeds new meters. The terms (such as
--- rates) of the other meters must be unchanged (duties D10, D12). All checks are done before the
+-- rates) of the other meters must be unchanged (duties D10, D12). All checks are made before the
 -- first write. Data with another schema version is not changed.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts

@@ -46,9 +46,9 @@ local who, setter = one_person(claim['request_by'], claim['request'], BY, SETTER
 if who then return { 'same_person', who, setter } end
 
 -- The amount comes back from the meter and its overflow, where the rejection moved it. The overflow
--- comes first, so the meter stays at its limit while there is an overflow (duty D3). If all of the
--- meter was won since, that amount was won with it, and the house pays. The meter does not fall below
--- its reseed, or below its balance after the win if this is less: the house pays the rest.
+-- comes first: while there is an overflow, the meter stays at its limit (duty D3). If the whole
+-- meter was won meanwhile, the house pays. The meter keeps its reseed, or its balance after the win
+-- if this is less: the house pays the rest.
 local percent, owed, envy = PERCENT == '1', cmsgpack.unpack(OWED), claim['envy']
 if envy ~= 'rejected' then owed = {} end
 local account, meter, overflow = 'claim:' .. ID, 'meter:' .. METER, 'overflow:' .. METER

@@ -20,7 +20,7 @@ if (meters['closed'] ~= nil) == (ACT == 'close') then
 end
 
 for field in pairs(meters) do
-  -- Each display must get the new state, so each meter's version rises.
+  -- Each display must get the new state, so the version of each meter rises.
   if string.sub(field, 1, 6) == 'terms:' then touch_meter(string.sub(field, 7)) end
 end
 touch_floor()

@@ -1,6 +1,6 @@
 -- Records up to which entry the beginning of a ledger is trimmed (deleted from Redis). The trimmed
--- entries are in the archive, and a replay begins with the checkpoint after these entries. After
--- this call, `pitlink archive` deletes the entries in small pieces, so no table waits long.
+-- entries are in the archive, and a replay begins with the checkpoint after them. Then
+-- `pitlink archive` deletes the entries in small pieces, so that no table waits long.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the checkpoint  9 the compressed blocks of the ledger
@@ -19,8 +19,8 @@ local before = redis.call('HGET', CHECKPOINT, 'entries') or '0'
 if tonumber(before) >= last then return { 'before', before } end
 local archived = redis.call('HGET', METERS, 'archived') or '0'
 
--- Checks that the ledger has an entry. An entry of the stream, and a block, end with the number of
--- their id.
+-- Checks that the ledger has an entry. The id of a stream entry or block is the number of its last
+-- ledger entry.
 local function has(number)
   local noted = redis.call('XRANGE', LEDGER, number .. '-0', '+', 'COUNT', 1)[1]
   if noted then

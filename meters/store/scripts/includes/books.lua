@@ -1,12 +1,11 @@
 -- The data of one link while a script runs. Each balance is read once from Redis, and transfers
 -- change only the balances in Lua. Nothing is written to Redis before the script calls
--- `write_books` at its end. So if a script stops earlier, it has changed nothing.
--- Amounts are whole micros in Lua numbers, which are exact up to 2^53 - 1. `transfer_fits` checks
--- that no balance goes above this limit. Amounts go to Redis as text in the format '%d', which keeps
--- all digits of such a number: Lua converts it to an integer of 64 bits.
+-- `write_books` at its end: a script that stops earlier has changed nothing.
+-- Amounts are whole micros in Lua numbers, which are exact up to 2^53 - 1; `transfer_fits` checks
+-- that no balance goes above this limit. The format '%d', in which amounts go to Redis, keeps all
+-- digits.
 
--- Every script receives these Redis keys of the link first, in this order. Its first argument is
--- the time.
+-- Every script receives these Redis keys of the link first, and the time as its first argument.
 local ACCOUNTS, TALLIES, METERS, LEDGER = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local WAITING, WINS, ACTS = KEYS[5], KEYS[6], KEYS[7]
 local AT = ARGV[1]
@@ -20,15 +19,15 @@ local function exact(number)
   return format('%d', number)
 end
 
--- The texts of numbers that a call needs often, such as lengths, cycles and contributions. Lua needs
--- time to format a number.
+-- The texts of numbers that a call needs often, such as lengths, cycles and contributions: Lua
+-- needs time to format a number.
 local EXACT = setmetatable({}, { __index = function(known, number)
   known[number] = exact(number)
   return known[number]
 end })
 
--- Names of fields: a text before the id of a meter. A script uses each of them often, and Lua needs
--- time for each new text.
+-- Names of fields: a text before the id of a meter. Scripts use them often, and Lua needs time for
+-- each new text.
 local function prefixed(prefix)
   return setmetatable({}, { __index = function(known, id)
     known[id] = prefix .. id
@@ -83,8 +82,8 @@ local function transfer_fits(from, to, micros)
   return leaves(from, micros) and can_receive(to, micros)
 end
 
--- Returns the part of an amount that a meter can receive up to its payout limit (duty D3). A limit
--- of 0 means no limit.
+-- Returns the part of an amount that a meter can receive up to its payout limit (duty D3); 0 is no
+-- limit.
 local function room_under(limit, meter, micros)
   if limit == 0 then return micros end
   return math.max(0, math.min(micros, limit - balance(METER_ACCOUNT[meter])))
@@ -94,8 +93,8 @@ local function above_limit(limit, meter, micros)
   return limit > 0 and balance(METER_ACCOUNT[meter]) + micros > limit
 end
 
--- Applies a checked transfer to the balances, and adds the transfer to a ledger entry's list. A
--- transfer of 0 micros is left out.
+-- Applies a checked transfer to the balances, and adds it to a ledger entry's list. A transfer of 0
+-- micros is left out.
 local function transfer(transfers, from, to, micros, cycle)
   if micros > 0 then
     balances[from] = balance(from) - micros
@@ -127,7 +126,7 @@ local function touch_floor()
   floor_changed = true
 end
 
--- Changes the count of open rounds, which have accepted wagers and no result or void yet.
+-- Changes the count of open rounds.
 local function add_rounds(number)
   rounds_added = rounds_added + number
 end
@@ -136,8 +135,8 @@ local function tally(field, amount)
   rising[field] = (rising[field] or 0) + amount
 end
 
--- Fills a meter up to its payout limit. The rest goes to the meter's overflow, and is returned.
--- Before this call, the caller checks that the numbers in both accounts do not become too large.
+-- Fills a meter up to its payout limit, and returns the rest, which goes to the meter's overflow.
+-- The caller has checked that the numbers in both accounts do not become too large.
 local function fill_meter(transfers, from, meter, micros, cycle, limit)
   local taken = room_under(limit, meter, micros)
   transfer(transfers, from, METER_ACCOUNT[meter], taken, cycle)
@@ -146,8 +145,8 @@ local function fill_meter(transfers, from, meter, micros, cycle, limit)
   return micros - taken
 end
 
--- Refills a meter from its overflow, up to its payout limit. Each script that takes money off a meter
--- or raises its limit does so at once: a meter with an overflow is always at its limit (duty D3).
+-- Refills a meter from its overflow, up to its payout limit. Each script that takes money off a
+-- meter or raises its limit calls this: a meter with an overflow is always at its limit (duty D3).
 local function refill_meter(transfers, meter, cycle, limit)
   local overflow = OVERFLOW_ACCOUNT[meter]
   transfer(transfers, overflow, METER_ACCOUNT[meter], room_under(limit, meter, balance(overflow)), cycle)
@@ -155,9 +154,9 @@ end
 
 local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
 
--- The entries of this call. `texts` has their events and replies as fields of the stream entry: Lua
--- needs time for each byte of a text that it packs. The entries of tables have other texts: the
--- service has compressed all of them for one field, and each entry names its place among them.
+-- The entries of this call. `texts` has their events and replies as fields of the stream entry: to
+-- pack them, Lua would need time for each byte. The texts of table events are in one field, which
+-- the service has compressed, and each entry names its place among them.
 local entries, texts, acts = {}, {}, {}
 
 -- The length of a text as the chain writes it, with a colon.
@@ -177,8 +176,8 @@ end
 -- determines the order of wins (duty D7).
 -- The digest of an entry covers the entry and the digest of the entry before it. So if somebody
 -- changes, omits or inserts an entry, the digests of all later entries show this (duty D17).
--- `chain.py` computes the same digest over the same text. `texts` are the event and its reply as the
--- chain writes them.
+-- `chain.py` computes the same digest. `texts` are the event and its reply as the chain writes
+-- them.
 local function chain_entry(kind, by, table_id, round, seq, transfers, texts)
   last_entry = last_entry + 1
   local number = exact(last_entry)
@@ -202,9 +201,8 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
   return last_entry
 end
 
--- Checks that the ledger really ends with the entry that the hash of meters names as the last one.
--- If this call has written entries, it has written both, so this is true. The digest of the last
--- entry is at the end of the packed entries.
+-- Checks that the ledger ends with the entry that the hash of meters names as the last one. If this
+-- call has written entries, it has written both. The digest is at the end of the packed entries.
 local function is_head_in_ledger()
   if #entries > 0 then return true end
   local last = redis.call('XREVRANGE', LEDGER, '+', '-', 'COUNT', 1)[1]
@@ -214,10 +212,10 @@ local function is_head_in_ledger()
   return id == exact(last_entry) .. '-0' and name == 'entries' and string.sub(packed, -#chain) == chain
 end
 
--- Writes the entries of this call as one entry of the Redis stream (`stored_entries.py`). Its id has
--- the number of the last of them. Redis refuses an id that is not above all earlier ids, but the
--- first of several entries could have a number that the ledger already has. `compressed` are the
--- texts of the entries of tables.
+-- Writes the entries of this call as one entry of the Redis stream (`stored_entries.py`). Its id
+-- has the number of the last entry. Redis refuses an id that is not above all earlier ids; this
+-- function also checks the number of the first entry. `compressed` are the texts of the entries of
+-- tables.
 local function write_ledger(compressed)
   local number = #entries
   if number == 0 then return end
@@ -231,9 +229,9 @@ local function write_ledger(compressed)
   redis.call('XADD', LEDGER, exact(last_entry) .. '-0', 'entries', cmsgpack.pack(entries), unpack(texts))
 end
 
--- Writes the changes to Redis. All checks are done before this call, so the writes succeed. The
--- ledger is written first: if the ledger already has a higher entry number, the new entries are
--- refused before anything else is written.
+-- Writes the changes to Redis. All checks were made before, so the writes succeed. The ledger is
+-- first: if it already has a higher entry number, it refuses the new entries, and nothing is
+-- written.
 local function write_books(compressed)
   write_ledger(compressed)
   for _, act in ipairs(acts) do

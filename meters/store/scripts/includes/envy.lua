@@ -7,8 +7,8 @@ local function holds_envy(claim, owed, micros)
   return sum == micros and balance('envy:' .. claim) == micros
 end
 
--- Moves all owed bonuses to an account, and counts them by meter. Before this call, the caller
--- checks that the number in the account does not become too large.
+-- Moves all owed bonuses to an account, and counts them by meter. The caller has checked that the
+-- number in the account does not become too large.
 local function move_envy(transfers, claim, owed, to, counted)
   for _, one in ipairs(owed) do
     local meter, cents = one[OWED_METER], one[OWED_CENTS]

@@ -1,5 +1,5 @@
--- The replies to events that the script refuses. Redis keeps the whole text of each reply, because
--- a repeated event must get its first reply, even from a later release with other texts.
+-- The replies to events that the script refuses. Redis keeps the whole text of each reply: a
+-- repeated event must get its first reply, even from a later release with other texts.
 
 --include refusal_texts
 

@@ -1,6 +1,6 @@
--- The claims whose state the service reports when a table sends a hello event, because the table
--- can have missed an earlier report. They are the latest wins of the table, and the claims that
--- were decided last. The latest claim is at the end of the list.
+-- The claims whose state the service reports again when a table sends a hello: the table can have
+-- missed an earlier report. They are the table's latest wins, and the claims that were decided
+-- last. The latest claim is at the end of the list.
 
 local REPEATED_CLAIMS_MAX = 64
 

@@ -1,7 +1,7 @@
 -- Requests of one person that a second person must confirm: to reject a win, or to reopen a
 -- rejected win. A claim has at most one request. A request lapses when its gaming day is closed.
 
--- Checks that an entry of the ledger is of the gaming day that is open.
+-- Checks that a ledger entry is of the open gaming day.
 local function is_of_open_day(entry)
   return tonumber(entry) > count_of(meters, 'reading')
 end

@@ -1,7 +1,7 @@
 -- The states of gaming tables. Redis has them in one hash: a field for each table, with the packed
 -- array `PackedTable` of `script_steps.py`. So a script reads all tables that it needs with one
--- command, and writes all that it changes with one command. Until the end of a call, the states are
--- read from `tables` and not from Redis, because a batch can have two events of one table.
+-- command, and writes all changed tables with one command. Until then, the states are read from
+-- `tables` and not from Redis, because a batch can have two events of one table.
 
 local tables, changed_tables = {}, {}
 

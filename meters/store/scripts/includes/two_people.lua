@@ -1,12 +1,11 @@
 -- The rule of two people (duty D4). `two_people.py` explains why the rule holds.
 
--- Checks whether one person could do both acts of a decision: the first act, which is already done,
--- and the present act. If so, returns the name of the first act, and the person who set the PIN of
--- one or both names, or '' if the two names are the same. Returns nil if the two names count as two
--- people. `first_by` is the name of the first act. The text `first` has the people who set a PIN of
--- this name in the 24 hours before the first act. `by` is the name of the present act. `setters`
--- has the people who set a PIN of `by`, and everybody who at present must not be the other person
--- of an act with `by`.
+-- Checks whether one person could do both acts of a decision: the first act, which is done, and the
+-- present act. If so, returns `first_by`, the name of the first act, and the person who set the PIN
+-- of one or both names, or '' if both names are the same. Returns nil if the names count as two
+-- people. The text `first` has the people who set a PIN of `first_by` in the 24 hours before the
+-- first act. `by` is the name of the present act. `setters` has the people who set a PIN of `by`,
+-- and everybody who now must not be the other person of an act with `by`.
 local function one_person(first_by, first, by, setters)
   if first_by == by then return first_by, '' end
   local mine = cjson.decode(setters)

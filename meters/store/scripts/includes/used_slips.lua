@@ -1,5 +1,5 @@
--- Returns the other claim that a slip's number paid, or for which a restore keeps the number. Returns
--- nil if the claim `id` can have the number.
+-- Returns the other claim that a slip's number paid, or for which a restore keeps the number; nil
+-- if the claim `id` can have the number.
 local function used_by_other(claim, id, slip)
   local used = redis.call('HGET', SLIPS, slip)
   if not used or used == id then return nil end
