@@ -113,7 +113,7 @@ NAMED: Final = {
     "account:* raised": "the account of '{of}' has entries out of their order",
     "account:*": "the account of '{of}' lacks entry {field} of the log",
     "administrators *": "they differ in {field}",
-    "pins-set*": "redis does not have that the pin of ",
+    "pins-set*": "redis lacks the record that the pin of ",
     "log-head *": "the operators' log: it",
     "*": "it is in UNNAMED",
 }
