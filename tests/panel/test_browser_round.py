@@ -40,6 +40,7 @@ async def test_a_round_from_wagers_to_settlement(
     await service.meter(112_233, 1)
     await expect(page.locator('[data-meter="progressive"] .amount')).to_have_text("$1,122.33")
     await hand.wager("Position 3 Progressive", "Position 5 Five Card Hand Bonus")
+    await hand.says("2 wagers accepted, $3.00 (with chips: 1)")
     await hand.wager("Position 5 Progressive")
     await hand.touch("Position 5 Progressive")
     await expect(hand.button("Position 5 Progressive")).to_have_attribute("aria-pressed", "false")
@@ -76,10 +77,10 @@ async def test_a_wrong_count_stops_the_table_and_shows_on_every_tablet_what_to_c
     await other.shows_lit("Position 3 Progressive", "Position 6 Progressive")
     await other.touch("Lock-out: no more bets")
     await expect(hand.heading("Count the value chips")).to_be_visible()
-    assert "3 chip wagers" not in await page.inner_text("body")
+    assert "3 wagers" not in await page.inner_text("body")
     await hand.count(2)
     for tablet in (hand, other):
-        for text in ("You counted 2. 3 chip wagers were accepted.", "Position 3: 2"):
+        for text in ("You counted 2 chips. 3 wagers have chips.", "Position 3: 2"):
             await tablet.says(text)
     await other.page.reload()
     await other.says("Position 6: 1")
@@ -312,7 +313,7 @@ async def test_one_wrong_light_is_taken_back_and_the_round_goes_on(
     service.confirming = True
     await hand.wager("Position 3 Progressive", "Position 5 Progressive")
     await hand.lock(1)
-    await hand.says("You counted 1. 2 chip wagers were accepted.")
+    await hand.says("You counted 1 chip. 2 wagers have chips.")
     await hand.touch("Correct a wager…")
     await hand.says("If a light is at the wrong position, add the right wager first.")
     await expect(hand.button("Ask the floorperson")).to_be_disabled()

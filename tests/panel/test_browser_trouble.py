@@ -23,6 +23,11 @@ SIZES = {
     "phone": (390, 844),
 }
 METER = '[data-meter="progressive"]'
+HEAD_ENDS_ABOVE = """() => {
+  const end = document.querySelector(".head").getBoundingClientRect().bottom;
+  const next = document.querySelector("#main > *").getBoundingClientRect().top;
+  return next - end >= 4 && [...document.querySelectorAll(".head *:not(option)")].every((each) => each.getBoundingClientRect().bottom <= end);
+}"""
 
 
 @pytest.mark.slow
@@ -175,6 +180,7 @@ async def check_at_every_size(page: Page, where: str) -> None:
     for name, (width, height) in SIZES.items():
         await page.set_viewport_size({"width": width, "height": height})
         await check_fits(page, 47.5, f"{where}, {name}")
+        assert await page.evaluate(HEAD_ENDS_ABOVE), f"{where}, {name}"
         if name in {"tablet", "phone"}:
             await check_accessible(page, f"{where}, {name}")
 
@@ -193,7 +199,7 @@ async def test_every_step_fits_every_screen_and_is_accessible(
     await hand.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
     await check_at_every_size(page, "betting")
     await hand.lock(9)
-    await hand.says("You counted 9.")
+    await hand.says("You counted 9 chips.")
     await check_at_every_size(page, "count")
     await hand.count(2)
     await hand.type("Dealer's hand", "Js Ts 3d")

@@ -23,11 +23,16 @@ const PILES = {
 };
 const TIME = new Intl.DateTimeFormat(locale, { timeStyle: "medium", hourCycle: "h23" });
 
-const accepted = ({ positions, wagers }) => {
+const hasElectronic = ({ positions, chips }) => positions.flatMap(({ lit }) => lit).length > chips;
+
+/* Of electronic wagers the dealer counts no chips, so the sentence says how many of them have chips. */
+const accepted = (view) => {
+  const { positions, wagers, chips } = view;
   const lit = positions.flatMap((place) => place.lit);
   const amounts = new Map(wagers.map((each) => [each.wager, each.amount]));
   const sum = lit.reduce((total, wager) => total + amounts.get(wager), 0);
-  return sayCount("{count} wager accepted, {amount}", "{count} wagers accepted, {amount}", lit.length, { amount: money(sum) });
+  const all = sayCount("{count} wager accepted, {amount}", "{count} wagers accepted, {amount}", lit.length, { amount: money(sum) });
+  return hasElectronic(view) ? say("{wagers} (with chips: {chips})", { wagers: all, chips }) : all;
 };
 
 /* Button that shows or hides the settlement that was closed last. */
@@ -95,13 +100,11 @@ const enter = (text) => update({ counted: text.replace(/\D/g, "").slice(0, 3) })
 const type = (digit) => enter(digit === "⌫" ? current().counted.slice(0, -1) : current().counted + digit);
 
 const wrongCount = (view) => html`<div class="notice bad differs" role="alert">
-  <h2>${sayCount("You counted {counted}. {count} chip wager was accepted.",
-    "You counted {counted}. {count} chip wagers were accepted.", view.chips, view.differs)}</h2>
+  <h2>${sayCount("You counted {count} chip.", "You counted {count} chips.", view.differs.counted)}
+    ${" "}${sayCount("{count} wager has a chip.", "{count} wagers have chips.", view.chips)}</h2>
   <p>${say("Compare the chips with the lights and count again. If a light is wrong, call a floorperson and touch “Correct a wager…”: the round goes on.")}</p>
   <ul>${byText(view.lit, ({ wagers }) => `${wagers.length} (${wagers.join(", ")})`)}</ul>
 </div>`;
-
-const hasElectronic = ({ positions, chips }) => positions.flatMap(({ lit }) => lit).length > chips;
 
 /* The message about a wrong count is below the field, so it moves nothing that the dealer touches. */
 const counting = (state) => html`
