@@ -22,8 +22,8 @@ const DONE = {
   pin_chosen: say("Chose a PIN"), pin_refused: say("Wrong PIN when choosing one"),
 };
 const SERVES = say("For 24 hours it serves to choose their own PIN, and for nothing else.");
-const HINT = say("6 to 12 digits without a pattern: no date, no run, no repeated digits");
-const HINT_OR_EMPTY = say("6 to 12 digits without a pattern: no date, no run, no repeated digits; leave both empty to have one generated");
+const HINT = say("6 to 12 digits without a pattern: no date, no year at its beginning or end, no run, no repeated digits");
+const HINT_OR_EMPTY = say("6 to 12 digits without a pattern: no date, no year at its beginning or end, no run, no repeated digits; leave both empty to have one generated");
 
 const path = (user, act) => `/api/v1/users/${encodeURIComponent(user.name)}/${act}`;
 
@@ -124,18 +124,20 @@ export const openOwnPin = (done) => open({
   done,
 });
 
-/* The view of a user whose PIN another person set. Until the user chooses their own PIN, they
+/* The view of a user whose PIN another person or a command set. Until the user chooses their own PIN, they
    can do nothing else. */
 export const MustChoose = () => {
   const heading = useRef();
   useLayoutEffect(() => heading.current.focus(), []);
   const chosen = (answer) => { if (answer !== undefined) location.reload(); };
   return html`
-    <h1 tabindex="-1" ref=${heading}>${say("Choose a PIN")}</h1>
-    <p class="notice wait" role="status">
-      ${say("This PIN was set for you. Choose one that only you know: until then you can do nothing else.")}
-    </p>
-    <button class="go" type="button" onClick=${() => openOwnPin(chosen)}>${say("Choose a PIN")}</button>`;
+    <div class="must-choose">
+      <h1 tabindex="-1" ref=${heading}>${say("Choose a PIN")}</h1>
+      <p class="notice wait" role="status">
+        ${say("You signed in with a PIN that only serves to choose your own. Choose one that only you know: until then you can do nothing else.")}
+      </p>
+      <button class="go" type="button" onClick=${() => openOwnPin(chosen)}>${say("Choose a PIN")}</button>
+    </div>`;
 };
 
 const LOCKED = {
