@@ -1,4 +1,4 @@
-"""The `approve` command, by which users approve the floor file, or a change of it."""
+"""The `approve` command: users approve the floor file, or changes of it."""
 
 import asyncio
 import sys
@@ -45,22 +45,22 @@ def approve(
         ),
     ] = None,
 ) -> None:
-    """Approve the floor file, or what has changed in it since.
+    """Approve the floor file, or what has changed in it.
 
-    Until the approval, a link is inoperable. One person approves the first floor file of an empty
-    floor, for all links. Later, two people approve a new link, meter, table or game, another meter
-    of a table, or an amount of the facility: both run this command, or approve on the floor page.
-    One person suffices for values that two people have confirmed as a proposal. Names, looks and
-    addresses need nobody.
+    Until people approve a link, it is inoperable. One person approves the first floor file of an
+    empty floor, for all links. Later, two people approve a new link, meter, table or game, another
+    meter of a table, or an amount of the facility. Each of them runs this command, or approves on
+    the floor page. One person is enough for values that two people have confirmed as changes.
+    Names, looks and addresses need nobody.
 
     The command shows what changes, and all terms in words and dollars. Then it asks for the PIN of
     the user who approves, and for a yes. If standard input is not a terminal, its first line is the
-    PIN, and its second line is the yes. A running service opens the link within seconds. A service
-    with a different floor file keeps the link inoperable until that service is restarted.
+    PIN, and its second line is the yes. A running service opens the link within seconds. If a
+    service has another floor file, it keeps the link inoperable until it is restarted.
 
     Example: **pitlink approve --by "Ada Lane" --config floor.toml**
 
-    The exit status is 1 if there is nothing to approve, or if the approval was refused.
+    The exit status is 1 if there is nothing to approve, or if the approval is refused.
     """
     floor = read_own_floor(config)
     links = [each.id for each in links_named(config, floor, link)]
@@ -89,7 +89,7 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
         first = all(one.found.first for one in due.values())
         person = await confirm_person(user_directory, by, "approves it", may_have_to_choose=first)
         _ask(by)
-        # A restore can have begun while the person looked.
+        # A restore can have begun while the person read the terms.
         now, lost = await _read_due(floor, stores, links)
         if due.keys() - now.keys():
             raise UserError("; ".join(lost) or _REFUSED["stale"])
@@ -98,7 +98,7 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """What must be approved. A link that `is_lost` must be restored after its approval."""
+    """What must be approved. If `is_lost`, the link must be restored after its approval."""
 
     configuration: Configuration
     found: Unapproved
@@ -123,12 +123,11 @@ async def _approve_as(person: SignedIn, due: Mapping[str, _Due]) -> None:
 async def _read_due(
     floor: Floor, stores: Mapping[str, LinkStore], links: Sequence[str]
 ) -> tuple[Mapping[str, _Due], Sequence[str]]:
-    """Return what must be approved, by link, and a text for each link that must wait for a restore.
+    """Return what must be approved, by link, and a text for each link that must first be restored.
 
-    Such a link has lost ledger entries, but not all of its data, and no restore has begun, or one
-    has written only a part of the data: the entries of the approvals would take the numbers of lost
-    ones. Other links do not wait, because a restore can begin with a link that needs an approval:
-    one has begun, or the ledger mark has entries of the link, and Redis no data or only approvals.
+    A link must first be restored if Redis has lost some of its ledger entries. Otherwise the
+    entries of the approvals would take the numbers of lost entries. But a restore can begin with an
+    approval: then Redis has no data of the link, or only approvals.
     """
     due, lost = {}, []
     for link in links:
@@ -148,7 +147,6 @@ async def _read_due(
 
 
 def _show(link: str, found: Unapproved) -> None:
-    """Print what an approval would approve. The seeds come last, next to the question."""
     print_text(f"{link}:")
     for change in found.changed:
         print_text(f"  {change}")
@@ -165,7 +163,6 @@ def _show(link: str, found: Unapproved) -> None:
 
 
 def _ask(by: str) -> None:
-    """Raise `UserError` unless a user approves what the command has shown."""
     print_text(f"Does {by} approve these terms? Type yes: ")
     if sys.stdin.readline().strip().lower() != "yes":
         raise UserError("nothing was approved: the answer was not yes")

@@ -34,9 +34,9 @@ from meters.store.link_store import LinkStore
 from meters.store.redis_connect import REDIS_TO_START
 
 _READ_EVERY_S: Final = 20 * 3600
-"""Shortest time between two runs that read archive files completely.
+"""At least this time passes between two runs that read some archive files completely.
 
-So they are read once a night, even if the command runs more often.
+So files are read once a night, even if the command runs more often.
 """
 
 
@@ -60,19 +60,19 @@ def archive(
         ),
     ] = False,
 ) -> None:
-    """Write closed gaming days to files; Redis keeps the last ones.
+    """Write closed gaming days to files. Redis keeps the last days.
 
     Each closed day of each link becomes one file in the directory under [archive] in the floor
-    file. Then the command deletes from Redis all but the last `live_days` days: their ledger
-    entries and their decided wins, which `pitlink audit` and `pitlink report` then read from the
-    files. The entries that remain are compressed. At the end, the command checks that every file is
-    there and unchanged, and once a night it reads some of them completely.
+    file. Then the command deletes from Redis all days except the last `live_days`, with their
+    ledger entries and decided wins. `pitlink audit` and `pitlink report` read these days from the
+    files. The entries that stay in Redis are compressed. At the end, the command checks that every
+    file exists and is unchanged. Once a night, it reads some files completely.
 
     Example: **pitlink archive --config floor.toml** once a day, some time after the gaming day
-    begins. You can stop the command at any moment and run it again.
+    begins. You can stop the command at any moment, and run it again.
 
-    The exit status is 1 if the ledger has a problem, or if an archive file cannot be written, is
-    missing or is altered. The output names the file and says what to do.
+    The exit status is 1 if the ledger has a problem, or if an archive file is missing, altered, or
+    cannot be written. The output names the file and says what to do.
     """
     floor = read_own_floor(config)
     directory = Path(floor.archive.directory)
@@ -88,7 +88,7 @@ def archive(
 
 @contextmanager
 def _alone(directory: Path) -> Iterator[None]:
-    """Lock the archive, so no other `pitlink archive` uses it."""
+    """Lock the archive. Raise `UserError` if another `pitlink archive` has locked it."""
     make_private_directory(directory)
     lock = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -134,8 +134,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                 except ValueError as error:
                     wrong = [f"the data in Redis is damaged: {error}"]
                 lines = [f"{link.id}: {problem}" for problem in wrong]
-                # Both the writing and the check of the files can find the same problem. It is
-                # printed only once, with what to do.
+                # The writing and the check of files can find the same problem. It is printed once.
                 failed = [each for each in failed if not any(each in one for one in lines)] + lines
     problems = tuple(failed[:PROBLEMS_NOTED])
     write_note(

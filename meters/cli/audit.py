@@ -32,7 +32,7 @@ from meters.users.log_audit import LogAudit, LogCheckpointFile, LogFinding, LogM
 from meters.users.log_macs import LogSecrets
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
-"""In the data directory; its last change is the end of the last `pitlink audit --daily`."""
+"""File in the data directory. Its last change is the end of the last `pitlink audit --daily`."""
 
 _AHEAD: Final = timedelta(minutes=1)
 
@@ -45,8 +45,8 @@ def audit(
         typer.Option(
             formats=["%Y-%m-%d"],
             metavar="DAY",
-            help="Begin with the archived opening balances of this gaming day: for a daily audit if"
-            " the whole archive needs hours.",
+            help="Begin with the archived opening balances of this gaming day: for a daily audit,"
+            " if an audit of the whole archive takes hours.",
         ),
     ] = None,
     daily: Annotated[
@@ -72,12 +72,12 @@ def audit(
     """Replay every ledger, and check every balance to the micro.
 
     The audit reads the archive and the operators' log from their beginning. With --since or
-    --since-last, it does not read the files of the days before, and it continues the audit of the
-    operators' log that a service has made. The command writes the result to the data directory, for
+    --since-last, it does not read the files of earlier days, and it continues the audit of the
+    operators' log that a service has made. The command writes the result to the data directory for
     `pitlink check` and the alerts.
 
-    Example: **pitlink audit --since-last --config floor.toml** each night, and without
-    --since-last once a month.
+    Example: **pitlink audit --since-last --config floor.toml** each night, and without --since-last
+    once a month.
 
     The exit status is 1 if there is any problem. The output names the problem and the amount of
     each difference.
@@ -97,9 +97,9 @@ def audit(
 
 
 def done_since_close(facility: Facility, done: datetime | None, now: datetime) -> bool:
-    """Check if `done`, the time of a daily task, is later than the close of the last gaming day.
+    """Return whether a daily task was `done` after the last gaming day closed.
 
-    A time in the future does not count: the clock was wrong.
+    A time in the future does not count, because the clock was wrong.
     """
     days = GamingDays.of_facility(facility)
     closed, _ = days.bounds(days.of(now))
@@ -107,7 +107,7 @@ def done_since_close(facility: Facility, done: datetime | None, now: datetime) -
 
 
 def audited_since_close(floor: Floor) -> bool:
-    """Check if a `pitlink audit --daily` has ended since the last gaming day closed."""
+    """Return whether a `pitlink audit --daily` has ended since the last gaming day closed."""
     try:
         modified_s = (Path(floor.service.data) / DAILY_AUDIT_NOTE).stat().st_mtime
     except OSError:
@@ -117,7 +117,7 @@ def audited_since_close(floor: Floor) -> bool:
 
 
 def note_daily_audit(floor: Floor) -> None:
-    """Note the end of a `pitlink audit --daily`, with or without problems; may raise `OSError`."""
+    """Note that a `pitlink audit --daily` has ended, with or without problems."""
     data = Path(floor.service.data)
     make_private_directory(data)
     write_private_file(data / DAILY_AUDIT_NOTE).close()
@@ -135,7 +135,7 @@ _COLUMNS: Final = {
 
 
 LAST: Final = date.max
-"""The last archived day up to which an earlier audit found a link correct."""
+"""Instead of a day: begin with the last archived day that an audit found correct."""
 
 
 class SealedLog(msgspec.Struct, frozen=True):
@@ -154,12 +154,11 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
         links: for each link, `meters` has the accounts of each meter, in ten-thousandths of a cent.
         since_entries: for each link, the number of the first entry that was audited.
         seals: for each link, the digest over all entries up to the last one.
-        unmarked: links with entries in the ledger and no mark of the last entry in the data
-            directory.
-        totals: the money in each kind of account, of all links, in ten-thousandths of a cent.
-        variances: differences between the meter reading at the close of a gaming day and the
-            ledger, and payout slips that paid two claims, each after the id of its link.
-        notes: facts that are no fault, but that a reader of the ledger must know.
+        unmarked: links with ledger entries, but without a ledger mark in the data directory.
+        totals: for each kind of account, the money of all links, in ten-thousandths of a cent.
+        variances: differences between a meter reading at the close of a gaming day and the ledger,
+            and payout slips that paid two claims. Each begins with the id of its link.
+        notes: facts that are no faults, but that a reader of the ledger must know.
         problems: the faults, in words.
     """
 
@@ -178,7 +177,7 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class _Audited:
-    """What an audit found. `unmarked` links have entries in the ledger, and no ledger mark."""
+    """What an audit found. `unmarked` links have ledger entries, but no ledger mark."""
 
     links: Sequence[Finding]
     operators: LogFinding
@@ -191,9 +190,9 @@ class _Audited:
 
 
 async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
-    """Audit every link and the operators' log, and return True if all of them are correct.
+    """Audit every link and the operators' log. Return True if all are correct.
 
-    The result is printed and, if the data directory exists, also written there.
+    The result is printed. If the data directory exists, the result is also written there.
     """
     data, archive = Path(floor.service.data), Path(floor.archive.directory)
     through = dict[str, str]()
@@ -229,7 +228,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
     try:
         note_audit(data, tuple(found.problems), through, whole=since is None)
     except OSError as error:
-        # The result is valid nevertheless.
+        # The result of the audit is valid nevertheless.
         print_error(f"pitlink: the audit cannot be noted in {data}: {error.strerror or error}")
     if as_json:
         print_json(_json(found))
@@ -239,7 +238,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 
 
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
-    """Return the first day to audit, or None for the whole ledger; `before` says what `LAST` is."""
+    """Return the first day to audit; None for the whole ledger. `before` resolves `LAST`."""
     if since != LAST:
         return since
     noted = before.through.get(link) if before else None

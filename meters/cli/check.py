@@ -1,4 +1,4 @@
-"""The `check` command: the programs, the floor file, and the servers and files it names."""
+"""The `check` command: checks the programs, the floor file, and its servers and files."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,8 +24,8 @@ def check(config: ConfigOption) -> None:
     """Check the programs, the floor file, its servers and files.
 
     The command prints one line for each check. It compares the programs with the digests that the
-    wheel recorded. It compares the floor file with the last approved settings, and each ledger with
-    the balances. `pitlink serve` also makes these comparisons before a link operates.
+    wheel recorded, the floor file with the last approved settings, and each ledger with the
+    balances. `pitlink serve` makes the same comparisons before a link operates.
 
     Example: **pitlink check --config floor.toml** after each change of the floor file.
 
@@ -36,7 +36,6 @@ def check(config: ConfigOption) -> None:
 
 
 async def _show(floor: Floor) -> bool:
-    """Print each check, and return True if the floor can operate."""
     console, good = PlainConsole(), True
     async for one in _checks(floor):
         console.print_line(f"{one.mark:<4}  {one.line}")
@@ -70,5 +69,5 @@ async def _redis_checks(floor: Floor) -> AsyncIterator[Check]:
     except TimeoutError:
         yield failure("redis", f"no answer within {WITHIN_S:.0f} seconds")
     except (RedisError, OSError, ValueError, UserError) as error:
-        if answers:  # an error of Redis is reported only once
+        if answers:  # an error of Redis is reported once
             yield failure("redis", str(error))

@@ -1,4 +1,4 @@
-"""The `keys` command, which makes the keys and certificates of a floor."""
+"""The `keys` command: makes the keys and certificates of a floor."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,16 +31,17 @@ def keys(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A further host name or address of the broker, besides the floor file's and"
-            " localhost. A renewed certificate also keeps its earlier ones. May be given several"
-            " times.",
+            help="A host name or address of the broker, besides localhost and those in the floor"
+            " file. A renewed certificate keeps its earlier names and addresses. May be given"
+            " several times.",
         ),
     ] = None,
     redis_host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A further host name or address of Redis. May be given several times.",
+            help="A host name or address of Redis, besides localhost and those in the floor file."
+            " May be given several times.",
         ),
     ] = None,
     broker_home: Annotated[
@@ -64,7 +65,7 @@ def keys(
         typer.Option(
             min=1,
             max=99,
-            help="The number of `pitlink serve` that share the work; each gets a key.",
+            help="How many services (`pitlink serve`) share the work. Each gets a key.",
         ),
     ] = 1,
     renew: Annotated[
@@ -80,9 +81,9 @@ def keys(
     """Make the keys by which broker and Redis know every program.
 
     The floor has its own certificate authority. The authority signs a certificate for the broker,
-    for Redis, for each service and for each table. Services and tables also get a
-    password. The output directory also gets files for mosquitto and Redis: access lists, hashes of
-    the passwords, and TLS settings. A table has the right to publish only its own events.
+    for Redis, for each service and for each table. Services and tables also get a password. The
+    output directory also gets files for mosquitto and Redis: access lists, hashes of the passwords,
+    and TLS settings. A table may publish only its own events.
 
     Run the command again when you add tables. It makes missing keys, keeps existing keys, and
     writes the access lists of mosquitto and Redis again. Then copy to each machine only the part of
@@ -94,18 +95,18 @@ def keys(
     - archive/ to the machine of `pitlink archive`
     - tables/LINK.TABLE/ to the table
     - display/ to any other reader
-    - sentinels/ to the service, and to the machine of `pitlink archive`; only floors with sentinels
-      have it
+    - sentinels/ to the service, and to the machine of `pitlink archive`; it exists only if the
+    floor has sentinels
 
     Keep authority/ offline: its key can make a certificate for any name. Then add `keys =
     "DIRECTORY"` to the section [service] of the floor file. In the same section, set `broker` to
-    "mqtts://HOST:8883" and `redis` to "rediss://HOST:6379/0". Restart mosquitto and Redis when
-    their access lists have changed. Check that each server can read its access list. If mosquitto
-    cannot read its list on SIGHUP, it gives everybody all rights.
+    "mqtts://HOST:8883" and `redis` to "rediss://HOST:6379/0". When an access list has changed,
+    check that its server can read it, and restart mosquitto or Redis. If mosquitto cannot read its
+    list on SIGHUP, it gives everybody all rights.
 
     Example: **pitlink keys --config floor.toml --out pitlink-keys --services 2**
 
-    Nothing secret is printed. `pitlink check` warns before a certificate expires.
+    The command prints nothing secret. `pitlink check` warns before a certificate expires.
     """
     floor = read_floor(config)
     directory = (out or keys_directory(floor.service) or config.parent / _USUAL).absolute()
@@ -122,7 +123,7 @@ def keys(
 
 
 def _home(given: Path | None, option: str) -> Path | None:
-    """Check the form of a path on another machine, not its existence."""
+    # The path is on another machine, so only its form is checked.
     if given is not None and not (given.is_absolute() and str(given).isprintable()):
         raise typer.BadParameter(f"{option} {given}: it is a whole path, such as /etc/pitlink/keys")
     return given
@@ -138,7 +139,7 @@ def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str
 
 
 def _unused(directory: Path, held: Sequence[Holder]) -> Sequence[str]:
-    """Return the directories of keys for tables that the floor file no longer has."""
+    """Return the key directories of tables that the floor file no longer has."""
     used = {holder.party.place for holder in held}
     found = (f"tables/{each.name}" for each in sorted((directory / "tables").glob("*")))
     return [place for place in found if place not in used]

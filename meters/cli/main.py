@@ -1,9 +1,9 @@
 """The ``pitlink`` command, built from the subcommands of all packages.
 
-A package lists its subcommands in the entry-point group ``pitlink.commands``: functions with
-parameters annotated for typer, or typer applications for groups. One is imported only if the user
-typed its name, so ``pitlink settle`` starts without the code of the broker and the web server. A
-package of the rules never imports a package that depends on it.
+A package lists its subcommands in the entry-point group ``pitlink.commands``. Each is a function
+with parameters annotated for typer, or a typer application for a group. A subcommand is imported
+only if the user typed its name, so ``pitlink settle`` starts without the code of the broker and the
+web server. A package of the rules never imports a package that depends on it.
 """
 
 import gc
@@ -31,11 +31,11 @@ def run() -> None:
     """
     hear_signals()
     sys.excepthook = print_defect
-    # Only the owner is allowed to read files that a command writes. The memory of a command
-    # contains secret keys, so it must not be written to a core dump.
+    # Files that a command writes are only for their owner. Its memory has secret keys, so it must
+    # not be written to a core dump.
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # What is imported lives as long as the process, so no collection needs to look at it.
+    # What is imported lives as long as the process, so it needs no garbage collection.
     gc.disable()
     try:
         command = command_line(sys.argv[1:])
@@ -59,7 +59,7 @@ def run() -> None:
 def command_line(arguments: Sequence[str]) -> typer.Typer:
     """Return the application with the subcommand in the first argument, or with all subcommands.
 
-    If the import of one fails, the others still work.
+    If a subcommand cannot be imported, the others still work.
     """
     app = typer.Typer(
         name="pitlink",
@@ -101,7 +101,7 @@ _PANELS: Final = {
     "To run it, and to look after it": ("serve", "table", "status", "audit", "archive", "restore"),
     "For accounting and the regulator": ("report", "submit", "odds", "settle"),
 }
-"""The commands by who uses them, as the help of `pitlink` shows them."""
+"""The commands in groups by their users, for the help of `pitlink`."""
 
 _PANEL_OF: Final = {name: panel for panel, names in _PANELS.items() for name in names}
 
@@ -139,4 +139,4 @@ def _options(
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Declare the options that are typed before a subcommand."""
+    """Declare the options before a subcommand."""

@@ -1,6 +1,6 @@
 """The `odds` command, which prints exact odds.
 
-It is not in a package of the rules, because it reads a floor file, and they must not read files.
+It reads a floor file. The packages of the rules must not read files, so it is not in one of them.
 """
 
 import sys
@@ -127,8 +127,8 @@ def odds(
             max=1_000_000,
             metavar="N",
             help="Also show the average time between hits of each meter, if all tables together"
-            " make N wagers on it an hour. The times of a game are true if all N are wagers of this"
-            " game.",
+            " make N wagers on it in an hour. The times of a game are true only if all N are wagers"
+            " of this game.",
         ),
     ] = None,
     no_cache: Annotated[
@@ -140,14 +140,14 @@ def odds(
 ) -> None:
     """Print the exact odds of every wager and paytable.
 
-    The house edge is an exact fraction, counted over every deal. It is a fraction of the wager or,
-    for a main game, of the Ante. For a main game, the count assumes that the player follows the
-    optimal strategy. This strategy is printed in words. For a progressive, the command prints the
-    edge with the meter at its seed, and the edge as a function of the meter. It also prints the
-    amount of the meter at which the house has no edge left, with and without Envy Bonuses.
+    The house edge is an exact fraction, counted over every deal. It is a fraction of the wager; for
+    a main game, it is a fraction of the Ante, and the player follows the optimal strategy. The
+    command prints this strategy in words. For a progressive, it prints the edge with the meter at
+    its seed, and the edge as a function of the meter. It also prints the amount of the meter at
+    which the house has no edge left, with and without Envy Bonuses.
 
-    Without options it prints the games of the three chapters. Counts are kept in the user's cache
-    directory, so the next run needs only a second or two.
+    Without options, the command prints the games of the three chapters. It keeps counts in the
+    user's cache directory, so the next run needs only a second or two.
 
     - **pitlink odds --game four_card_prime**: a game with all its wagers.
     - **pitlink odds --wager pair_plus --paytable D --json**: one paytable, for another program.
@@ -192,10 +192,10 @@ def odds(
 def _config_offers(
     config: Path, games: Path | None, draws: Sequence[int | None], royals: Mapping[str, int | None]
 ) -> tuple[Games, list[Offer]]:
-    """Return the games and the offers (wagers with a paytable) of a floor file.
+    """Return the games of a floor file, and its offers (wagers with a paytable).
 
     Raises:
-        UserError: an option sets what the floor file already says, or no table offers a wager.
+        UserError: an option sets what the floor file sets, or no table offers a wager.
     """
     if any(option is not None for option in (*draws, *royals.values())):
         reason = (
@@ -214,7 +214,7 @@ def _config_offers(
 
 
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
-    """Return, for each bonus, the odds "to 1" that it pays for a mini-royal."""
+    """Return the odds "to 1" for a mini-royal of each bonus that pays it."""
     found = {}
     for item, royal in mini_royals(chapter).items():
         least = read_times(royal.least, "to")
@@ -228,7 +228,7 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 
 def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
-    """Check, before the odds are counted, that they can be plotted to a path."""
+    """Raise `UserError` if the odds cannot be plotted to a path. Counting them takes long."""
     fed = [offer.tables for offer in offers if offer.tables and offer.tables.fed]
     reason = ""
     if not fed:

@@ -26,8 +26,8 @@ _LASTING: Final = "#4c7a34"
 def plot_edges(entries: Sequence[OddsEntry], path: Path, games: Games) -> None:
     """Draw the house edge against the meter, with one panel for each wager that has a meter.
 
-    At least one of the wagers must have one. The file is written completely, or not at all with an
-    OSError.
+    At least one wager must have a meter. If the file cannot be written completely, it is not
+    written, and `OSError` is raised.
     """
     metered = [entry for entry in entries if entry.meter_return]
     across = min(_ACROSS, len(metered))
@@ -97,7 +97,7 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
 def _edges(
     at_empty: Fraction, falls: Fraction, wager_cents: int, end_cents: int
 ) -> tuple[float, float]:
-    """Return the house edge at an empty meter and at the end of the meter axis, in percent."""
+    """Return the house edge in percent at an empty meter, and at the end of the meter's axis."""
     last = at_empty - falls * Fraction(end_cents, wager_cents)
     return float(at_empty * 100), float(last * 100)
 

@@ -29,12 +29,12 @@ from bonus.odds.odds_words import GameNames, percent, plain_name, rounded
 _GAP: Final = 3
 _MARGIN: Final = 6
 _EDGE: Final = 8
-"""Number of characters in a house edge such as 12.3456%."""
+"""How many characters a house edge such as 12.3456% has."""
 _RARE: Final = Fraction(1, 10_000)
 
 
 def show(entries: Iterable[OddsEntry], console: Console, games: Games | None = None) -> None:
-    """Print the odds of wagers by game and heading, in the order of their first entry."""
+    """Print the odds of wagers by game and heading, in the order of the entries."""
     known = games or chapter_games()
     for game, of_game in groupby(entries, key=lambda entry: entry.game):
         chapter = known[game]
@@ -101,10 +101,7 @@ def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, st
 
 
 def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
-    """Return a table with a row for each hand and a column for each paytable.
-
-    A column is wrapped only if it is alone and too long.
-    """
+    # A column is wrapped only if there is one paytable and its column is too long.
     first = entries[0]
     extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
     titles = ("Combinations", "Chance", *(plain_name(name).capitalize() for name in extra))
@@ -131,7 +128,6 @@ def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
 
 
 def _figures(entries: Sequence[OddsEntry]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the last rows of a table of hands: a title, and a figure for each paytable."""
     yield "Hit frequency", [percent(entry.hit_frequency) for entry in entries]
     edges = [percent(entry.house_edge) for entry in entries]
     lasting = [percent(entry.long_run.house_edge) for entry in entries if entry.long_run]
@@ -241,9 +237,9 @@ def _once_in(hours: str) -> str:
 
 
 def duration(hours: Fraction) -> str:
-    """Return a time in the longest unit of which it has two or more, rounded.
+    """Return a time, rounded, in the longest unit that gives at least two.
 
-    A day has 24 hours, a month is a twelfth of a year, and a year has 365 days and a quarter.
+    A day has 24 hours, a year has 365 days and a quarter, and a month is a twelfth of a year.
 
     >>> duration(Fraction(3 * 7 * 24 + 30)), duration(Fraction(1, 2)), duration(Fraction(1, 90))
     ('3 weeks', '30 minutes', '40 seconds')

@@ -1,4 +1,4 @@
-"""The commands of `pitlink report`: of a gaming day, a month, the wins, and the tables."""
+"""The commands of `pitlink report`, about a gaming day, a month, the wins, or the tables."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -105,8 +105,8 @@ def day(
 ) -> None:
     """Report one gaming day: each meter's opening balance, its movements and its closing balance.
 
-    The report has contributions by table, wins, adjustments, approvals and changes. It also has the
-    times when a link was inoperable. If the meter reading at the close of the day differs from the
+    The report has contributions by table, wins, adjustments, approvals and changes, and the times
+    when a link was inoperable. If the meter reading at the close of the day differs from the
     ledger, the report lists each difference (variance). A day that is still open is reported up to
     now.
 
@@ -160,10 +160,10 @@ def jackpots(
 ) -> None:
     """Report every hand that won, with the current state of its wins and Envy Bonuses.
 
-    Wins that the table pays without a floorperson are not included. For each win, the report has
-    date, time, table, asset number, position, hand and amount, and a number that shows the order of
-    the wins. It also names the users who validated, rejected or paid the win, and the number of the
-    payout slip. A win belongs to the gaming day on which it was won, even if it was decided later.
+    The report leaves out wins that the table pays without a floorperson. For each win, it has date,
+    time, table, asset number, position, hand and amount, and the win's place in the order of wins.
+    It also names the users who validated, rejected or paid the win, and the number of the payout
+    slip. A win belongs to the gaming day on which it was won, even if it was decided later.
 
     Example: **pitlink report jackpots --from 2026-11-01 --to 2026-11-30 --config floor.toml**
     """
@@ -210,7 +210,7 @@ def _between(first: str | None, last: str | None) -> Choose:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the user asked for. Without a form, the report is printed as text.
+    """What the user asked for. Without `csv`, `pdf` and `as_json`, the report is printed as text.
 
     `csv` is a path, or `-` for standard output.
     """
@@ -226,7 +226,6 @@ class _Asked:
     def report(
         self, choose: Callable[[], Choose], report: AccountingReport, *, table: str | None = None
     ) -> None:
-        """Print or write a report, as a document for people, and as rows for programs."""
         floor = read_own_floor(self.config)
         links = links_of(floor, self.link)
         meters = meters_of(links, self.meter)
@@ -264,7 +263,7 @@ async def _scan(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerSc
 
 
 _WIDE: Final = 180
-"""Width of lists if the output is not a terminal: no number is split over two lines."""
+"""Width of lists if the output is not a terminal. With it, no number is split over two lines."""
 
 
 def _print_document(document: ReportDocument) -> None:
@@ -314,7 +313,7 @@ def _print_section(console: PlainConsole, section: ReportSection) -> None:
 
 
 def _write_csv(path: Path, text: str) -> None:
-    """Write a CSV to a file, where a byte order mark makes Excel read UTF-8, or print it."""
+    """Print a CSV, or write it to a file with a byte order mark, which makes Excel read UTF-8."""
     if str(path) == _STDOUT:
         print_text(text.removesuffix("\n"))
     else:
@@ -330,14 +329,14 @@ def _write(path: Path, content: bytes) -> None:
 
 
 class ReportRows(msgspec.Struct, frozen=True, kw_only=True):
-    """A report, as `pitlink report` prints it with `--json`.
+    """A report that `pitlink report --json` prints.
 
     Attributes:
         report: the title of the report.
-        facts: what the top of the report says, by its heading.
-        links: the same of each link.
+        facts: the facts at the top of the report, by name.
+        links: for each link, the facts at the top of its part, by name.
         holds: true if there is no problem.
-        problems: why the report does not tie, and the variances, in words.
+        problems: the problems and variances, in words.
         rows: the rows of the report: figures, or wins for `jackpots`.
     """
 

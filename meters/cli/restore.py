@@ -1,4 +1,4 @@
-"""The `restore` command, by which a technician restores data that Redis has lost."""
+"""The `restore` command: a technician restores data that Redis has lost."""
 
 import asyncio
 from collections.abc import Iterable
@@ -39,8 +39,8 @@ def restore(
         list[str] | None,
         typer.Option(
             metavar="TABLE",
-            help="Continue without this table's outbox: its events that the ledger does not have"
-            " stay lost. May be given several times.",
+            help="Continue without this table's outbox. Events that only the outbox has stay lost."
+            " May be given several times.",
         ),
     ] = None,
     by: Annotated[
@@ -48,8 +48,8 @@ def restore(
         typer.Option(
             "--by",
             metavar="NAME",
-            help="The person who restores the data, for the ledger. If Redis still has users, it is"
-            " a supervisor or an administrator, who enters their PIN.",
+            help="The person who restores the data, for the ledger. If Redis still has users, this"
+            " must be a supervisor or an administrator, who enters their PIN.",
         ),
     ] = None,
     services_stopped: Annotated[
@@ -61,29 +61,28 @@ def restore(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Restore lost data, from the archive and the tables' outboxes.
+    """Restore lost data from the archive and the tables' outboxes.
 
     First stop every service and every agent. Start Redis on an empty directory, or on the newest
     copy of its own data. The command shows what it found and what it will do, and asks you to
-    confirm. Then it does this:
+    confirm. Then it takes these steps:
 
-    - If Redis has less data than the archive, the command restores the data in Redis from the
-    archive.
-    - From the outboxes, it applies again the events that are newer than the data in Redis. It notes
-    the restore in the ledger.
-    - It audits everything. Then it writes each ledger mark again. A ledger mark is a file outside
-    Redis, with the number and digest of a ledger's last entry.
+    - If Redis has less data than the archive, restore the data in Redis from the archive.
+    - Apply again the events in the outboxes that are newer than the data in Redis. Note the restore
+    in the ledger.
+    - Audit everything. Then write each ledger mark again. A ledger mark is a file outside Redis,
+    with the number and digest of a ledger's last entry.
 
     If Redis still has users, the command asks for the PIN of the person who restores the data. If
-    standard input is not a terminal, the command reads the PIN from the first line of standard
-    input. If Redis has no users, nobody can confirm the name: the output and the ledger say so.
+    standard input is not a terminal, its first line is the PIN. If Redis has no users, nobody can
+    confirm the name: the output and the ledger say so.
 
     Example: **pitlink restore --by "Ada Lane" --outboxes /mnt/outboxes --config floor.toml**
 
     If the command is interrupted, run it again.
 
-    The command compares every reply with the reply that the table received. For the floorperson and
-    the accountant, it lists replies that differ, and wins that wait again.
+    The command compares every reply with the reply that the table received. It lists replies that
+    differ, and wins that wait again, for the floorperson and the accountant.
     deploy/docs/recover/restore.md has the whole procedure.
 
     The exit status is 1 if nothing was restored, if data is missing, or if an audit found an error.

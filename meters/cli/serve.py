@@ -20,8 +20,8 @@ def serve(
         bool,
         typer.Option(
             "--auto-floor",
-            help="A simulated floorperson validates and pays waiting wins, and approves the first"
-            " floor file of an empty floor, and its changes: for replays and demonstrations only.",
+            help="For replays and demonstrations only: a simulated floorperson validates and pays"
+            " wins, and approves the first floor file of an empty floor, and its changes.",
         ),
     ] = False,
     auto_floor_after: Annotated[
@@ -68,7 +68,6 @@ def serve(
 
 
 def _with_pages_at(floor: Floor, http: str) -> Floor:
-    """Return the floor with its pages at the address of `--http`."""
     if not is_listening_address(http):
         raise typer.BadParameter(
             f'--http {http}: write an address and a port, such as "127.0.0.1:8081"'

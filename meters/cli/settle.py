@@ -1,4 +1,4 @@
-"""The `settle` command, which finds what each round pays, without a server."""
+"""The `settle` command: calculates what each round pays, without a server."""
 
 import sys
 from io import BufferedReader
@@ -30,9 +30,9 @@ def settle(
 ) -> None:
     """Settle rounds, one a line, in JSON.
 
-    The command reads rounds from standard input. It writes their settlements to standard output, in
-    the same order. It needs no server. If a round cannot be settled, the command writes an error
-    instead of its settlement, and continues with the next round. The exit status is then 1.
+    The command reads rounds from standard input, and writes their settlements to standard output,
+    in the same order. If a round cannot be settled, the command writes an error instead, and
+    continues with the next round. The exit status is then 1. No server is needed.
 
     A round is one line. It names the game, the choices of the table, the dealer's hand, and the
     cards and wagers (in cents) of each position:
@@ -46,8 +46,8 @@ def settle(
     `deploy/docs/reference/settlement.md` has the choices of every game. Each payout in a settlement
     names the subsection of the regulations that decides it.
 
-    A round can be of a game of the house, if `--games` names the directory with the game's file, or
-    if the floor file does.
+    To settle a round of a house game, name the directory of the game's file with `--games`, or use
+    a floor file that names it.
     """
     known = read_floor(config).games if config else None
     if games:

@@ -127,24 +127,24 @@ def setup(
 ) -> None:
     """Install a floor on this machine: files, keys, servers, units.
 
-    The command asks what no floor file can guess. Each question has a default, and an option of the
-    same meaning. Then it writes the floor file /etc/pitlink/floor.toml, the keys, and the
-    configuration of Redis, mosquitto, Caddy and Prometheus. It shows each file before it writes it.
-    At the end, it starts the units with systemctl, adds the administrator, has them approve the
-    first floor file, and runs `pitlink check`. With --yes, nobody is asked to approve.
+    The command asks what no floor file can guess. Each question has a default, and can be answered
+    with an option. Then the command writes the floor file /etc/pitlink/floor.toml, the keys, and
+    the configuration of Redis, mosquitto, Caddy and Prometheus. It shows each file before it writes
+    it. At the end, it starts the units with systemctl, adds the administrator, asks them to approve
+    the first floor file, and runs `pitlink check`. With --yes, it asks nobody to approve.
 
     Example: **pitlink setup**, as root, on a Debian machine of its own.
 
-    A file that a person changed is never replaced: the text that pitlink needs is then in a file
-    next to it, whose name ends with `.pitlink`. If the command was interrupted, run it again: it
-    does the rest. A run that finds everything done changes nothing.
+    A file that a person changed is never replaced. Instead, the text that pitlink needs is in a
+    file next to it, whose name ends with `.pitlink`. If the command was interrupted, run it again:
+    it does the rest. If everything is done, a run changes nothing.
 
     For a machine that runs only the agent of a table, use --table, --keys and --floor. A run with
     --machines several prints these commands.
 
     For Redis with replicas and sentinels, write all sentinels into the floor file and run `pitlink
     keys`. Then use --redis and --primary on each machine of Redis, first on the machine of the
-    primary. There the command prints the commands for the other machines. A repeated run changes
+    primary. The command there prints the commands for the other machines. A repeated run changes
     only the lines with addresses in these files.
     """
     check_root(root, "pitlink setup")
@@ -200,7 +200,7 @@ def setup(
 def _install_redis(
     root: Path, machines: tuple[str, str], floor: Path | None, keys: Path | None, *, yes: bool
 ) -> None:
-    """Install Redis and its sentinel. `machines` has this machine and that of the primary."""
+    """Install Redis and its sentinel. `machines` are this machine and the primary's machine."""
     path = below(root, FLOOR_FILE) if floor is None else floor
     if not path.exists():
         raise UserError(
@@ -222,9 +222,9 @@ def _ask_floor(root: Path) -> Path | None:
 
 
 def _check_installed(root: Path) -> None:
-    """Refuse an installed floor on several Redis servers before a question is asked."""
+    """Refuse an installed floor file with several Redis servers before any question is asked."""
     data = read_bytes(path := below(root, FLOOR_FILE))
-    # Another error in an installed floor file is reported when setup would change the file.
+    # Other errors in an installed floor file are reported when setup would change the file.
     with contextlib.suppress(FloorError):
         installed = parse_floor(
             (data or b"").decode(errors="replace"), str(path), FLOOR_FILE.parent
@@ -248,8 +248,6 @@ def _answers(
     hosts: Sequence[str] | None,
     machines: Machines | None,
 ) -> Answers:
-    """Return the given answers. Ask for the others, or use their defaults."""
-
     def answer(
         given: str | None, question: str, default: str, check: Callable[[str], _Found]
     ) -> _Found:
@@ -292,7 +290,6 @@ def _check_machines(text: str) -> Machines:
 def _administrator(
     given: str | None, added: str | None, *, yes: bool, starts: bool
 ) -> tuple[str | None, str]:
-    """Return the administrator to add, if any, and their PIN."""
     if added is not None or not starts:
         return None, ""
     if given is None and not yes:
@@ -307,7 +304,11 @@ def _administrator(
 
 
 def _show_or_ask(*, yes: bool) -> Callable[[FilePlan], bool]:
-    """Return what asks before it writes; raise `UserError` without terminal and `--yes`."""
+    """Return a function that asks before a file is written.
+
+    Raises:
+        UserError: there is neither a terminal nor `--yes`.
+    """
     if not yes and not sys.stdin.isatty():
         raise UserError("there is no terminal to ask at: add --yes", exit_status=2)
     return _say if yes else _ask
@@ -352,10 +353,9 @@ def _finish(run: Setup, who: str | None, pin: str, *, asks: bool) -> None:
 
 
 def _is_approved(who: str | None, pin: str, *, asks: bool) -> bool:
-    """Let the administrator approve the floor file, if they can be asked. Check if it is approved.
+    """Let the administrator approve the floor file if possible. Return whether it is approved.
 
-    The question comes from this command, because a command of the services' account must not have
-    root's terminal.
+    This command itself asks: a command of the services' account must not have root's terminal.
     """
     if not waits_for_approval():
         return True

@@ -55,8 +55,8 @@ def status(
     the shift ends) or `FAIL` (act now). deploy/docs/recover/runbook.md says what to do.
 
     The command changes nothing and starts no server. If a part cannot be read, its line says so,
-    and the rest is shown. The state is read again every two seconds. Without a terminal, or with
-    --once, it is printed once.
+    and the other parts are shown. The state is read again every two seconds. Without a terminal, or
+    with --once, it is printed once.
 
     Example: **pitlink status --once --config floor.toml**
 
@@ -76,7 +76,7 @@ def status(
 
 
 async def _show(reader: StatusReader, console: PlainConsole) -> None:
-    """Show the state in the whole terminal, and read it again until a signal stops the command."""
+    """Show the state in the whole terminal, again and again until a signal stops the command."""
     stop = asyncio.Event()
     on_stop(stop.set)
     stopped = asyncio.create_task(stop.wait(), name="stop")
@@ -101,7 +101,6 @@ def _print(found: FloorStatus, console: PlainConsole) -> None:
 
 
 def _prometheus_url(text: str) -> str | None:
-    """Return a checked address; None for a floor without Prometheus."""
     if text == _NONE:
         return None
     parts = urlsplit(text)

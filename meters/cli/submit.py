@@ -44,23 +44,23 @@ def submit(
     """Write what a house files with its regulator for a floor.
 
     The filing is a Rules Submission (58 Pa. Code 601a.2), together with the linked progressives
-    (605a.8). The command writes it in two forms with the same contents: **submission.pdf** to sign
-    and file, and **submission.json** for other programs.
+    (605a.8). The command writes it in two forms with the same contents: **submission.pdf**, to sign
+    and file, and **submission.json**, for other programs.
 
     - Games: rules, chapter or game file with its digest, the text of each game file of the house,
     and every cell of the paytables that the tables chose, with its subsection.
-    - Odds: for each wager the exact house edge, hit frequency, return of each meter, Envy Bonuses,
+    - Odds: for each wager, the exact house edge, hit frequency, return of each meter, Envy Bonuses,
     break-even, and the probability of each hand that wins a percentage of a meter.
-    - Links: meters with seed, reseed, rates and limits, tables with asset numbers, and the games
+    - Links: meters with seed, reseed, rates and limits; tables with asset numbers; and the games
     that feed each meter.
     - Digests: floor file, game files, settings of each link, and the installed programs.
 
-    The amounts are those of the floor file, not of the meters in Redis; no server is needed. A list
-    in both files names what the house must add by hand, such as layouts.
+    The amounts come from the floor file, not from the meters in Redis. No server is needed. Both
+    files list what the house must add by hand, such as layouts.
 
     Example: **pitlink submit --config floor.toml --out filing-2026-12**
 
-    The first run counts every hand, which can take minutes. Counts are kept in the user's cache
+    The first run counts every hand, which can take minutes. It keeps the counts in the user's cache
     directory. The command never replaces a file: if DIR has files, it writes nothing. Two runs on
     the same day, with the same files and programs, write the same bytes.
     """
@@ -82,7 +82,7 @@ def submit(
 
 
 def submitted(software: Software) -> SoftwareDigest:
-    """Return what is filed of the programs; a `UserError` if they differ from their wheel."""
+    """Return the digest of the programs, or raise `UserError` if they differ from the wheel."""
     if software.problems:
         more = len(software.problems) - _NAMED_MOST
         named = "; ".join(software.problems[:_NAMED_MOST]) + (f"; {more} more" if more > 0 else "")
@@ -97,7 +97,7 @@ def submitted(software: Software) -> SoftwareDigest:
 
 
 def check_directory(out: Path) -> None:
-    """Refuse (UserError) a directory that is not missing or empty in a usable parent."""
+    """Raise `UserError` unless a directory is empty, or is missing and can be made."""
     try:
         if out.is_symlink() or (out.exists() and not out.is_dir()):
             raise UserError(f"{out}: is not a directory: name a new one")
@@ -113,10 +113,9 @@ def check_directory(out: Path) -> None:
 
 
 def write_directory(out: Path, files: Mapping[str, bytes]) -> None:
-    """Write files to a new directory, or to an empty one.
+    """Write files to a new or empty directory, or no file if one cannot be written.
 
-    They are written to a temporary directory, which is then renamed, so `out` never has only some
-    of them, and no file is replaced.
+    The files are written to a temporary directory that is then renamed. No file is replaced.
     """
     check_directory(out)
     try:
@@ -127,7 +126,7 @@ def write_directory(out: Path, files: Mapping[str, bytes]) -> None:
                     file.write(data)
                     file.flush()
                     os.fsync(file.fileno())
-            # The system refuses to rename a directory to one that has files.
+            # The system does not rename a directory to the name of one that has files.
             made.rename(out)
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The `user` command, which manages users. Only this command can add the first administrator."""
+"""The `user` command, which manages users. No other command can add the first administrator."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,9 +22,9 @@ from meters.users.users import Actor, UserDirectory, UserRow, Users
 
 _PLAIN_WIDTH: Final = 120
 _PIN_HELP: Final = (
-    "The command asks twice for the PIN, of 6 to 12 digits; it is never an argument. If standard"
-    " input is not a terminal, its first line is the PIN. For 24 hours it serves to choose the"
-    " user's own PIN at the first sign-in, and for nothing else."
+    "The command asks twice for the PIN, which has 6 to 12 digits. If standard input is not a"
+    " terminal, its first line is the PIN. For 24 hours, the user can sign in with this PIN, but"
+    " only to choose another one."
 )
 _Found = TypeVar("_Found")
 
@@ -41,8 +41,8 @@ user: Final = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Manage the users of the floor page, and their PINs."
-    "\n\nIt works with or without a running service. Users are never deleted, because the ledger"
-    " names them.",
+    "\n\nThe command works with or without a running service. Users are never deleted, because"
+    " the ledger names them.",
 )
 
 
@@ -104,7 +104,7 @@ def enable(name: _Name, config: ConfigOption) -> None:
 
 @user.command()
 def unlock(name: _Name, config: ConfigOption) -> None:
-    """Let a user sign in again whose name was locked after too many wrong PINs.
+    """Let a user sign in again after too many wrong PINs have locked their name.
 
     Example: **pitlink user unlock "Flo Reyes" --config floor.toml**
     """
@@ -128,8 +128,6 @@ def _change(config: Path, act: Callable[[Users], Awaitable[UserRow]], done: str)
 
 
 def _with_users(floor: Floor, ask: Callable[[Users], Awaitable[_Found]]) -> _Found:
-    """Call `ask` with the users in the Redis that the floor file names."""
-
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
             return await ask(UserDirectory.of_floor(redis, floor).users)
@@ -139,9 +137,9 @@ def _with_users(floor: Floor, ask: Callable[[Users], Awaitable[_Found]]) -> _Fou
 
 
 async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, str | None]:
-    """Add a user. Return the user, and the address of Redis if Redis had no data before.
+    """Add a user. Return the user; and the address of Redis if Redis had no data before.
 
-    Only this command may use an empty Redis: the first user comes before the first `pitlink serve`.
+    This command may use an empty Redis, because the first user comes before the first service.
     """
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)

@@ -1,1 +1,1 @@
-"""The floor file, the rights of its people, and the addresses, credentials and colors in it."""
+"""The floor file, and what it names: roles and rights, addresses, credentials and colors."""

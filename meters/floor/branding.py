@@ -14,7 +14,7 @@ from meters.floor.facility import CLOCK, Config, Problem
 from meters.floor.media_files import MEDIA_TYPES, active_part, suffix_of
 
 LOGO_BYTES_MAX: Final = 60_000
-"""With such a logo, a page of signage stays below 300 kB with its fonts."""
+"""With such a logo, a page of signage and its fonts stay below 300 kB."""
 
 Language = Literal["en", "es", "zh-Hans", "vi"]
 Phrase = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
@@ -30,8 +30,9 @@ class BrandingText(Config, frozen=True, kw_only=True):
         validated: after a win that a floorperson has just validated.
         closed: at a meter whose link accepts no wagers.
         unavailable: at a meter without a current amount (duty D14).
-        foot: the line at the bottom of every page, such as one for responsible gaming. It is always
-            whole, on one line or two; `pitlink check` refuses one that does not fit.
+        foot: the line at the bottom of every page, for example about responsible gaming. It is
+            always shown whole, on one line or two: `pitlink check` refuses a text that does not
+            fit.
     """
 
     jackpot: Phrase = "Jackpot"
@@ -47,7 +48,7 @@ class Night(Config, frozen=True, kw_only=True):
 
     Attributes:
         starts: the local time at which displays become darker, such as ``"02:00"``.
-        ends: the local time at which they are as before.
+        ends: the local time at which displays get their usual brightness again.
         percent: by how many percent they are darker.
     """
 
@@ -60,25 +61,26 @@ class Branding(Config, frozen=True, kw_only=True):
     """Appearance of displays. Each key is optional.
 
     Attributes:
-        title: the heading of a page that shows several links, and of the browser's tab. A page with
-            one link has the link's name.
+        title: the heading of a page with several links, and of the browser's tab. A page with one
+            link has the link's name.
         theme: ``"gold"``, ``"neon"``, ``"classic"``, or the path of a folder with a theme of the
             house, such as ``"./house"``.
         logo: the path of an SVG, PNG or WebP file of at most 60,000 bytes.
-        languages: English, Spanish, Simplified Chinese and Vietnamese. With several, displays show
-            one after another; the address of a page can choose one. `wording` is in the first.
-        rotate: ``"fit"`` shows all meters together if people can read them at 10 m (33 feet), or
-            else one after another. ``"links"`` and ``"meters"`` always show one after another.
+        languages: English, Spanish, Simplified Chinese or Vietnamese. Displays show several
+            languages one after another, unless the address of the page names one. `wording` is in
+            the first language.
+        rotate: ``"fit"`` shows all meters together if people can read them at 10 m (33 feet), and
+            otherwise one after another. ``"links"`` and ``"meters"`` always show one after another.
         rotate_seconds: how long each view, and each language, is shown.
-        celebrate_from: an amount in cents. A lower win has a ribbon for 8 seconds. From here on,
-            light falls on its meter too; the win of a whole meter, or of a part of the link's top
-            meter, fills the screen for 20 seconds.
+        celebrate_from: an amount in cents. A lower win has a ribbon for 8 seconds. For this amount
+            or more, light falls on the meter of the win too. If such a win takes a whole meter, or
+            a part of the link's top meter, it fills the screen for 20 seconds.
         night: when displays are darker.
         frame_origins: whose pages can show the signage in a frame, such as
             ``"https://player.example"``.
-        pays_address: an address of the house's web site with its paytables, such as
-            ``"https://casino.example/pays"``, of at most 53 characters. Displays show it as a QR
-            code beside the name of the house.
+        pays_address: an address on the house's web site with its paytables, such as
+            ``"https://casino.example/pays"``, of at most 53 characters. Displays show this address
+            as a QR code beside the name of the house.
         wording: the house's own words.
     """
 
@@ -99,26 +101,26 @@ _ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 
 _ADDRESS: Final = re.compile(r"https?://[!-~]+")
 _ADDRESS_MAX: Final = 53
-"""Characters in a QR code of 29 by 29 squares: smaller ones a phone cannot read from a display."""
+"""As many characters as a QR code of 29 by 29 squares holds. Phones cannot read smaller squares."""
 
 FOOT_WIDTH_MAX: Final = 96
-"""The width of the widest line at the bottom that displays can show, in small letters."""
+"""The most width that a line at the bottom can have, in small letters."""
 _ONE_LINE_MAX: Final = 60
 _WORD: Final = r"[^\s\u2e80-\U0010ffff]"  # not of a script that is written without spaces
 _NUMBER: Final = re.compile(rf"{_WORD}*[0-9]{_WORD}*(?: {_WORD}*[0-9]{_WORD}*)*")
 _WHOLE: Final = re.compile(rf"{_NUMBER.pattern}|{_WORD}+")
-"""What no line ends within: a word of letters, or a number with its groups."""
+"""A line never ends inside one of these: a word of letters, or a number with its groups."""
 
 
 def text_width(text: str) -> float:
-    """Return the width of a text of displays in small letters."""
+    """Return the width of a text on displays, in small letters."""
     return sum(
         2.6 if east_asian_width(sign) in "WF" else 1.3 if sign.isupper() else 1 for sign in text
     )
 
 
 def foot_lines(foot: str) -> tuple[str, ...]:
-    """Return the one or two lines of the text at the bottom, of about the same width.
+    """Return the text at the bottom as one line, or as two lines of about the same width.
 
     >>> foot_lines("Must be 21 · 1-800-GAMBLER")
     ('Must be 21 · 1-800-GAMBLER',)
@@ -135,7 +137,7 @@ def foot_lines(foot: str) -> tuple[str, ...]:
 
 
 def unbroken(line: str) -> str:
-    """Return a line whose numbers, such as a telephone number, no browser breaks."""
+    """Return a line without places to break its numbers, for example telephone numbers."""
     return _NUMBER.sub(
         lambda number: (
             number[0].replace("-", "-\N{WORD JOINER}").replace(" ", "\N{NO-BREAK SPACE}")
@@ -145,7 +147,6 @@ def unbroken(line: str) -> str:
 
 
 def branding_problems(branding: Branding) -> Iterator[Problem]:
-    """Yield the errors that the types of the fields cannot detect."""
     for key in ("starts", "ends") if branding.night else ():
         if not CLOCK.fullmatch(getattr(branding.night, key)):
             yield ("signage", "night", key), f'{key} is a time of day, such as "02:00"'
@@ -180,11 +181,10 @@ class Logo:
 
 
 def read_logo(branding: Branding) -> Logo | None:
-    """Return the logo that a branding names, if any.
+    """Return the logo that a branding names; None if it names no logo.
 
     Raises:
-        UserError: it cannot be read, is too large, or is not an image that pages are allowed to
-            show.
+        UserError: the logo cannot be read, is too large, or is not an image that pages may show.
     """
     if branding.logo is None:
         return None

@@ -21,7 +21,7 @@ from meters.floor.server_addresses import (
 DEMONSTRATION_MARK: Final = "Demonstration: simulated play, no real money"
 
 PUBLIC_PIN: Final = "135790"
-"""Every user of a demonstration has it, and it is public."""
+"""The PIN of every user of a demonstration. Everybody can know it."""
 
 DEMONSTRATION_USERS: Final = (
     ("Dana", "dealer"),
@@ -32,7 +32,7 @@ DEMONSTRATION_USERS: Final = (
     ("Al", "auditor"),
     ("Ada", "administrator"),
 )
-"""Some acts need two people with the same role: so two floorpersons and two supervisors."""
+"""Some acts need two people with the same role, so there are two of some roles."""
 
 SERVICE_PATHS: Final = ("data", "keys", "certificate", "private_key", "metrics_token")
 _DAY: Final = timedelta(days=1)
@@ -53,25 +53,27 @@ class Facility(Config, frozen=True, kw_only=True):
     Attributes:
         name: the facility's name, as displays show it.
         timezone: the time zone of all times that people read, such as ``"America/New_York"``.
-        validate_from: an amount in cents. The service records a lower win at fixed odds, or a lower
-            Envy Bonus, without asking a floorperson, unless the same hand has another win that
-            waits. The law knows no such amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): above 0,
+        validate_from: an amount in cents. The service records lower wins at fixed odds and lower
+            Envy Bonuses without asking a floorperson, unless another win of the same hand waits.
+            The law has no such amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): if it is above 0,
             `pitlink check` warns and the submission says so.
-        tax_documents_above: an amount in cents. Above it, the floor page says that the win needs
-            tax documents. Without it, the page never says so.
-        two_people_reject_above: an amount in cents. Above it, one person requests the rejection of
-            a win and another confirms it. Without it, two people reject each hand pay.
-        warn_adjustment_percent: the floor page warns of an adjustment that moves a meter by more
-            than this percentage of its amount.
-        demonstration: marks every page as a demonstration, in which the service approves by itself
-            what no person has approved.
+        tax_documents_above: an amount in cents. If a win is higher, the floor page says that it
+            needs tax documents. Without the key, the page never says so.
+        two_people_reject_above: an amount in cents. If a win is higher, one person requests its
+            rejection and another confirms the request. Without the key, two people reject each hand
+            pay.
+        warn_adjustment_percent: if an adjustment changes a meter by more than this percentage of
+            its amount, the floor page warns.
+        demonstration: marks every page as a demonstration. The service then approves what no person
+            has approved.
         day_starts: when a gaming day begins, by the facility's clock.
-        confirm_corrections: a floorperson confirms each correction of table hardware: the void of a
-            round after its cards were entered, or a hand that is entered again with other cards.
-            Corrections at pitlink's own panel always need one.
-        require_all_hands: the dealer enters the cards of every hand, except of folded hands whose
-            cards were collected. Otherwise the dealer can declare that a hand wins nothing.
-        games: the directory with the game files of the house. Without it, tables play only the
+        confirm_corrections: table hardware needs a floorperson for each correction: the void of a
+            round after its cards were entered, or a hand that is entered again with other cards. At
+            pitlink's own panel, corrections always need a floorperson.
+        require_all_hands: the dealer must enter the cards of every hand, except of folded hands
+            whose cards were collected. Without the key, the dealer can declare that a hand wins
+            nothing.
+        games: the directory with the game files of the house. Without the key, tables play only the
             games of the chapters.
     """
 
@@ -89,13 +91,13 @@ class Facility(Config, frozen=True, kw_only=True):
 
 
 class ArchiveSettings(Config, frozen=True, kw_only=True):
-    """Directory of the archived gaming days, and the times for which they are kept.
+    """The archive of gaming days, and how long they are kept.
 
     Attributes:
         directory: the directory for the files of closed gaming days.
-        live_days: how many closed gaming days stay in Redis although they are archived.
-        keep_years: for how many years a file is kept, counted from its gaming day.
-            `pitlink archive --delete-expired` deletes older ones.
+        live_days: how many closed gaming days stay in Redis, although they are also archived.
+        keep_years: for how many years a file is kept, counted from its gaming day. `pitlink archive
+            --delete-expired` deletes older files.
     """
 
     directory: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] = "pitlink-archive"
@@ -107,22 +109,22 @@ class Service(Config, frozen=True, kw_only=True):
     """Addresses and files of the service.
 
     Attributes:
-        broker: ``"embedded"`` for one that the service starts, or an address such as
+        broker: ``"embedded"``, if the service is to start a broker; or an address such as
             ``"mqtts://host:8883"`` or ``"mqtt://user:password@host:1883"``.
         redis: ``"embedded"``, ``"redis://host:6379/0"``, ``"rediss://…"``, ``"unix://…"``,
             ``"redis+sentinel://host:26379,host:26379/NAME"`` with Sentinel's name of the primary,
             or ``"redis+cluster://host:6379,host:6379"``; ``rediss+…`` for TLS.
         http: the address and port of the pages.
         data: the data directory, for ledger marks, outboxes and notes.
-        idle_minutes: after so many minutes without an act, a user of the floor page enters the PIN
-            before the next act. The page goes on showing what happens.
-        hosts: names by which browsers reach the pages and panels, besides addresses,
-            ``localhost`` and the machine's own name.
+        idle_minutes: if a user of the floor page does nothing for so many minutes, the next act
+            needs the PIN again. The page still shows what happens.
+        hosts: names of machines in addresses of pages and panels. IP addresses, ``localhost`` and
+            the machine's own name need no entry.
         certificate: a PEM file. With it and `private_key`, pages and panels are served by HTTPS.
         private_key: the PEM file of the certificate's key.
-        metrics_token: a file with the token, on one line, that Prometheus sends. Without it, only
+        metrics_token: a file with one line, the token that Prometheus sends. Without the key, only
             programs on the same machine can read `/metrics`.
-        keys: the directory of certificates and passwords that `pitlink keys` makes.
+        keys: the directory that `pitlink keys` makes, with certificates and passwords.
     """
 
     broker: str = "embedded"
@@ -138,7 +140,6 @@ class Service(Config, frozen=True, kw_only=True):
 
 
 def facility_problems(facility: Facility) -> Iterator[Problem]:
-    """Yield the errors that the types of the fields cannot detect."""
     try:
         ZoneInfo(facility.timezone)
     except (KeyError, ValueError, OSError):
@@ -174,7 +175,7 @@ def service_problems(service: Service) -> Iterator[Problem]:
 
 
 def service_from(service: Service, directory: Path) -> Service:
-    """Return the settings with absolute paths; a relative one starts at the directory."""
+    """Return the settings with absolute paths. Relative paths start at the directory."""
     found = {
         name: str(directory / of)
         for name in SERVICE_PATHS
@@ -189,9 +190,9 @@ def service_from(service: Service, directory: Path) -> Service:
 class GamingDays:
     """Gaming days of a facility, which begin at the local time `starts`.
 
-    If the clock skips this time when summer time begins, the gaming day begins when the usual
-    number of hours has passed since midnight. If it shows this time twice when summer time ends,
-    the gaming day begins the first time.
+    If summer time begins and the clock skips this time, the gaming day begins after the usual
+    number of hours since midnight. If summer time ends and the clock shows this time twice, the
+    gaming day begins at the first.
     """
 
     zone: ZoneInfo
@@ -202,7 +203,7 @@ class GamingDays:
         return cls(ZoneInfo(facility.timezone), time.fromisoformat(facility.day_starts))
 
     def of(self, moment: datetime) -> date:
-        """Return the gaming day to which a time belongs.
+        """Return the gaming day that a time belongs to.
 
         >>> days = GamingDays(ZoneInfo("America/New_York"), time(6))
         >>> days.of(datetime(2026, 11, 21, 10, 59, tzinfo=UTC)).isoformat()
@@ -212,10 +213,7 @@ class GamingDays:
         return day if moment >= self._start(day) else day - _DAY
 
     def bounds(self, day: date) -> tuple[datetime, datetime]:
-        """Return the start of a gaming day and that of the next one, in UTC.
-
-        They are 23, 24 or 25 hours apart.
-        """
+        """Return the starts of a gaming day and of the next one, in UTC (23 to 25 hours apart)."""
         return self._start(day), self._start(day + _DAY)
 
     def _start(self, day: date) -> datetime:

@@ -1,4 +1,4 @@
-"""The floor file: one TOML text that describes a facility, refused whole if it has an error."""
+"""The floor file: a TOML text that describes a facility. A file with an error is refused whole."""
 
 import os
 import pwd
@@ -48,7 +48,7 @@ MeterIdentifier = Annotated[
     ),
 ]
 
-# Otherwise two numbers could look the same to the people who approve them (duty D5).
+# So that two numbers never look the same to the people who approve them (duty D5).
 _ASSET: Final = re.compile("[!-~]+(?: [!-~]+)*")
 _ASSET_WRONG: Final = (
     "asset has only letters, digits and signs of ASCII, and single blanks between them"
@@ -56,10 +56,10 @@ _ASSET_WRONG: Final = (
 
 
 Pools = dict[str, dict[str, str | None]]
-"""The games of the tables that feed each meter of one link, each with why it does not fit.
+"""For each meter of a link, the games that feed it, each with the reason why it does not fit.
 
-All must have the same seed, reseed and rates as the first. A link can have thousands of tables, so
-a game is compared only once for each meter.
+All games must have the seed, reseed and rates of the first. A link can have thousands of tables, so
+each game is compared once for each meter.
 """
 
 _PATHS: Final = frozenset({*SERVICE_PATHS, "directory", "logo", "theme", "games"})
@@ -70,18 +70,18 @@ ConfigOption = Annotated[
 
 
 class FloorError(UserError):
-    """Floor file that cannot be used. The message has the reason, and the line if it is known."""
+    """Floor file with an error. The message has the reason, and the line if it is known."""
 
 
 NOT_APPROVED: Final = "the floor file is not as approved"
-"""The beginning of the problem of a link that waits for people who approve the floor file."""
+"""If people have not approved the floor file for a link, the link's problem begins like this."""
 
 
 WAGER_CENTS_MAX: Final = 1_000_000
 LIMIT_CENTS_MAX: Final = 10**11
-"""Largest payout limit and largest contribution that a floor file can set.
+"""Largest payout limit, and largest contribution, that a floor file can set: a billion dollars.
 
-One billion dollars: the ledger can count nine times this amount exactly.
+The ledger can count nine times this amount exactly.
 """
 
 
@@ -89,28 +89,30 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     """One meter (duty D3), as the floor file has it.
 
     Attributes:
-        kind: the kind of meter, as the game names it: ``"progressive"``,
-            ``"five_card_progressive"``, ``"five_of_six_progressive"``, ``"five_card_hand_bonus"``,
-            or a meter of a house game (duty D3).
-        wager: every wager on the meter, in cents: $1 or $5 for the chapters' progressives, any
-            amount for the Five Card Hand Bonus.
+        kind: the kind of the meter in its game: ``"progressive"``, ``"five_card_progressive"``,
+            ``"five_of_six_progressive"``, ``"five_card_hand_bonus"``, or a meter of a house game
+            (duty D3).
+        wager: the amount of every wager on the meter, in cents: $1 or $5 for the progressives of
+            the chapters, any amount for the Five Card Hand Bonus.
         paytable: ``"A"`` or ``"B"`` for `progressive`, or the letter that a house game asks for.
-        id: the meter's name for tables and topics. Without it, the meter has the name of its kind.
-        name: the name that patrons read. Without it, the usual name of its kind.
-        magic_card_every: for `five_card_hand_bonus`: on average, a Magic Card is drawn once in this
-            number of rounds; 0 for never.
-        lucky_every: for `five_card_hand_bonus`: the same for a Lucky Bonus.
-        limit: the payout limit in cents, above which the meter does not rise. Further contributions
-            wait in the meter's overflow, and refill it as soon as there is room, even between two
-            wins of one round. `pitlink check` warns if wins at the limit pay less than the wagers
-            add.
+        id: the meter's name for tables and topics; by default, the name of its kind.
+        name: the name that patrons read; by default, the usual name of its kind.
+        magic_card_every: for `five_card_hand_bonus`: a Magic Card is drawn once in so many rounds,
+            on average; 0 for never.
+        lucky_every: for `five_card_hand_bonus`: a Lucky Bonus is drawn once in so many rounds, on
+            average; 0 for never.
+        limit: the payout limit in cents. The meter does not rise above this amount. Further
+            contributions wait in the meter's overflow, and refill the meter as soon as there is
+            room, even between two wins of one round. `pitlink check` warns if wins at the limit pay
+            less than the wagers add.
         contribution_max: the most, in cents, that the wagers of one round at one table can add to
-            the meter and its reserve. More must be an error, and the service refuses it.
-        chance_ratio_max: if games or wagers share the meter, a dollar wagered at one can be at most
-            this number of times as likely to win it as at another (duty D21). `pitlink check` fails
-            above it. A percentage of the meter counts as that percentage of a chance.
-        tier: the rank of the meter on displays: its place, size and metal. Without it, meters that
-            the same wager feeds are ranked by their seeds, and others are equal.
+            the meter and its reserve. The service refuses more, because it must be an error.
+        chance_ratio_max: games or wagers that share the meter can differ in the probability that a
+            dollar wins it. `pitlink check` fails if the highest is more than so many times the
+            lowest (duty D21). If a hand
+            wins a percentage of the meter, only this percentage of its probability counts.
+        tier: the rank of the meter on displays: its place, size and metal. Without the key, meters
+            that the same wager feeds are ranked by their seeds; all others are equal.
     """
 
     kind: str
@@ -127,12 +129,11 @@ class MeterSettings(Config, frozen=True, kw_only=True):
 
     @property
     def meter_id(self) -> str:
-        """The name of the meter in topics and tables."""
         return self.id or self.kind
 
 
 class Meter(MeterSettings, frozen=True, kw_only=True):
-    """One meter, with the games in which tables of the link feed it (`fed_in`)."""
+    """One meter. `fed_in` has the games whose tables on the link feed it."""
 
     games: Games
     fed_in: tuple[str, ...] = ()
@@ -152,14 +153,14 @@ class Meter(MeterSettings, frozen=True, kw_only=True):
 
     @property
     def has_draws(self) -> bool:
-        """True if the Magic Card and the Lucky Bonus can be drawn for the meter."""
+        """True if Magic Cards and Lucky Bonuses can be drawn for the meter."""
         return any(self.games.meters.terms[wager].draws for wager in self.wagers)
 
     def terms_in(self, game: str) -> MeterTerms:
         """Return the terms in a game, with the payouts of this game's wager.
 
-        If `game` is empty, it is the first game with such a meter. A ValueError: the game does not
-        allow a meter with these terms.
+        If `game` is empty, the first game with such a meter is used. Raise `ValueError` if the game
+        does not allow a meter with these terms.
         """
         return meter_terms(self.kind, self.wager, self.paytable, game, self.games)
 
@@ -169,16 +170,16 @@ class TableSettings(Config, frozen=True, kw_only=True):
 
     Attributes:
         id: the table's name in topics and on pages.
-        asset: the facility's number for the table (duty D5): letters, digits and signs of ASCII
-            with single blanks between them, so that no two numbers look the same.
+        asset: the facility's number for the table (duty D5): letters, digits and signs of ASCII,
+            with single blanks between them. So two different numbers never look the same.
         game: ``"three_card_poker"``, ``"three_card_prime"``, ``"four_card_prime"``, or a game of
             the house.
-        positions: at most 7 for Three Card Poker, 6 for the Prime games.
-        meters: the ids of the meters that the table feeds, at most one of each kind. A wager that
-            feeds several meters needs all of them. Games can share a meter for which their seed,
-            reseed and rates are the same.
-        paytables: what the house chose for the table in its Rules Submission, such as
-            ``{ ante_bonus = "b-A", pair_plus = "A" }``.
+        positions: at most 7 for Three Card Poker, and at most 6 for the Prime games.
+        meters: the ids of the meters that the table feeds, at most one of each kind. If a wager
+            feeds several meters, the table needs all of them. Games with the same seed, reseed and
+            rates can share a meter.
+        paytables: what the house chose for the table in its Rules Submission, such as ``{
+            ante_bonus = "b-A", pair_plus = "A" }``.
     """
 
     id: Identifier
@@ -203,7 +204,7 @@ class LinkSettings(Config, frozen=True, kw_only=True):
     Attributes:
         id: the name of the link in topics and addresses.
         name: the name that people read.
-        theme: the theme of this link's pages, instead of that of `[signage]`.
+        theme: the theme of this link's pages; by default, the theme of `[signage]`.
     """
 
     id: Identifier
@@ -221,7 +222,7 @@ class Link(LinkSettings, frozen=True, kw_only=True):
     games: Games
 
     def meters_of(self, table: Table) -> Mapping[str, Meter]:
-        """Return the meters that a table feeds, by kind: at most one of each."""
+        """Return the meters that a table feeds, by kind. A table has at most one of each kind."""
         return {meter.kind: meter for meter in self.meter if meter.meter_id in table.meters}
 
 
@@ -242,7 +243,7 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
 
 
 def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]:
-    """Return the chosen paytable of each wager that feeds a meter with a choice."""
+    """For each wager that feeds a meter with a choice of paytables, return the chosen one."""
     chosen = {meter.kind: meter.paytable for meter in meters if meter.paytable}
     return {
         wager.names[0]: chosen[kind]
@@ -253,7 +254,7 @@ def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]
 
 
 def fewest_positions(link: Link, meter: Meter) -> int:
-    """Return the positions of the smallest table that feeds a meter; 1 if no table does."""
+    """Return how many positions the smallest table that feeds a meter has; 1 if no table does."""
     return min(
         (table.positions for table in link.table if meter.meter_id in table.meters), default=1
     )
@@ -273,7 +274,7 @@ class Floor(FloorSettings, frozen=True, kw_only=True):
 
     @property
     def games_played(self) -> tuple[Chapter, ...]:
-        """The games of the tables, each once."""
+        """The games of the tables. A game of several tables is listed once."""
         names = dict.fromkeys(table.game for link in self.link for table in link.table)
         return tuple(self.games[name] for name in names)
 
@@ -288,7 +289,7 @@ class Floor(FloorSettings, frozen=True, kw_only=True):
 def parse_floor(text: str, name: str = "floor file", directory: Path | None = None) -> Floor:
     """Parse and check the text of a whole floor file.
 
-    A directory of game files is relative to `directory`.
+    If the floor file names a directory of game files, its path starts at `directory`.
 
     Raises:
         GameError: a game file of the house has an error.
@@ -328,11 +329,11 @@ def _fed_in(link: LinkSettings, meter: MeterSettings, games: Games) -> tuple[str
 
 
 def read_floor(path: Path) -> Floor:
-    """Read and check the floor file at a path. Return the floor, with absolute paths.
+    """Read and check a floor file. Return the floor with absolute paths.
 
     Raises:
-        FloorError: the file is missing or cannot be used.
-        GameError: a game file of the house cannot be used.
+        FloorError: the file is missing, or has an error.
+        GameError: a game file of the house has an error.
     """
     directory = path.absolute().parent
     floor = parse_floor(read_file(path, FloorError), str(path), directory)
@@ -358,7 +359,7 @@ def read_own_floor(path: Path) -> Floor:
     """Read the floor file for a command that uses the floor's data.
 
     Raises:
-        UserError: as `read_floor`; also if root runs the command on the data of another account.
+        UserError: `read_floor` fails, or root runs the command on another account's data.
     """
     floor = read_floor(path)
     _check_account(floor.service.data, floor.archive.directory)
@@ -366,7 +367,7 @@ def read_own_floor(path: Path) -> Floor:
 
 
 def links_named(config: Path, floor: Floor, link: str | None) -> Sequence[Link]:
-    """Return the link with an id, or all links; a `UserError` if there is no such link."""
+    """Return the link with an id, or all links for None; `UserError` if the link does not exist."""
     known = [each.id for each in floor.link]
     if link is not None and link not in known:
         raise UserError(f"{config}: there is no link {link}{nearest(link, known)}")
@@ -374,9 +375,9 @@ def links_named(config: Path, floor: Floor, link: str | None) -> Sequence[Link]:
 
 
 def _check_account(*directories: str) -> None:
-    """Refuse that root works on data of another account.
+    """Raise `UserError` if root works on data of another account.
 
-    That account can put links to files of root there, and root would read or write those files.
+    The other account can put symbolic links there, and root would read or write their targets.
     """
     if os.geteuid() != 0:
         return
@@ -396,10 +397,7 @@ def _check_account(*directories: str) -> None:
 
 
 def _problems(floor: Floor) -> Iterator[Problem]:
-    """Yield the errors that the field types cannot detect, in the order of the floor file.
-
-    Only the first is read: each check may rely on those before it.
-    """
+    # Only the first error is read, because each check relies on the checks before it.
     yield from facility_problems(floor.facility)
     yield from archive_problems(floor.archive)
     yield from service_problems(floor.service)
@@ -441,10 +439,10 @@ def tier_problem(link: Link) -> str | None:
 
 
 def feeding_problem(link: Link) -> str | None:
-    """Return why the terms or amounts of a meter do not fit a link.
+    """Return why the terms or amounts of a meter do not fit a link; None if they fit.
 
-    All games of the link's tables that feed a meter must allow its terms, and must have the same
-    seed, reseed and rates for it.
+    If games of several tables feed a meter, all must allow its terms, and have the same seed,
+    reseed and rates for it.
     """
     pools: Pools = {}
     for table in differing_tables(link):
@@ -461,7 +459,7 @@ def link_problem(link: Link) -> str | None:
 
 
 def differing_tables(link: Link) -> tuple[Table, ...]:
-    """Return one table for each game and choice of meters. A link can have thousands of tables."""
+    """Return one table for each game and choice of meters: a link can have thousands of tables."""
     return tuple({(table.game, table.meters): table for table in link.table}.values())
 
 
@@ -517,7 +515,6 @@ def _offered_at(meter: Meter) -> bool:
 
 
 def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
-    """Yield an error for each table setting that the regulations of the game do not allow."""
     if table.game not in table.games:
         reason = f"there is no game {table.game}{nearest(table.game, table.games)}"
         yield (*spot, "game"), reason
@@ -583,7 +580,6 @@ def _tier_problems(
 def _pool_problems(
     table: Table, meters: Iterable[Meter], pools: Pools, spot: tuple[str | int, ...]
 ) -> Iterator[Problem]:
-    """Yield an error for each meter that a table cannot feed with the link's other tables."""
     own = {each.name for each in table.chapter.meter}
     for meter in meters:
         place = (*spot, "meters", table.meters.index(meter.meter_id))

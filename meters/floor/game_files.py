@@ -1,8 +1,8 @@
 """Game files of the house: the TOML files in the directory that the floor file names.
 
-Outside the dates of its file, `effective` and `expires`, the tables of a game begin no round, and
-the service refuses their wagers. An open round can still be settled or voided, and its wins can be
-paid.
+If today is not between the dates `effective` and `expires` of a game's file, the tables of the game
+begin no round, and the service refuses their wagers. An open round can still be settled or voided,
+and its wins can be paid.
 """
 
 import hashlib
@@ -22,22 +22,22 @@ from meters.floor.toml_errors import SourceLines, read_file, read_toml, unprinta
 
 FILES_MAX: Final = 100
 BYTES_MAX: Final = 262_144
-"""The files of the chapters are 10 kB or smaller."""
+"""The largest file of a chapter has 10 kB."""
 
 EXPIRES_SOON_DAYS: Final = 30
-"""Days before the last day of a game from which there are warnings."""
+"""So many days before the last day of a game, warnings begin."""
 
 GAME_NOT_IN_EFFECT: Final = "game_not_in_effect"
-"""Refusal code for a game outside its dates; the service and the table use it."""
+"""Refusal code of the service and the table for a game outside its dates."""
 
 _SUFFIX: Final = ".toml"
 
 
 @dataclass(frozen=True, slots=True)
 class GameText:
-    """The text of a game file, without a byte order mark, with a line feed after each line.
+    """The text of a game file without a byte order mark. A line feed ends each line.
 
-    `digest` is its SHA-256, in hexadecimal.
+    `digest` is the SHA-256 of the text, in hexadecimal.
     """
 
     name: str
@@ -46,14 +46,14 @@ class GameText:
 
 
 class GameError(UserError):
-    """Game file that cannot be used. The message has the file, the line and the reason."""
+    """Game file with an error. The message has the file, the line and the reason."""
 
 
 def read_games(directory: Path) -> Games:
-    """Read and check all game files of a directory, and return them with the chapters' games.
+    """Read and check all game files of a directory. Return them with the games of the chapters.
 
-    A file is read only if it is in the directory itself: not in a directory below, and not behind a
-    link that leads elsewhere.
+    Only files of the directory itself are read: not those of directories below, nor of symbolic
+    links that lead elsewhere.
     """
     found: list[tuple[Chapter, str]] = []
     for path in _paths(directory):
@@ -67,10 +67,10 @@ def read_games(directory: Path) -> Games:
 
 
 def read_game_texts(directory: Path, games: Games) -> dict[str, GameText]:
-    """Read the files of the house's games again, and return their texts by the name of the game.
+    """Read the files of the house's games again. Return their texts by the name of the game.
 
     Raises:
-        GameError: a file cannot be read, or is no longer the file that was read for `games`.
+        GameError: a file cannot be read, or has changed since it was read for `games`.
     """
     found: dict[str, GameText] = {}
     of_digest = {digest: game for game, digest in games.digests.items()}
@@ -86,7 +86,7 @@ def read_game_texts(directory: Path, games: Games) -> dict[str, GameText]:
 
 
 def parse_game(text: str, name: str = "game file") -> Chapter:
-    """Read and check the text of a game file; a GameError has the line and the reason."""
+    """Read and check the text of a game file. A `GameError` has the line and the reason."""
     game, raw, lines = read_toml(text, name, Chapter, GameError, of_game=True)
     for path, problem in unprintable_texts(raw, ()):
         raise GameError(f"{name}:{lines.line_of(path)}: {problem}")
@@ -147,16 +147,13 @@ def _digest(text: str) -> str:
 def date_warnings(
     games: Iterable[Chapter], timezone: str, now: datetime | None = None
 ) -> tuple[str, ...]:
-    """Return a warning for each game that cannot be played now or expires soon.
-
-    Days are those of `timezone`.
-    """
+    """Return a warning for each game that cannot be played today in `timezone`, or expires soon."""
     today = _today(timezone, now)
     return tuple(filter(None, (_warning(game, today) for game in games)))
 
 
 def problem_now(game: Chapter, timezone: str, now: datetime | None = None) -> str:
-    """Return why a game cannot be played now; empty if it can. Days are those of `timezone`."""
+    """Return why a game cannot be played today in `timezone`; empty if it can."""
     if game.effective is None and game.expires is None:
         return ""
     return _date_problem(game, _today(timezone, now))

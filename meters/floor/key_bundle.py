@@ -1,7 +1,7 @@
-"""Identities of programs at the broker, and the key bundle of each.
+"""Identities of programs at the broker, and the key bundle of each program.
 
-`pitlink keys` makes the bundles, and people copy each to the machine of its program. What cannot be
-read or does not have the expected form raises `UserError`.
+`pitlink keys` makes the bundles, and people copy each bundle to its program's machine. If a file
+cannot be read or is wrong, the functions raise `UserError`.
 """
 
 import re
@@ -17,30 +17,30 @@ AUTHORITY_FILE: Final = "ca.crt"
 PASSWORD_FILE: Final = "password"  # noqa: S105  (the name of a file)
 REDIS_PASSWORD_FILE: Final = "redis-password"  # noqa: S105
 REDIS_USERS_PASSWORD_FILE: Final = "redis-people-password"  # noqa: S105
-"""In a service's bundle: the password of a Redis user for pitlink's users and log only."""
+"""File in a service's bundle: the password of the Redis user for pitlink's users and log."""
 EVENT_GROUP_FILE: Final = "event-group"
-"""In a service's bundle: the secret group by which services share the tables' events."""
+"""File in a service's bundle: the secret group name with which services share tables' events."""
 LOG_SECRETS_FILE: Final = "log-secrets"
-"""In a service's bundle: the secrets for the MACs (signatures) in the operators' log.
+"""File in a service's bundle: the secrets for the MACs in the operators' log.
 
-Each line has one secret, newest first. The file is the same for all services.
+Each line has one secret, the newest first. All services have the same file.
 """
 SERVICES: Final = "services"
-"""Directory with a bundle for every worker of the service, named by the worker's number."""
+"""Directory with a bundle for each worker of the service, named by the worker's number."""
 SENTINELS: Final = "sentinels"
-"""Directory with one file, `password`: what services and commands need at a sentinel."""
+"""Directory with one file, `password`: the password of services and commands at a sentinel."""
 
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
-"""Too long to be guessed, and without characters that mean something in MQTT topics."""
+"""So long that nobody can guess it, and without characters that have a meaning in MQTT topics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Program that has its own key bundle.
+    """A program that has its own key bundle.
 
     Attributes:
         username: the name at the broker, and the common name of the certificate. Ids of links and
-            tables have no dot, so no two identities have the same name.
+            tables have no dot, so two identities never have the same name.
         place: the directory of the key bundle, relative to the directory of keys.
         stem: the name of the certificate and key files, without ``.crt`` and ``.key``.
     """
@@ -51,17 +51,17 @@ class Identity:
 
 
 CHECK: Final = Identity("check", "check", "check")
-"""The identity of `pitlink check`, which may connect to the broker, but not read or send."""
+"""`pitlink check`. It may connect to the broker, but not read or send."""
 
 ARCHIVE: Final = Identity("archive", "archive", "archive")
-"""The identity of `pitlink archive`, which alone may delete the oldest entries of a ledger."""
+"""`pitlink archive`. Only this identity may delete the oldest entries of a ledger."""
 
 DISPLAY: Final = Identity("display", "display", "display")
-"""The identity of displays and dashboards, which may read public topics."""
+"""Displays and dashboards. They may read public topics."""
 
 
 def service_identity(number: int) -> Identity:
-    """Return the identity of a worker of the meter service, counted from 1."""
+    """Return the identity of a worker of the service. The first worker has the number 1."""
     return Identity(f"service.{number}", f"{SERVICES}/{number}", "service")
 
 
@@ -78,9 +78,9 @@ class TlsFiles:
     key: Path | None
 
     def context(self) -> ssl.SSLContext:
-        """Return the TLS settings of a client, which trusts only the floor's own authority.
+        """Return TLS settings for a client that trusts only the floor's own authority.
 
-        It also checks the host's name.
+        The client also checks the name of the host.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -90,8 +90,8 @@ class TlsFiles:
             raise UserError(f"{self.authority}: {_reason(error)}") from None
         if self.certificate is not None:
             try:
-                # pitlink's keys have no passphrase. If a key had one, OpenSSL would wait for it at
-                # a terminal.
+                # pitlink's keys have no passphrase. With the empty password, OpenSSL does not ask
+                # for one at a terminal.
                 context.load_cert_chain(self.certificate, self.key, password="")
             except OSError as error:
                 raise UserError(f"{self.certificate} or {self.key}: {_reason(error)}") from None
@@ -138,11 +138,10 @@ class KeyBundle:
         return self._secret(REDIS_PASSWORD_FILE)
 
     def redis_users_password(self) -> str | None:
-        """Return the password of the Redis user for pitlink's users and the operators' log."""
         return self._secret(REDIS_USERS_PASSWORD_FILE)
 
     def event_group(self) -> str | None:
-        """Return the secret group by which services share the tables' events, if there is one."""
+        """Return the secret group name for the services that share tables' events."""
         found = self._secret(EVENT_GROUP_FILE)
         if found is not None and _SECRET.fullmatch(found) is None:
             raise UserError(
@@ -152,7 +151,7 @@ class KeyBundle:
         return found
 
     def log_secrets(self) -> Sequence[str]:
-        """Return the secrets for the MACs (signatures) of the operators' log, newest first."""
+        """Return the secrets for the MACs in the operators' log, the newest first."""
         path = self.directory / LOG_SECRETS_FILE
         return read_secrets(path) if path.is_file() else ()
 
@@ -162,7 +161,7 @@ class KeyBundle:
 
 
 def read_secret(path: Path) -> str:
-    """Return the password in a file, which must be its only line; no message shows it."""
+    """Return the password in a file, which must be its only line. No message shows the password."""
     text = _read(path)
     if not text or not text.isprintable():
         raise UserError(f"{path} must contain exactly one line, the password")
@@ -170,7 +169,7 @@ def read_secret(path: Path) -> str:
 
 
 def read_secrets(path: Path) -> Sequence[str]:
-    """Return the secrets in a file, one from each line; no message shows them."""
+    """Return the secrets in a file, one from each line. No message shows a secret."""
     lines = _read(path).splitlines()
     if not lines or not all(_SECRET.fullmatch(line) for line in lines):
         raise UserError(

@@ -1,4 +1,4 @@
-"""Kinds of files that a house can show on its displays, told by their contents."""
+"""Kinds of files that a house can show on its displays. A file's contents show its kind."""
 
 import re
 from collections.abc import Mapping
@@ -31,11 +31,11 @@ _SVG: Final = re.compile(
     re.DOTALL,
 )
 _ACTIVE: Final = frozenset({"script", "foreignobject", "iframe", "handler"})
-"""Elements that are not allowed in an SVG: they can run scripts or show other pages."""
+"""Elements that an SVG must not have, because they can run scripts or show other pages."""
 
 
 def suffix_of(body: bytes) -> str | None:
-    """Return the suffix of a file's kind; None if pages cannot show it."""
+    """Return the suffix for a file's kind; None if pages cannot show this kind."""
     for beginning, suffix in _BEGINNINGS.items():
         if body.startswith(beginning):
             return suffix
@@ -51,10 +51,10 @@ class _ActiveError(Exception):
 
 
 def active_part(drawing: bytes) -> str | None:
-    """Return the part of an SVG that is active or unreadable, if any.
+    """Return which part of an SVG is active or unreadable; None if no part is.
 
-    The SVG is parsed as a browser parses it, which finds an element even if its name has a prefix,
-    an entity or a line break.
+    The SVG is parsed as browsers do. So an element is found even if its name has a prefix, an
+    entity or a line break.
     """
     reader = expat.ParserCreate()
 

@@ -1,8 +1,8 @@
-"""Credentials of a process: from its key bundle, the environment or the server's address.
+"""Credentials of a process, from its key bundle, the environment or the server's address.
 
 A password can be in an environment variable, or in a file that another variable names, so no floor
-file needs to contain one. A bundle has its owner's name at the broker, which allows each name only
-once: it would disconnect one of two workers with the same bundle.
+file needs a password. A bundle has the name of its program at the broker. The broker allows each
+name only once: it would disconnect one of two workers with the same bundle.
 """
 
 import contextlib
@@ -33,13 +33,13 @@ SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
 
 
 def keys_directory(service: Service) -> Path | None:
-    """Return the directory of key bundles, from the environment or else the floor file."""
+    """Return the directory of key bundles from the environment, or else from the floor file."""
     directory = os.environ.get(KEYS_VARIABLE) or service.keys
     return Path(directory).absolute() if directory else None
 
 
 def secret_of(variable: str) -> str | None:
-    """Return the password in an environment variable, or in the file that ``…_FILE`` names.
+    """Return the password in an environment variable, or in the file that `VARIABLE_FILE` names.
 
     Raises:
         UserError: both variables are set, or the file cannot be read.
@@ -52,7 +52,7 @@ def secret_of(variable: str) -> str | None:
 
 
 def only_one(variable: str, in_address: str | None, key: str) -> str | None:
-    """Return the password from the environment or the address; `UserError` if both have one."""
+    """Return the password from the environment or from the address; `UserError` for two."""
     given = secret_of(variable)
     if given and in_address:
         raise UserError(f"the floor file's {key} and {variable} both have a password: remove one")
@@ -62,14 +62,13 @@ def only_one(variable: str, in_address: str | None, key: str) -> str | None:
 def broker_address(service: Service, identity: Identity) -> BrokerAddress:
     """Return the broker's address with the credentials of an identity.
 
-    A key bundle is used only with ``mqtts://``. A user in the address has priority over the
-    identity's own user name, a password in the environment or the address over that in the bundle.
-    If the broker requests a certificate, the client sends that of the bundle, whose common name the
-    broker then uses as the user name.
+    A key bundle is used only with ``mqtts://``. A user in the address replaces the identity's user
+    name. A password in the environment or in the address replaces the password in the bundle. If
+    the broker asks for a certificate, the client sends the one in the bundle, and the broker uses
+    its common name as the user name.
 
     Raises:
-        UserError: the address is invalid, the bundle is missing or cannot be used, or the password
-            is given twice.
+        UserError: the address is wrong, the bundle is missing or wrong, or there are two passwords.
     """
     address = parse_broker_url(service.broker)
     password = only_one(BROKER_PASSWORD, address.password, "broker")
@@ -90,20 +89,20 @@ def broker_address(service: Service, identity: Identity) -> BrokerAddress:
 
 
 def service_numbers(keys: Path) -> Sequence[int]:
-    """Return the numbers of the workers whose bundles are on this machine, in order."""
+    """Return in order the numbers of the workers whose bundles are on this machine."""
     found = (directory.name for directory in (keys / SERVICES).glob("*") if directory.is_dir())
     return sorted(int(name) for name in found if name.isascii() and name.isdigit())
 
 
 @contextlib.contextmanager
 def own_identity(service: Service) -> Iterator[Identity]:
-    """Yield the first worker identity whose bundle on this machine no other worker uses.
+    """Yield the first worker identity with a bundle that no other worker on this machine uses.
 
-    The bundle is locked until the caller is done. One that this user of the system may not read is
-    for a worker of another user, and is left out.
+    The bundle is locked until the caller is done. If this user of the system may not read a bundle,
+    it belongs to a worker of another user, and is left out.
 
     Raises:
-        UserError: all bundles are in use, or no bundle can be read.
+        UserError: all bundles are in use, or none can be read.
     """
     keys = keys_directory(service)
     numbers = service_numbers(keys) if keys else ()
@@ -138,7 +137,6 @@ def own_identity(service: Service) -> Iterator[Identity]:
 
 
 def _is_closed(directory: Path) -> bool:
-    """Return True if a directory exists, but this user of the system may not list it."""
     try:
         readable = os.access(directory, os.R_OK | os.X_OK, effective_ids=True)
         return not readable and directory.exists()

@@ -1,8 +1,8 @@
 """Every fixed word that patrons read, in the languages of `catalogs`.
 
-The pages and their scripts have no words of their own: they fill the places in braces. A catalog
-translates the English words below, the names of hands, and those of the meters of the chapters.
-What it lacks, such as a name in the floor file or a hand of a house's own game, stays as it is.
+The pages and their scripts have no words of their own: they only replace names in braces. A catalog
+translates the English words below, the names of hands, and the names of the chapters' meters. Other
+words are not translated, such as names in the floor file, or hands of a house's own game.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ from meters.floor.translations import translations
 
 
 class PatronWords(BrandingText, frozen=True, kw_only=True):
-    """The words, by default in English, with those that the facility can replace.
+    """The words, by default in English. The facility can replace some.
 
-    `hands` and `meters` have names by their English ones, if the language is another.
+    In another language, `hands` and `meters` translate English names.
     """
 
     language: Language = "en"
@@ -94,11 +94,11 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
 
     @property
     def locale(self) -> str:
-        """The language with the country whose dates and decimal points it has on the pages."""
+        """The language, with the country that decides how dates and decimals are written."""
         return "es-US" if self.language == "es" else self.language
 
     def hand_text(self, hand: str) -> str:
-        """Return the words for a ranking's name of a hand."""
+        """Return the words for a hand, by its name in a ranking."""
         english = hand_words(hand)
         return self.hands.get(english, english)
 
@@ -109,16 +109,16 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
         return self.numbers[count] if count < len(self.numbers) else str(count)
 
     def percent(self, percent: int | Fraction) -> str:
-        """Return a percentage without the sign."""
+        """Return a percentage without the percent sign."""
         locale = self.locale.replace("-", "_")
         return format_decimal(Decimal(percent_text(percent)), locale=locale)
 
 
 def patron_words(branding: Branding, language: Language) -> PatronWords:
-    """Return the words in a language. The facility's own ones are in the first of its languages.
+    """Return the words in a language. The facility's own words are in its first language.
 
-    Its title, and its line at the bottom of a page, are in all of them. Its words for a closed and
-    for an unavailable meter also stand over the messages for a whole screen.
+    Its title and the line at the bottom of a page are in all languages. Its words for a closed and
+    an unavailable meter are also the headings of messages that fill a screen.
     """
     own = branding.wording
     if language != branding.languages[0]:

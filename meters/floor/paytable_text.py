@@ -1,4 +1,4 @@
-"""What each hand wins, as patrons read it (duty D1), by the present terms of the link."""
+"""What each hand wins under the present terms of a link, in patrons' words (duty D1)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ _EXACT: Final[Mapping[str, str]] = {
     "six_card_royal": f"{_ROYAL} 9s",
     "six_card_royal_diamonds": "Ad Kd Qd Jd Td 9d",
 }
-"""Cards of the hands of which each suit has only one."""
+"""Cards of hands. In each suit, there is only one such hand."""
 
 _EXAMPLES: Final[Mapping[str, str]] = {
     "straight_flush": "9h 8h 7h 6h 5h",
@@ -38,8 +38,8 @@ _EXAMPLES_OF_THREE: Final[Mapping[str, str]] = {
 class Part:
     """A part of what a hand wins.
 
-    `text` is the title of a meter for all of it (``whole``), a percentage of a meter (``share``),
-    or an amount (``sum``). `meter` is the id of the meter.
+    For ``whole``, `text` is the title of a meter that the hand wins; for ``share``, a percentage of
+    a meter; for ``sum``, an amount. `meter` is the id of the meter.
     """
 
     kind: Literal["whole", "share", "sum"]
@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PayRow:
-    """One hand. `cells` has what it wins, and its Envy Bonus if there are any, in each game."""
+    """One hand. For each game, `cells` has what it wins, and its Envy Bonus if there are any."""
 
     hand: str
     cards: tuple[str, ...]
@@ -60,9 +60,9 @@ class PayRow:
 class Pays:
     """A paytable for patrons: what each hand wins, in one game or in several games.
 
-    `columns` are the headings after that of the hands; `envy` says which of them are for the Envy
-    Bonus. `rows` has the highest hand first, and at the end the draws. Amounts are in dollars, for
-    one wager. `rules` are sentences below.
+    `columns` are the headings, without that of the hands; `envy` is true for Envy Bonus columns.
+    `rows` has the highest hand first, and the draws last. Amounts are in dollars for one wager.
+    `rules` are sentences below the paytable.
     """
 
     columns: tuple[str, ...]
@@ -77,10 +77,10 @@ class Pays:
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """A hand that wins a percentage of a meter. `whole` if it wins all of it.
+    """A hand that wins a percentage of a meter. `whole` is true for 100 %.
 
-    `game` is empty if the winners are the same in every game that feeds the meter. The cards are an
-    example unless they are `exact`.
+    If the winners are the same in every game that feeds the meter, `game` is empty. Unless `exact`,
+    the cards are an example.
     """
 
     game: str
@@ -93,7 +93,7 @@ class Winner:
 
 @dataclass(frozen=True, slots=True)
 class _GamePays:
-    """Payouts of each hand in one game; `hands` are those that have any, the highest first."""
+    """Payouts of each hand in one game. `hands` has the hands with a payout, the highest first."""
 
     hands: tuple[str, ...]
     wins: Mapping[str, tuple[Part, ...]]
@@ -105,7 +105,7 @@ class _GamePays:
 
 
 def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
-    """Return the meters in groups: those that the same wager feeds have a paytable together."""
+    """Return the meters in groups. If the same wager feeds meters, they share a paytable."""
     groups: list[list[Meter]] = []
     for meter in meters:
         for group in groups:
@@ -123,10 +123,10 @@ def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
 
 
 def ranks_of(meters: Iterable[Meter]) -> dict[str, int]:
-    """Return the rank of each meter of a link, 1 to 3, in the order of displays: the top one first.
+    """Return the rank, 1 to 3, of each meter of a link; the top meter is the first.
 
-    Meters that the same wager feeds are ranked by their seeds, unless the floor file says it; other
-    meters have the rank 0, for equal. So no rank changes with an amount.
+    Meters that the same wager feeds are ranked by their seeds, unless the floor file has ranks.
+    Other meters have the rank 0: they are equal. So no rank depends on an amount.
     """
     found: dict[str, tuple[int, int]] = {}
     for group in meters_by_wager(meters):
@@ -139,9 +139,9 @@ def ranks_of(meters: Iterable[Meter]) -> dict[str, int]:
 
 
 def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
-    """Return the paytable of the meters that one wager feeds.
+    """Return the paytable of the meters of one wager.
 
-    Games that pay differently have columns of their own.
+    Each game that pays differently has columns of its own.
     """
     top = meters[0]
     games = {game: _pays_in(meters, game, words) for game in _games_of(top)}
@@ -177,23 +177,19 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
 
 
 def highest_envy(meters: Iterable[Meter]) -> int:
-    """Return the highest Envy Bonus of meters, in cents."""
     terms = (meter.terms_in(game) for meter in meters for game in _games_of(meter))
     return max((row.envy_cents for each in terms for row in each.rows.values()), default=0)
 
 
 def _name(hand: str, beside: Iterable[str], words: PatronWords) -> str:
-    """Return the words for a hand.
-
-    If the paytable also has a royal flush of spades, ``royal_flush`` means one of another suit.
-    """
+    """If the paytable also has a royal flush of spades, ``royal_flush`` means another suit."""
     if hand == "royal_flush" and "royal_flush_spades" in beside:
         return words.other_royal
     return words.hand_text(hand)
 
 
 def winners_of(meter: Meter, words: PatronWords) -> tuple[Winner, ...]:
-    """Return the hands that win a percentage of the meter, for each game that differs."""
+    """Return the hands that win a percentage of the meter; if games differ, for each game."""
     first, *others = [_winners_in(meter, game, words) for game in _games_of(meter)]
     if all(hands == first for hands in others):
         return first
@@ -205,12 +201,11 @@ def winners_of(meter: Meter, words: PatronWords) -> tuple[Winner, ...]:
 
 
 def _games_of(meter: Meter) -> tuple[str, ...]:
-    """Return the games that feed a meter; an empty name is the first game with such a meter."""
+    """Return the games that feed a meter. An empty name means the first game with such a meter."""
     return meter.fed_in or ("",)
 
 
 def _fed(meter: Meter) -> Sequence[str]:
-    """Return the kinds of the meters (tiers) that the wager of a meter feeds, the highest first."""
     return meter.games.meters.terms[meter.terms.wagers[0]].fed
 
 
@@ -243,7 +238,7 @@ def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ..
 
 
 def _shown(terms: MeterTerms, wins: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the hands with something in `wins`, highest first; royals can share a row."""
+    # Royals can share a row.
     return tuple(dict.fromkeys(row.hand for hand, row in terms.rows.items() if wins[hand]))
 
 
@@ -270,7 +265,6 @@ def _cells(pays: _GamePays, hand: str) -> Iterator[tuple[Part, ...]]:
 
 
 def _wins(meters: Sequence[Meter], row: Row, words: PatronWords) -> Iterator[Part]:
-    """Yield what a hand wins: all of a meter first, then percentages, then amounts."""
     shares = [(meter, percent) for meter in meters if (percent := row.percent_of(meter.kind))]
     for meter, percent in sorted(shares, key=lambda share: share[1] != 100):
         title, is_one = words.meter_title(meter), len(meters) == 1

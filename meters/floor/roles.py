@@ -1,4 +1,4 @@
-"""Roles of the people on the floor, and the rights of each. No role has all rights (duty D4)."""
+"""Roles of the people on the floor, and their rights. No role has all rights (duty D4)."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,8 +6,6 @@ from typing import Final
 
 
 class Role(StrEnum):
-    """The role of a person on the floor."""
-
     DEALER = "dealer"
     FLOORPERSON = "floorperson"
     SUPERVISOR = "supervisor"
@@ -20,11 +18,11 @@ class Right(StrEnum):
 
     Attributes:
         WAITING: see the wins and requests that wait for a floorperson.
-        WINS: see wins with their evidence, their history and slips, the links and the acts on them.
+        WINS: see wins with their evidence, history and slips; see links, and the acts on them.
         DECIDE: validate, reject and pay wins.
         LINKS: open and close links; propose, confirm and withdraw changes of meters.
         USERS: see the users and the operators' log.
-        CHANGE_USERS: add users, disable and enable them, set PINs.
+        CHANGE_USERS: add, disable and enable users, and set PINs.
     """
 
     WAITING = "waiting"
@@ -47,11 +45,11 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
 
 
 def roles_in_words(right: Right) -> str:
-    """Return the roles that have a right, as text such as "a floorperson or a supervisor"."""
+    """Return the roles that have a right in words, such as "a floorperson or a supervisor"."""
     names = [in_words(role) for role, rights in RIGHTS.items() if right in rights]
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def in_words(role: Role) -> str:
-    """Return a role with its article, as text such as "an auditor"."""
+    """Return a role with its article, such as "an auditor"."""
     return f"{'an' if role.value[0] in 'aeiou' else 'a'} {role.value}"

@@ -1,4 +1,4 @@
-"""Addresses in the floor file and on command lines: of brokers, of Redis, and of servers."""
+"""Addresses of brokers, of Redis and of servers, in the floor file and on command lines."""
 
 import re
 import ssl
@@ -11,7 +11,7 @@ from bonus.errors import UserError
 from meters.floor.key_bundle import TlsFiles
 
 BROKER_URL_FILE: Final = "broker.url"
-"""In the data directory: the address of the service's embedded broker."""
+"""File in the data directory with the address of the service's embedded broker."""
 
 REPLICAS_MOST: Final = 9
 _PORT_MOST: Final = 65_535
@@ -28,9 +28,9 @@ _REDIS_OPTIONS: Final = {
         rf"(?:(?:{_DATABASE}|{_TLS_FILE}[^&#]+|ssl_check_hostname=(?:true|false))(?:&|\Z))*"
     ),
 }
-"""All that may follow the question mark of a Redis address, for each scheme.
+"""The options that may follow the question mark of a Redis address, for each scheme.
 
-The Redis client would ignore any other option, or fail.
+If an address had another option, the Redis client would ignore it or fail.
 """
 
 _REPLICATED: Final = re.compile(
@@ -46,7 +46,7 @@ _REPLICATED_OPTIONS: Final = {
     "ssl_keyfile": re.compile(r".+"),
     "ssl_check_hostname": re.compile(r"true|false"),
 }
-"""Allowed after the question mark of an address with replicas. All but the first need TLS."""
+"""Options for the address of a Redis with replicas. All but the first need TLS."""
 
 _REDIS_FORMS: Final = (
     'a redis is "embedded", "redis://host:6379/0", "rediss://…", "unix:///path",'
@@ -58,10 +58,10 @@ _REDIS_FORMS: Final = (
 class BrokerAddress:
     """Host, port and credentials of a broker.
 
-    Without the TLS `files` of a key bundle, the client trusts the system's authorities. Each event
-    of a table goes to only one of the services with the secret name `event_group`. `client_name` is
-    the name that the broker assigns to a client with this bundle. `mqtt5` is false if the broker is
-    known to support only MQTT 3.1.1.
+    Without TLS `files` of a key bundle, the client trusts the authorities of the system. Services
+    with the secret name `event_group` share the events of tables: each event goes to one of them.
+    `client_name` is the name that the broker gives to a client with this bundle. `mqtt5` is false
+    if the broker is known to support only MQTT 3.1.1.
     """
 
     host: str
@@ -77,7 +77,7 @@ class BrokerAddress:
     def tls_context(self) -> ssl.SSLContext | None:
         """Return the client's TLS settings; None if connections are not encrypted.
 
-        The files are read at each call, and the host's name is checked.
+        Each call reads the files again. The client checks the name of the host.
 
         Raises:
             UserError: a file of the bundle cannot be used.
@@ -90,13 +90,12 @@ class BrokerAddress:
 def parse_broker_url(url: str) -> BrokerAddress:
     """Parse a broker's address: ``mqtt://user:password@host:port``, or ``mqtts://`` for TLS.
 
-    The UserError for another text does not show the password.
+    If the text is not an address, the `UserError` does not show the password.
 
     >>> parse_broker_url("mqtt://pit:p%40ss@10.0.0.7").port
     1883
     """
-    # The error message repeats no part of an invalid address, because any part can belong to a
-    # password.
+    # The error message repeats nothing of a wrong address: any part can belong to a password.
     wrong = UserError(
         "this is not a broker's address: use mqtt://host:port or mqtts://host:port, and write"
         " / ? # @ of a password as %2F %3F %23 %40"
@@ -139,7 +138,7 @@ def is_host(name: str) -> bool:
 
 
 def embedded_broker_url(data: Path) -> str:
-    """Return the address of the embedded broker, which `pitlink serve` has started.
+    """Return the address of the embedded broker that `pitlink serve` has started.
 
     Raises:
         UserError: no embedded broker runs now.
@@ -171,11 +170,11 @@ class HostPort:
 class ReplicatedAddress:
     """Address of a Redis that has replicas.
 
-    `places` are the sentinels, or some nodes of the cluster, each of which knows the primary.
-    `service` is the name by which the sentinels know the Redis. A cluster has no name, and only
-    database 0. So many `replicas`, at least 1, must have received a write before the client returns
-    its answer. `tls` is for servers and sentinels, and `options` are named as the parameters of the
-    Redis client.
+    `places` are the sentinels, or some nodes of the cluster; each of them knows the primary.
+    `service` is the sentinels' name for the Redis. A cluster has no name, and only database 0.
+    Before the client returns an answer, so many `replicas`, at least 1, must have received the
+    write. `tls` is for servers and sentinels. `options` have the names of the Redis client's
+    parameters.
     """
 
     places: tuple[HostPort, ...]
@@ -196,7 +195,7 @@ def is_replicated(url: str) -> bool:
 
 
 def hosts_of(url: str) -> tuple[str, ...]:
-    """Return the hosts in the address of a broker or a Redis, each once.
+    """Return the hosts in the address of a broker or a Redis, each host once.
 
     >>> hosts_of("redis+cluster://a:7000,b:7000"), hosts_of("mqtt://c"), hosts_of("embedded")
     (('a', 'b'), ('c',), ())
@@ -208,7 +207,7 @@ def hosts_of(url: str) -> tuple[str, ...]:
 
 
 def with_one_host(url: str) -> str:
-    """Return an address with only the first of its hosts, so that it can be parsed as a URL.
+    """Return an address with only its first host, so that it can be parsed as a URL.
 
     >>> with_one_host("redis+sentinel://pit:secret@a:26379,b:26379/pitlink")
     'redis+sentinel://pit:secret@a:26379/pitlink'
@@ -221,7 +220,7 @@ def with_one_host(url: str) -> str:
 
 
 def with_rooted_files(url: str, directory: Path) -> str:
-    """Return an address of a Redis whose TLS files start at a directory, unless absolute."""
+    """Return the address of a Redis. Relative paths of its TLS files start at the directory."""
 
     def rooted(option: re.Match[str]) -> str:
         return option["name"] + quote(str(directory / unquote(option["path"])))
@@ -243,7 +242,7 @@ def without_user(url: str) -> str:
 def parse_replicated(url: str) -> ReplicatedAddress:
     """Parse ``redis+sentinel://host:26379,host:26379/service`` or ``redis+cluster://host:7000``.
 
-    The UserError for another text shows no part of the password.
+    If the text is not an address, the `UserError` shows no part of the password.
 
     >>> parse_replicated("redis+sentinel://pit:p%40ss@a:26379,b/pitlink/1?replicas=2").places[1].port
     26379
@@ -338,7 +337,7 @@ def is_redis(url: str) -> bool:
     except ValueError:
         return False
     options = _REDIS_OPTIONS.get(parts.scheme)
-    # If a password contains a # or ?, the rest of the password would be read as settings.
+    # The rest of a password that contains # or ? would be read as options.
     if parts.fragment or options is None or options.fullmatch(parts.query) is None:
         return False
     if parts.scheme == "unix":
@@ -349,7 +348,7 @@ def is_redis(url: str) -> bool:
 
 
 def redis_url_problem(url: str) -> str | None:
-    """Return why a text is not the address of a Redis, without any part of it; None if it is.
+    """Return why a text is not the address of a Redis, without repeating it; None if it is one.
 
     >>> redis_url_problem("redis+sentinel://a:26379,b:26379/pitlink") is None
     True

@@ -1,8 +1,8 @@
-"""Themes of displays: those that come with pitlink, and a folder of the house.
+"""Themes of displays: those of pitlink, and those in folders of the house.
 
-A folder has a `theme.toml` and the files that it names. All colors are checked: whatever a house
-chooses, patrons can read it. Nothing of a folder can run: there are no scripts, and no style sheets
-but the one that is written here.
+A folder has a `theme.toml`, and the files that this file names. All colors are checked, so patrons
+can read every theme. Nothing in a folder can run: no scripts are allowed, and the only style sheet
+is written here.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ SEEN: Final = 3.0
 """Lowest contrast of large text, and of graphics (WCAG 2.2, 1.4.11)."""
 
 DIMMED: Final = 70
-"""Percentage of the stage's darkest color over a background, so that every text is readable."""
+"""How much of the stage's darkest color covers a background, in percent: every text is readable."""
 
 _MEBIBYTE: Final = 1 << 20
 _FILE_BYTES_MAX: Final[Mapping[str, int]] = {
@@ -55,20 +55,20 @@ Metal = Annotated[
 
 
 class ThemeColors(Config, frozen=True, kw_only=True):
-    """Colors as ``#rrggbb``; what is left out is as in the base theme.
+    """Colors as ``#rrggbb``. A color that is missing comes from the base theme.
 
     Attributes:
         ink: names and hands.
-        quiet: lesser words; between `ink` and your `accent` if you set only that.
+        quiet: lesser words. If you set only `accent`, a color between `ink` and `accent`.
         accent: titles and signs.
         stage: behind everything; also dims the background.
         glass: behind an amount.
-        bar: the line at the bottom; a darker shade of your `stage` if you set only that.
-        bar_ink: its words.
+        bar: the line at the bottom. If you set only `stage`, a darker shade of `stage`.
+        bar_ink: the words on the bar.
         pending: the plaque of a win that waits.
-        pending_ink: its words.
+        pending_ink: the words on this plaque.
         verified: the plaque of a verified win.
-        verified_ink: its words.
+        verified_ink: the words on this plaque.
         closed: an amount that nobody can win now, and the words about it.
     """
 
@@ -90,12 +90,12 @@ class ThemeFile(Config, frozen=True, kw_only=True):
     """The text of a `theme.toml`.
 
     Attributes:
-        base: the theme whose parts stand for what is left out.
-        background: a PNG, WebP, JPEG or SVG picture, or a WebM or MP4 video that runs without
-            sound, of at most 24 MiB; dimmed so far that every text over it can be read.
+        base: the theme that provides whatever is missing.
+        background: a PNG, WebP, JPEG or SVG picture, or a WebM or MP4 video without sound, of at
+            most 24 MiB. The background is dimmed until every text over it can be read.
         font: a WOFF2 font for titles and names of meters, of at most 512 KiB.
         sound: an MP3 or Ogg file for the celebration of a whole meter, of at most 2 MiB.
-        metals: of the ranks 1, 2 and 3.
+        metals: the metals of the ranks 1, 2 and 3.
         colors: the colors.
     """
 
@@ -124,10 +124,10 @@ _BASES: Final[Mapping[str, ThemeColors]] = {
         verified="#c5e8be", verified_ink="#0c3016", closed="#c9bfa6",
     ),
 }  # fmt: skip
-"""The colors of the themes where they are hardest to read: the brightest part of a dark surface."""
+"""The colors of pitlink's themes. A dark surface has the color of its brightest part."""
 
 _FLAT: Final[Mapping[str, str]] = {"gold": "#0d0206", "neon": "#060714", "classic": "#051b17"}
-"""The darkest part of each stage, with which a background is dimmed."""
+"""The darkest color of each stage. It dims a background."""
 
 _FACES: Final[Mapping[str, str]] = {"gold": "#f2a92b", "silver": "#9db2c8", "copper": "#ee8f57"}
 _BASE_FACES: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -135,7 +135,7 @@ _BASE_FACES: Final[Mapping[str, tuple[str, str, str]]] = {
     "neon": ("#ffb3de", "#8fe9ff", "#ffe27a"),
     "classic": ("#f6ead0", "#f6ead0", "#f6ead0"),
 }
-"""The amounts of each rank where they are darkest. Those of ``classic`` are on their own drums."""
+"""The darkest color of the amounts of each rank. In ``classic``, amounts are on drums."""
 
 _PAIRS: Final = (
     ("ink", "stage", READABLE), ("quiet", "stage", READABLE), ("accent", "stage", SEEN),
@@ -146,7 +146,7 @@ _PAIRS: Final = (
 
 
 def theme_problem(named: str) -> str | None:
-    """Return why a name in the floor file can be no theme; the folder itself is read later."""
+    """Return why a name in the floor file cannot be a theme. The folder itself is read later."""
     if named in BUILT_IN or "/" in named:
         return None
     known = ", ".join(BUILT_IN)
@@ -154,15 +154,16 @@ def theme_problem(named: str) -> str | None:
 
 
 class ThemeError(UserError):
-    """Folder of a theme that cannot be used."""
+    """A folder of a theme that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
     """A theme as pages use it.
 
-    `name` is that of its style sheet, and of its body's `data-theme`. `files` has the bodies of its
-    files, by the names under which they are served; `sheet` is empty for a theme of pitlink.
+    `name` is the name of the style sheet, and `data-theme` of the page's body. `files` has the
+    contents of the files, by the names under which they are served. For a theme of pitlink, `sheet`
+    is empty.
     """
 
     name: str
@@ -206,7 +207,7 @@ def read_theme(named: str) -> Theme:
 
 
 def themes_of(floor_theme: str, link_themes: Iterable[str | None]) -> dict[str, Theme]:
-    """Return every theme of a floor, each once, by what the floor file calls it."""
+    """Return every theme of a floor, by its name or path in the floor file."""
     names = dict.fromkeys((floor_theme, *(each for each in link_themes if each is not None)))
     return {name: read_theme(name) for name in names}
 
@@ -219,11 +220,10 @@ def _named_files(text: ThemeFile) -> Iterator[tuple[str, str]]:
 
 
 def _read_part(folder: Path, key: str, name: str) -> tuple[str, bytes]:
-    """Return the suffix and the contents of a file."""
     path = folder / name
     most = _FILE_BYTES_MAX[key]
     try:
-        # A link that leads out of the folder could show any file of the machine.
+        # A symbolic link out of the folder could show any file of the machine.
         if not path.resolve(strict=True).is_relative_to(folder.resolve()):
             raise ThemeError(f"{path} is a symbolic link out of its folder")
         if not path.is_file():
@@ -258,7 +258,6 @@ _WANTED: Final[Mapping[str, str]] = {
 
 
 def _color_problems(text: ThemeFile) -> Iterator[str]:
-    """Yield what people could not read."""
     colors = _colors_of(text)
     for ink, ground, least in _PAIRS:
         grounds = {colors[ground]}
@@ -272,7 +271,7 @@ def _color_problems(text: ThemeFile) -> Iterator[str]:
         for each in sorted(grounds):
             found = contrast(colors[ink], each)
             if found < least:
-                # The ratio is rounded down: 4.46 must not be shown as 4.5, which is enough.
+                # The ratio is rounded down. Rounded up, 4.46 would look like 4.5, which is enough.
                 behind = " over its background" if ground == "stage" and text.background else ""
                 yield (
                     f"{ink} {colors[ink]} cannot be read on {ground} {colors[ground]}{behind}:"
@@ -289,7 +288,7 @@ def _color_problems(text: ThemeFile) -> Iterator[str]:
 
 
 def _colors_of(text: ThemeFile) -> dict[str, str]:
-    """Return all colors. Lesser words and the bar follow the house's own accent and stage."""
+    """Return all colors. Lesser words and the bar follow the house's accent and stage."""
     own, base = text.colors, _BASES[text.base]
     colors: dict[str, str] = {
         key: getattr(own, key) or getattr(base, key) for key in ThemeColors.__struct_fields__
@@ -303,12 +302,11 @@ def _colors_of(text: ThemeFile) -> dict[str, str]:
 
 
 def _shaded(surface: str, ink: str) -> str:
-    """Return the other end of a surface's gradient, away from the color of its text."""
+    """Return the other end of a surface's gradient. It differs more from the color of its text."""
     return mixed(surface, _BLACK if _luminance(ink) > _luminance(surface) else _WHITE, 55)
 
 
 def _sheet(text: ThemeFile, served: Mapping[str, str]) -> str:
-    """Return the style sheet that a folder adds to its base theme."""
     colors, all_colors, base = text.colors, _colors_of(text), _BASES[text.base]
     ink = all_colors["ink"]
     names = {
@@ -357,10 +355,7 @@ def _sheet(text: ThemeFile, served: Mapping[str, str]) -> str:
 
 
 def _metal(rank: int, metal: str, base: str, glass: str) -> Iterator[str]:
-    """Yield the style rules for the metal of a meter's rank.
-
-    An amount has the color of the metal, made lighter or darker for contrast with the glass.
-    """
+    """Yield the CSS rules for the metal of a meter's rank."""
     own = metal.startswith("#")
     if not own:
         yield f"--r{rank}-rim: var(--{metal}-rim)"
@@ -397,7 +392,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def mixed(one: str, other: str, percent: int) -> str:
-    """Return a color mixed with a percentage of another.
+    """Return a color mixed with a percentage of another color.
 
     >>> mixed("#000000", "#ffffff", 50)
     '#808080'
@@ -410,7 +405,7 @@ def mixed(one: str, other: str, percent: int) -> str:
 
 
 def on(ground: str) -> str:
-    """Return black or white, which can be read on a color and on what is lighter than it."""
+    """Return black or white: the one that can be read on a color and on lighter colors."""
     return max((_BLACK, _WHITE), key=lambda ink: contrast(ink, ground))
 
 

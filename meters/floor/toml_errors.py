@@ -1,4 +1,4 @@
-"""Errors of a TOML file in words for the person who writes it, with the line of each."""
+"""Errors in a TOML file, with the line of each, in words for the person who writes the file."""
 
 import re
 import tomllib
@@ -62,12 +62,12 @@ def read_toml(
     *,
     of_game: bool = False,
 ) -> tuple[Document, Mapping[str, object], "SourceLines"]:
-    """Return a TOML text as a document, as plain values, and the lines of these.
+    """Return a TOML text as a document and as plain values, with the lines of the values.
 
-    `of_game` is true for a game file, in which amounts are texts such as "$1,000".
+    `of_game` is true for a game file: its amounts are texts such as "$1,000".
 
     Raises:
-        UserError: the text is not such a document. It is a `refusal` with the line and the reason.
+        UserError: a `refusal` with the line and the reason: the text is not such a document.
     """
     try:
         raw = tomllib.loads(text)
@@ -83,10 +83,10 @@ def read_toml(
 
 
 def read_file(path: PathOfFile, refusal: type[UserError]) -> str:
-    """Return the text of a file, without a byte order mark, with a line feed after each line.
+    """Return the text of a file without a byte order mark. A line feed ends each line.
 
     Raises:
-        UserError: the file cannot be read. It is a `refusal` with the line, if it is not UTF-8.
+        UserError: a `refusal`: the file cannot be read. If it is not UTF-8, it has the line.
     """
     try:
         data = path.read_bytes()
@@ -98,7 +98,6 @@ def read_file(path: PathOfFile, refusal: type[UserError]) -> str:
 
 
 def text_of(data: bytes, path: PathOfFile, refusal: type[UserError]) -> str:
-    """Return the text of a file that was read, as `read_file` does."""
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -107,7 +106,6 @@ def text_of(data: bytes, path: PathOfFile, refusal: type[UserError]) -> str:
 
 
 def _toml_problem(error: Exception, text: str, *, of_game: bool) -> tuple[int, str]:
-    """Return the number of the line that is not valid TOML, and a text about the error."""
     found = _TOML.fullmatch(str(error))
     if found is None:
         return 1, f"this cannot be read as TOML: {error}"
@@ -120,7 +118,6 @@ def _toml_problem(error: Exception, text: str, *, of_game: bool) -> tuple[int, s
 
 
 def _twice(lines: Sequence[str], number: int, *, of_game: bool) -> str | None:
-    """Return advice about a line that names a section for the second time."""
     named = [(_HEADER.match(line) or [""])[0] for line in lines[:number]]
     section = tuple(re.sub(r"[\[\]\s]", "", named[-1]).split("."))
     if not named[-1] or (section in _REPEATED and not of_game) or named[-1] not in named[:-1]:
@@ -159,7 +156,6 @@ def _advice(what: str, line: str, *, of_game: bool) -> str:
 
 
 def _problem(reason: str, path: Path, document: type[msgspec.Struct]) -> tuple[Path, str]:
-    """Return the path of an invalid value and a message, from those that msgspec reports."""
     keys: dict[Path, Collection[str]] = {}
     choices: dict[str, Collection[str]] = {}
     _collect(inspect.type_info(document), (), keys, choices)
@@ -184,10 +180,7 @@ def _collect(
     keys: dict[Path, Collection[str]],
     choices: dict[str, Collection[str]],
 ) -> None:
-    """Collect the keys of each section of a document, and the choices of each key.
-
-    The path of a section has no list positions: `link.meter`, not `link.0.meter`.
-    """
+    # The path of a section has no list positions: `link.meter`, not `link.0.meter`.
     match kind:
         case inspect.StructType(fields=fields):
             keys[section] = [field.encode_name for field in fields]
@@ -208,7 +201,7 @@ def _collect(
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Where a value is wrong, and the match of msgspec's reason."""
+    """The place of a wrong value, and the match of msgspec's reason."""
 
     key: str
     section: Path
@@ -259,7 +252,7 @@ _FORMS: Final = {
     "[A-Za-z0-9_.-]": "names a file of the folder, with letters, digits, points, - and _ only",
     "[a-z0-9_]*": "has small letters, digits and _ only, and begins with a letter",
 }
-"""Part of a pattern of a text, and what the text must be."""
+"""Parts of patterns, and what a text with such a pattern must be."""
 
 
 def _spelled(spot: _Spot) -> str:
@@ -300,7 +293,7 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str | Callable[[_Spot], str]], ...]] 
 
 
 class SourceLines:
-    r"""Line numbers of the tables, keys and list items in a TOML text, which must be valid.
+    r"""Line numbers of the tables, keys and list items in a valid TOML text.
 
     >>> SourceLines('[a]\nx = 1\n[[b.c]]\ny = [\n  2,\n]').line_of(("b", "c", 0, "y", 0))
     5
@@ -316,11 +309,11 @@ class SourceLines:
 
     @property
     def known(self) -> Collection[Path]:
-        """The paths of all elements that begin on some line of the text."""
+        """The paths of all elements that have a line in the text."""
         return self._lines.keys()
 
     def line_of(self, path: Path) -> int:
-        """Return the line of the value at a path, or of the nearest element that contains it."""
+        """Return the line of a value; without one, the line of the nearest element around it."""
         while path not in self._lines:
             path = path[:-1]
         return self._lines[path]
@@ -354,7 +347,7 @@ class SourceLines:
                 return
 
     def _enter(self, name: Path, *, repeated: bool) -> Path:
-        """Return the path of a TOML table. For a `repeated` table, it ends with a number."""
+        """Return the path of a TOML table. The path of a `repeated` table ends with a number."""
         path: Path = ()
         for step in name:
             if path in self._counts:
@@ -366,7 +359,6 @@ class SourceLines:
         return path
 
     def _key(self) -> Path:
-        """Read a key and return its parts. Only a dotted key has several."""
         self._match(_BLANK)
         steps: list[str] = []
         while step := self._match(_TEXT).strip("\"'") or self._match(_BARE_KEY):
@@ -412,7 +404,7 @@ class SourceLines:
 
 
 def field_path(error: str) -> tuple[str, Path]:
-    """Split msgspec's validation error into the reason and the path of the value.
+    """Split msgspec's validation error into the reason and the path of the wrong value.
 
     >>> field_path("Expected `int`, got `str` - at `$.link[0].meter[1].wager`")
     ('Expected `int`, got `str`', ('link', 0, 'meter', 1, 'wager'))
@@ -429,7 +421,7 @@ def field_path(error: str) -> tuple[str, Path]:
 def unprintable_texts(
     value: object, path: Path, besides: Collection[str] = ()
 ) -> Iterator[tuple[Path, str]]:
-    """Yield the place of each text of a TOML document that cannot be printed, and a message.
+    """Yield the path and a message for each text of a TOML document that cannot be printed.
 
     Names appear on displays, in the ledger and in reports. `besides` are the keys of paths: they
     appear only in messages, and are escaped there.

@@ -1,4 +1,4 @@
-"""Translations: files `LANGUAGE.po` of gettext in the folder `catalogs` of a package."""
+"""Translations: gettext files `LANGUAGE.po` in the folder `catalogs` of a package."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -11,7 +11,7 @@ from meters.floor.branding import Language
 
 @cache
 def translations(package: str, language: Language, context: str | None = None) -> Mapping[str, str]:
-    """Return the translations of a package by their English text; none without a file."""
+    """Return a package's translations by their English text; empty if the file is missing."""
     path = files(package).joinpath("catalogs", f"{language.replace('-', '_')}.po")
     if not path.is_file():
         return {}

@@ -39,7 +39,7 @@ SECURITY_HEADERS: Final = (
 
 
 def framed_by(origins: Sequence[str]) -> dict[str, str]:
-    """Return the headers of a page that pages of these origins, and of its own, show in frames."""
+    """Return the headers of a page that pages of these origins can show in a frame."""
     allowed = " ".join(("'self'", *origins))
     policy = f"{_POLICY.decode()}frame-src 'self'; frame-ancestors {allowed}"
     return {"Content-Security-Policy": policy}
@@ -47,8 +47,8 @@ def framed_by(origins: Sequence[str]) -> dict[str, str]:
 
 NOT_KEPT: Final = (b"cache-control", b"no-store")
 _OVER_HTTPS_FOR_A_YEAR: Final = (b"strict-transport-security", b"max-age=31536000")
-"""Makes a browser use HTTPS even if a person types an address without ``https://``: anybody on the
-network path could answer a request without encryption.
+"""With this header, browsers use HTTPS even if a person types an address without ``https://``.
+Otherwise anybody on the network path could answer the first request.
 """
 
 _METRICS_PATH: Final = ["metrics"]
@@ -56,7 +56,6 @@ _FORWARDED: Final = frozenset({
     b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-port",
     b"x-forwarded-proto", b"x-forwarded-server", b"x-real-ip",
 })  # fmt: skip
-"""Headers by which a request shows that it comes through a proxy."""
 
 _LOCAL_ONLY: Final = (
     "without a token, only programs on this machine may read metrics, and without a proxy: to read"
@@ -68,7 +67,7 @@ _UNAUTHORIZED: Final = (
 )
 
 _ZONE: Final = re.compile(r"[A-Za-z0-9_.-]{1,15}")
-"""Name of a network interface in a link-local IPv6 address, as Linux writes it."""
+"""Name of a network interface in a link-local IPv6 address, in the form of Linux."""
 
 _BAD_FORWARDED_FOR: Final = (
     "X-Forwarded-For does not end with an IP address: the proxy must set it to the address of"
@@ -82,9 +81,9 @@ _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9
 class ServerSettings:
     """Names, certificate and metrics token of a server, from the floor file.
 
-    `hosts` are further names of the machine, or of a proxy in front of it. The certificate, with
-    its chain, and its key are PEM files; None for plain HTTP. Without a token, Prometheus runs on
-    this machine.
+    `hosts` are further names of the machine, or of a proxy in front of it. The certificate (with
+    its chain) and its key are PEM files; None for plain HTTP. Without a metrics token, Prometheus
+    must run on this machine.
     """
 
     hosts: tuple[str, ...] = ()
@@ -108,7 +107,7 @@ class ServerSettings:
         """Return the TLS settings; None for plain HTTP (duty D20).
 
         Raises:
-            UserError: the certificate or its key cannot be used.
+            UserError: the certificate or its key is wrong, or cannot be read.
         """
         if self.certificate is None:
             return None
@@ -133,9 +132,9 @@ class HostNames:
     """The host names that a server accepts in the Host header of a request.
 
     A foreign site can let its own name point to the server's address (DNS rebinding), so that its
-    scripts seem to be the server's pages; but their Host header has the foreign name. So a name
-    must belong to this server, or be in `hosts`, for which the port does not matter. IP addresses
-    are always accepted. With `any_port`, the header can have another port.
+    scripts seem to belong to the server's pages. But their Host header has the foreign name. So a
+    name must belong to this server, or be in `hosts`; IP addresses are always accepted. Unless
+    `any_port`, a name that is not in `hosts` must have the port of this server.
     """
 
     def __init__(
@@ -146,7 +145,7 @@ class HostNames:
         self._port = None if any_port else port
 
     def include(self, host: str) -> bool:
-        """Check if a Host header names this server.
+        """Return whether a Host header names this server.
 
         >>> HostNames("127.0.0.1", 8080).include("evil.example:8080")
         False
@@ -173,13 +172,13 @@ def _is_address(text: str) -> bool:
 
 
 def _metrics_refusal(scope: Scope, token: str | None) -> tuple[int, str, str] | None:
-    """Return why a client may not read `/metrics`, which shows reserves; None if it may.
+    """Return why a client may not read `/metrics`, which has reserves; None if it may.
 
-    Without a token in the floor file, only programs on this machine may. A proxy on it that adds no
-    header looks like one of them.
+    Without a token in the floor file, only programs on this machine may. A proxy on this machine
+    that adds no header cannot be told from such a program.
     """
-    # The path is split as the web framework's router splits it. So other spellings of the path are
-    # also refused.
+    # The path is split as in the web framework's router, so other spellings of the path are also
+    # refused.
     if [part for part in scope["path"].split("/") if part] != _METRICS_PATH:
         return None
     headers = [(name.lower(), value) for name, value in scope["headers"]]
@@ -195,7 +194,7 @@ def _metrics_refusal(scope: Scope, token: str | None) -> tuple[int, str, str] | 
 
 
 def is_loopback(host: str) -> bool:
-    """Check if a text is an address of this machine, also one of IPv4 that is written as IPv6."""
+    """Return whether a text is an address of this machine, also for IPv4 written as IPv6."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -205,11 +204,11 @@ def is_loopback(host: str) -> bool:
 
 
 class ServerMiddleware:
-    """Checks before the web application: of the Host header, the client's address and `/metrics`.
+    """Checks of the Host header, the client's address and `/metrics` before the web application.
 
-    It adds headers to every answer, even to the framework's errors. A HEAD request for a page or a
-    file is handled as GET, and uvicorn leaves out the body. Routes of the API and previews refuse
-    HEAD, because some of them are endless streams.
+    The middleware adds headers to every answer, even to the framework's errors. A HEAD request for
+    a page or a file is handled as GET, and uvicorn leaves out the body. Routes of the API and
+    previews refuse HEAD, because some of them are endless streams.
     """
 
     def __init__(self, app: ASGIApp, names: HostNames, metrics_token: str | None = None) -> None:
@@ -222,7 +221,7 @@ class ServerMiddleware:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 own = {name.lower() for name, _ in headers}
-                if _POLICY_HEADER in own:  # it says who can show the page in a frame
+                if _POLICY_HEADER in own:  # the policy says who can show the page in a frame
                     own.add(_FRAME_HEADER)
                 headers += [header for header in SECURITY_HEADERS if header[0] not in own]
                 if scope["scheme"] == "https":
@@ -238,7 +237,7 @@ class ServerMiddleware:
             return
         scope["client"] = address
         if scope.get("method") == "HEAD" and not _STREAMING.match(scope["path"]):
-            # uvicorn has its own scope with the method HEAD, and so it sends no body.
+            # uvicorn has its own scope with the method HEAD, so it sends no body.
             scope = cast("Scope", {**scope, "method": "GET"})
         host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
         if not self._names.include(host):
@@ -262,9 +261,9 @@ async def _refuse(status: int, code: str, message: str, send: Send) -> None:
 
 
 def _address_of(scope: Scope) -> tuple[str, int] | None:
-    """Return the client's address, as a proxy reports it; None if it is not valid.
+    """Return the client's address, which a proxy can report; None if it is not an IP address.
 
-    Logs, locks and limits depend on it, so it must be an IP address.
+    Logs, locks and limits depend on this address.
     """
     host, port = scope.get("client") or ("", 0)
     if not host:

@@ -1,4 +1,4 @@
-"""Files of pages: templates, and static files whose path has a version of their contents."""
+"""Files of pages: templates, and static files. Their paths have a version of their contents."""
 
 import functools
 import gzip
@@ -24,14 +24,13 @@ from meters.floor.translations import translations
 from meters.http.strict_requests import WebRequest
 
 SHARED: Final = "meters.http"
-"""Package with the files that the service's pages and the panels share."""
 
 GUARD: Final = files(SHARED).joinpath("guard.js").read_text(encoding="utf-8")
-"""The only script that is part of pages. Every other script is a file of the server."""
+"""The only script inside pages. Every other script is a file of the server."""
 
 _GUARD_ELEMENT: Final = Markup(f"<script>{GUARD}</script>")  # noqa: S704  (our own file)
 A_YEAR: Final = "public, max-age=31536000, immutable"
-"""Value of `Cache-Control` for a file whose path changes with its contents."""
+"""`Cache-Control` of a file whose path changes with its contents."""
 
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
     **MEDIA_TYPES,
@@ -43,7 +42,7 @@ _PACKED: Final = frozenset({".css", ".js", ".json"})
 _PLAYED: Final = frozenset({".webm", ".mp4", ".mp3", ".ogg"})
 _RANGE: Final = re.compile(r"bytes=(\d{1,18})-(\d{0,18})|bytes=-(\d{1,18})")
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
-"""Comment that fills whole lines, which browsers do not get; ``/*!`` is a license and is sent."""
+"""A comment that fills whole lines. Browsers do not get it, unless it is a license (``/*!``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,10 @@ class Assets:
 
     @classmethod
     def load(cls, packages: Sequence[str]) -> Self:
-        """Return the files in the `assets` folders of packages, and the fonts in a folder there.
+        """Return the files in the `assets` folders of packages, and in the `fonts` folders there.
 
-        Their names must be unique. A file for each language has the translations of what the pages
-        for staff say, and of the names of hands (`say.js`).
+        Two files must not have the same name. For each language, there is also a file with
+        translations of the texts for staff (`say.js`) and of the names of hands.
         """
         bodies = {
             each.name: _sent(each.name, each.read_bytes())
@@ -96,7 +95,7 @@ def asset_route(assets: Assets) -> HTTPRouteHandler:
         if PurePath(name).suffix in _PACKED
     }
 
-    # The version is in the path, so relative addresses in style sheets have it too.
+    # The path has the version, so relative addresses in style sheets have it too.
     @get("/assets/{version:str}/{name:str}", include_in_schema=False, sync_to_thread=False)
     def send_asset(
         request: WebRequest, version: FromPath[str], name: FromPath[str]
@@ -123,7 +122,7 @@ def asset_route(assets: Assets) -> HTTPRouteHandler:
 def _part_of(
     body: bytes, asked: re.Match[str], media_type: str, headers: dict[str, str]
 ) -> Response[bytes]:
-    """Return the bytes that a browser asks for: Safari plays no video and no sound otherwise."""
+    """Return the bytes that a browser asks for. Without them, Safari plays no video or sound."""
     size = len(body)
     begin, end, last = asked.groups()
     if last is None:
@@ -137,9 +136,9 @@ def _part_of(
 
 
 def load_template(package: str, name: str) -> Template:
-    """Return a template of a package. Values are escaped, and a missing value is an error.
+    """Return a template of a package. Values are escaped; a missing value is an error.
 
-    The value `guard` is a script that loads a page again if one of its files cannot be loaded.
+    The value `guard` is a script: if a file of the page cannot be loaded, it loads the page again.
     """
     environment = Environment(
         loader=PackageLoader(package, ""),

@@ -13,17 +13,17 @@ from meters.http.middleware import NOT_KEPT, SECURITY_HEADERS, is_loopback
 BODY_BYTES_MAX: Final = 16_384
 
 REQUEST_WITHIN_S: Final = 15.0
-"""For a whole request, from the start of the connection or the last answer."""
+"""A whole request must arrive within this time after the connection began or the last answer."""
 
 TAKEN_WITHIN_S: Final = 30.0
-"""Time after which a client is disconnected if it does not read its answer."""
+"""If a client does not read its answer for this time, it is disconnected."""
 
 CONNECTIONS_MAX: Final = 4096
 CONNECTIONS_BY_CLIENT: Final = 256
-"""Connections from one address, except this machine's: a proxy on it connects for many clients."""
+"""How many connections one address can have; not this machine's, because a proxy can run here."""
 
 FILES_FOR_THE_REST: Final = 512
-"""Open files reserved for other uses: Redis, the broker, logs, and unexpected needs."""
+"""Open files that are reserved for other uses: Redis, the broker, logs, and unexpected needs."""
 
 _FEWEST: Final = 64
 _PIECE_BYTES: Final = 4096
@@ -31,7 +31,7 @@ _STILL_COMING: Final = frozenset({h11.IDLE, h11.SEND_BODY})
 
 
 def room_for_connections() -> int:
-    """Raise the limit of open files if needed, and return how many connections it allows."""
+    """Raise the limit of open files if needed. Return how many connections it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS_MAX + FILES_FOR_THE_REST
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -44,8 +44,8 @@ def room_for_connections() -> int:
 class ConnectionLimits:
     """The open connections, counted by client address.
 
-    At the limit, a new connection replaces the one that has waited longest to send a request; an
-    honest browser sends it immediately.
+    If all places are taken, a new connection replaces the one that has sent no request for the
+    longest time. An honest browser sends its request immediately.
     """
 
     def __init__(self, most: int, by_client: int = CONNECTIONS_BY_CLIENT) -> None:
@@ -59,7 +59,7 @@ class ConnectionLimits:
         return self._clients.total()
 
     def admit(self, client: str) -> bool:
-        """Count one more connection from an address until `leave`, if it is allowed."""
+        """Return whether one more connection from an address is allowed. If so, count it."""
         if self._clients[client] >= self._by_client and not is_loopback(client):
             return False
         if self.connected >= self._most:
@@ -85,7 +85,7 @@ class ConnectionLimits:
 class Connection(H11Protocol):
     """Connection with two time limits: for the whole request, and for reading the answer.
 
-    uvicorn alone limits only the time from an answer to the first byte of the next request.
+    uvicorn itself limits only the time from an answer to the first byte of the next request.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Process data in small pieces, because headers in one large piece have no length limit."""
+        """Process data in small pieces: headers in one large piece would have no length limit."""
         for at in range(0, len(data), _PIECE_BYTES):
             if self._place is None or self.transport.is_closing():
                 return
@@ -137,9 +137,9 @@ class Connection(H11Protocol):
         self._taking = None
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse data that is not HTTP, with the same headers as every other answer."""
+        """Refuse data that is not HTTP, with the headers of every answer."""
         if self.conn.our_state is not h11.IDLE:
-            # An answer is already being sent and cannot be withdrawn.
+            # Another answer is already being sent, and cannot be taken back.
             self.transport.close()
             return
         kind = (b"content-type", b"text/plain; charset=utf-8")

@@ -22,16 +22,16 @@ from meters.http.request_limits import (
 )
 
 GRACE_S: Final = 2
-"""Time in which an unfinished answer must end when the server stops."""
+"""When the server stops, an unfinished answer must end within this time."""
 
 _STOP_WITHIN_S: Final = GRACE_S + 3.0
 _BACKLOG: Final = 512
 _HANDSHAKE_WITHIN_S: Final = 10.0
 _UNSENT_BYTES: Final = 65_536
-"""Size of the kernel's buffer for a client that does not read; the kernel doubles it."""
+"""Size of the kernel's buffer for a client that does not read. The kernel doubles this size."""
 
 _PROXIES: Final = ("127.0.0.1", "::1")
-"""Proxies on this machine, whose headers alone are believed about the client and HTTPS."""
+"""Proxies on this machine. Only their headers about the client and HTTPS are believed."""
 
 
 class _Server(uvicorn.Server):
@@ -85,12 +85,12 @@ async def serve_web(
 ) -> None:
     """Serve until the task is canceled. Stop within a few seconds, even with open event streams.
 
-    Slow and silent connections are closed, and those from one address limited in number (duty D20).
-    `ready` is set when the server accepts connections. `end_streams` is called when serving ends,
+    Slow and silent connections are closed; connections from one address are limited in number (duty
+    D20). `ready` is set when the server accepts connections. `end_streams` is called at the end,
     because an event stream does not end by itself.
 
     Raises:
-        UserError: the server cannot listen on the address, or the certificate cannot be used.
+        UserError: the server cannot listen on the address, or the certificate is wrong.
     """
     settings = settings or ServerSettings()
     tls = settings.tls()
@@ -99,7 +99,7 @@ async def serve_web(
     config = uvicorn.Config(
         ServerMiddleware(app, names, settings.metrics_token),
         log_config=None,
-        # At a lower log level, uvicorn would log each piece of data that is not HTTP.
+        # At a lower level, uvicorn would log each piece of data that is not HTTP.
         log_level="error",
         access_log=False,
         forwarded_allow_ips=list(_PROXIES),

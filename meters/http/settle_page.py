@@ -1,10 +1,10 @@
 """The page on which a person settles a whole round by hand, to decide a dispute.
 
-The service and the panel of a table serve the same page. It sends the round to its server, which
-settles it as `pitlink settle` does. Nothing is stored.
+The service and the panel of a table serve the same page. The page sends the round to its server,
+which settles it like `pitlink settle`. Nothing is stored.
 
-A person enters the round in a form whose fields depend on the chapter of the table's game, and on
-the paytables that the floor file chooses for the table.
+A person enters the round in a form. Its fields depend on the chapter of the table's game, and on
+the paytables in the floor file for the table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ class RoundProblem(msgspec.Struct, frozen=True):
     Attributes:
         code: the reason for programs.
         message: the reason for people.
-        field: the wrong field of the round, if one field is at fault.
+        field: the wrong field of the round; null if no single field is wrong.
     """
 
     code: str
@@ -42,13 +42,12 @@ class RoundProblem(msgspec.Struct, frozen=True):
 
 
 def problems_of(error: RoundError) -> tuple[RoundProblem, ...]:
-    """Return every known error of a round, the most important one first."""
     return tuple(RoundProblem(each.code, each.message, each.field) for each in error.all)
 
 
 @dataclass(frozen=True, slots=True)
 class SettlePage:
-    """The page "Settle a round" of one server; `version` is that of its static files.
+    """The page "Settle a round" of one server. `version` is the version of its static files.
 
     If `signs_in`, a user must sign in before the server settles a round.
     """
@@ -85,9 +84,9 @@ class _Form(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class WagerField(_Form, frozen=True, kw_only=True):
     """The field for a wager that a table offers.
 
-    Its `amount` is in cents; None if the player chooses it. `meters` are the kinds of meter that it
-    feeds. If `draws`, it is paid on the Magic Card and the Lucky Bonus. If it `survives` a fold,
-    the cards of a folded hand stay.
+    `amount` is in cents; None if the player chooses it. `meters` are the kinds of the meters that
+    the wager feeds. If `draws`, the Magic Card and the Lucky Bonus pay the wager. If it `survives`
+    a fold, the cards of a folded hand stay.
     """
 
     wager: str
@@ -102,15 +101,17 @@ class WagerField(_Form, frozen=True, kw_only=True):
 
 
 class GameForm(_Form, frozen=True, kw_only=True):
-    """The form for a round of one game, at tables with the same choices in the floor file.
+    """The form for a round of one game, for tables with the same choices in the floor file.
 
     Attributes:
-        hand: the number of cards of a position; ``dealer`` and ``community`` are those of others.
-        stake: the wager before the deal. A player who does not make ``follow`` after it folds.
+        hand: how many cards a position has.
+        dealer: how many cards the dealer has.
+        community: how many community cards there are.
+        stake: the wager before the deal. If a player does not make ``follow`` after it, they fold.
         times: the allowed amounts of `follow`, as multiples of `stake`.
-        wagers: the wagers that the table offers, in the order in which the dealer settles them.
-        items: the names for people of the items of settlement lines.
-        missing: why rounds of this table cannot be settled; empty if they can be.
+        wagers: the wagers that the table offers, in the order of settling.
+        items: for each item of settlement lines, its name for people.
+        missing: why rounds of this table cannot be settled; empty if they can be settled.
     """
 
     game: str
@@ -129,9 +130,10 @@ class GameForm(_Form, frozen=True, kw_only=True):
 
 
 class TableForm(_Form, frozen=True, kw_only=True):
-    """A table, with the index of its form in `FloorForms.games`.
+    """A table. `form` is the index of its form in `FloorForms.games`.
 
-    `meters` are the balances of its meters by their kinds, `kinds` these kinds by the meters' ids.
+    `meters` has the balance of each meter by its kind. `kinds` has the kind of each meter by its
+    id.
     """
 
     table: str
@@ -153,7 +155,7 @@ class FloorForms(_Form, frozen=True, kw_only=True):
 def floor_forms(
     tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
 ) -> FloorForms:
-    """Return the tables and their forms; the meters of the links must have their present wagers."""
+    """Return the tables and their forms. The meters must have their present wagers."""
     forms: list[GameForm] = []
     numbers: dict[tuple[str, bytes, tuple[Meter, ...]], int] = {}
     found = []

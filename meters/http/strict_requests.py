@@ -1,8 +1,7 @@
-"""Strict checks of requests, before a route's function: of the body and of the query.
+"""Strict checks of a request's body and query before the function of its route.
 
-Litestar, the web framework, converts a body as leniently as a query, in which everything is text:
-it would accept "100", 1e3 and 10.0 as whole numbers. It would also use only one of two values with
-the same name.
+Litestar, the web framework, converts a body like a query, in which everything is text: it would
+accept "100", 1e3 and 10.0 as whole numbers. If a name has two values, Litestar would use only one.
 """
 
 import re
@@ -23,7 +22,6 @@ WebConnection = ASGIConnection[BaseRouteHandler, object, object, State]
 WebRequest = Request[object, object, State]
 
 _BODY: Final = "data"
-"""The parameter that receives the body in a route's function."""
 
 _WRITTEN: Final = {
     int: (re.compile(r"-?(?:0|[1-9][0-9]{0,15})"), "a whole number in digits"),
@@ -32,9 +30,9 @@ _WRITTEN: Final = {
 
 
 async def check_body(connection: WebConnection, handler: BaseRouteHandler) -> None:
-    """Raise a `ValidationException` for a JSON body that is not strictly its route's type.
+    """Raise a `ValidationException` if a JSON body does not strictly have its route's type.
 
-    Litestar itself refuses a body that is not JSON.
+    If a body is not JSON, Litestar itself refuses it.
     """
     parameter = handler.parsed_fn_signature.parameters.get(_BODY)
     if parameter is None or not isinstance(connection, Request):
@@ -51,12 +49,11 @@ async def check_body(connection: WebConnection, handler: BaseRouteHandler) -> No
 
 
 async def check_query(connection: WebConnection, handler: BaseRouteHandler) -> None:
-    """Raise a `ValidationException` for a number or a choice that is not in its strict form."""
+    """Raise a `ValidationException` for a number or a choice in another than the strict form."""
     given = connection.query_params
     parameters = handler.parsed_fn_signature.parameters.items()
     strict = [(name, kind) for name, parameter in parameters for kind in _kinds(parameter.raw)]
-    # Routes without such parameters are not checked, because Prometheus can repeat its own names in
-    # a query.
+    # Routes without such parameters are not checked: Prometheus can repeat names in its queries.
     if strict and len(given) > len(set(given)):
         raise ValidationException("a name is twice in the query")
     for name, kind in strict:

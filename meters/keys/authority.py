@@ -1,6 +1,6 @@
 """The floor's certificate authority. It signs certificates for broker and Redis, and revocations.
 
-Keys are ECDSA on P-256. Each key and each certificate is one PEM file.
+Keys are ECDSA on P-256. Each key and each certificate is a PEM file.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from bonus.errors import UserError
 AUTHORITY_DAYS: Final = 3_650
 CERTIFICATE_DAYS: Final = 730
 _BEFORE: Final = datetime.timedelta(hours=1)
-"""A certificate is valid from this long before it is made, because clocks of machines differ."""
+"""A certificate is valid this long before it is made, because the clocks of machines differ."""
 _NAME_MAX: Final = 64
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _USAGE: Final = dict.fromkeys(
@@ -48,7 +48,7 @@ class Authority:
 
     @classmethod
     def found(cls, facility: str) -> tuple[Self, Issued]:
-        """Make an authority, which cannot sign the certificate of another authority."""
+        """Make an authority. It cannot sign the certificate of another authority."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name(
             [
@@ -87,11 +87,11 @@ class Authority:
         calls_others: bool = False,
         replaces: x509.Certificate | None = None,
     ) -> Issued:
-        """Return a new key and certificate: for a client, or with `hosts`, for a server there.
+        """Return a new key and certificate for a client; with `hosts`, for a server there.
 
         `name` is the user name at the broker. With `calls_others`, the server is also a client of
-        other servers, as Redis replicas are. It keeps all names and addresses of the certificate
-        that it replaces, because clients may still connect by these.
+        other servers, as Redis replicas are. The certificate keeps all names and addresses of the
+        one that it `replaces`, because clients may still use them.
         """
         uses = [ExtendedKeyUsageOID.SERVER_AUTH] if hosts else []
         if calls_others or not hosts:
@@ -116,7 +116,8 @@ class Authority:
     def sign_revocation_list(self, serials: Iterable[int]) -> bytes:
         """Return a signed PEM list of revoked certificates.
 
-        It never expires before the authority: a broker with an expired list accepts no client.
+        The list expires only with the authority, because a broker with an expired list accepts no
+        client.
         """
         now = _now()
         builder = (
@@ -155,7 +156,6 @@ def _begun(
 
 
 def _general_name(host: str) -> x509.GeneralName:
-    """Return a host name or address as certificates have it; other text is a UserError."""
     with contextlib.suppress(ValueError):
         return x509.IPAddress(ipaddress.ip_address(host))
     if _HOST.fullmatch(host) is None:

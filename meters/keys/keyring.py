@@ -46,7 +46,7 @@ from meters.store.facility_notes import new_event_group
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"
 _REVOKED: Final = "revoked"
-"""File with serial numbers of revoked certificates, one on each line."""
+"""File with the serial numbers of revoked certificates, one on each line."""
 _PASSWORD_BYTES: Final = 32
 _REPLICA_PASSWORD: Final = "replica-password"  # noqa: S105  (the name of a file)
 _SENTINEL_PASSWORD: Final = "sentinel-password"  # noqa: S105
@@ -61,7 +61,7 @@ Act = Literal["made", "kept", "renewed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Holder of a certificate; ``passwords`` are the names of their files."""
+    """Holder of a certificate. ``passwords`` are the names of its password files."""
 
     party: Identity
     hosts: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ def holders(
 
 
 def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
-    """Return the holders by their user names. A table is also found by its table id."""
+    """Return the holders by user name. A table is also found by its table id."""
     found = {
         each.party.username.removeprefix("table."): each
         for each in held
@@ -98,18 +98,16 @@ def _hosts(url: str, given: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class KeyringEntry:
-    """Result of `Keyring.fill` for a holder."""
-
     place: str
     act: Act
     until: datetime
 
 
 class Keyring:
-    """Directory of keys for a floor. Missing keys are made, existing ones kept unless renewed.
+    """Directory of keys for a floor. Missing keys are made. Existing keys are kept unless renewed.
 
-    `broker_home` and `redis_home` are the directories of the servers' files on the servers' own
-    machines; None if a server reads its files directly from the directory of keys.
+    `broker_home` and `redis_home` are the directories on the servers' machines where the servers'
+    files will be; None if a server reads the directory of keys itself.
     """
 
     def __init__(
@@ -130,9 +128,9 @@ class Keyring:
     def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[KeyringEntry]:
         """Make the missing keys of every holder, and write the configuration of the servers again.
 
-        Return the result for the authority, then for each holder. The users in `renewed` get new
-        keys, and their old certificates are revoked. If a table has moved to another link, the
-        certificate of its earlier bundle is revoked too: the broker would accept its name.
+        Return the result for the authority, and then for each holder. The users in `renewed` get
+        new keys, and their old certificates are revoked. If a table has moved to another link, the
+        certificate of its earlier bundle is also revoked, because the broker would accept its name.
 
         Raises:
             UserError: a file cannot be read or written, or the authority's key is missing.
@@ -171,7 +169,6 @@ class Keyring:
         return KeyringEntry(AUTHORITY, act, _certificate(home / AUTHORITY_FILE).not_valid_after_utc)
 
     def _write_authority(self, home: Path, issued: Issued) -> None:
-        """Write the key and the certificate of a new authority together: a run needs both."""
         new = home.with_name(f".{AUTHORITY}.new")
         make_directory(new)
         write_private(new / _AUTHORITY_KEY, issued.key)
@@ -182,7 +179,7 @@ class Keyring:
             raise UserError(f"{home} cannot be made: {error.strerror}") from None
 
     def _signing(self) -> Authority:
-        """Return the authority. Its key is needed only now, and can be in a safe at other times."""
+        """Return the authority. Its key can be in a safe while nothing is signed."""
         if self._signer is None:
             raise UserError(
                 f"{self._directory / AUTHORITY / _AUTHORITY_KEY} is missing, and nothing can"
@@ -226,7 +223,7 @@ class Keyring:
         name: str,
         text_of: Callable[[Sequence[Path], bool], str],
     ) -> list[KeyringEntry]:
-        """Write the same text to a file of all services. Return the entries with their new states.
+        """Write the same text to a file of all services. Return the entries with new states.
 
         `text_of` gets the present files, and True after a renewal.
         """
@@ -306,7 +303,7 @@ class Keyring:
     def _write_replication_files(self, home: Path) -> tuple[str | None, str | None]:
         """Write the files of replicas and sentinels. Return their passwords at the Redis servers.
 
-        These are never renewed: Redis and the sentinels write them into their own files.
+        These passwords are never renewed, because Redis and sentinels write them into their files.
         """
         url = self._floor.service.redis
         address = parse_replicated(url) if is_replicated(url) else None
@@ -339,19 +336,19 @@ def _kept_password(path: Path) -> str:
 
 
 def _event_group(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001  (a callback)
-    """Return the secret group name of all services. After a renewal, it is a new name.
+    """Return the secret group name of all services. A renewal makes a new name.
 
-    Services with the same name share the tables' events. With different ones, each gets every
-    event, which only increases the load: a repeated event gets the kept reply.
+    Services with the same name share the tables' events. With different names, each service gets
+    every event. This only adds load, because a repeated event gets the stored reply.
     """
     names = {read_secret(path) for path in present}
     return f"{new_event_group() if renewed or len(names) != 1 else names.pop()}\n"
 
 
 def _log_secrets(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001  (a callback)
-    """Return the secrets for the operators' log of all services. A renewal adds one secret.
+    """Return the secrets of all services for the operators' log. A renewal adds one secret.
 
-    The earlier ones remain after it, to check the entries that were written with them.
+    Earlier secrets stay after the new one, to check the entries that were written with them.
     """
     stored = sorted(map(read_secrets, present), key=len, reverse=True)
     known = [*dict.fromkeys(secret for lines in stored for secret in lines)]

@@ -24,19 +24,19 @@ from meters.wire import topics
 _ROUNDS: Final = 1_000
 """Rounds of the password hash.
 
-A few are enough: the passwords have 256 random bits, so nobody can guess them.
+A few rounds are enough: the passwords have 256 random bits, so nobody can guess them.
 """
 _SALT_BYTES: Final = 12
-"""The length that mosquitto 2.0 accepts."""
+"""The length of a salt that mosquitto 2.0 accepts."""
 _HASH_PARTS: Final = 5
-"""Between dollar signs: empty, method, rounds, salt, digest."""
+"""A hash has these parts between dollar signs: empty, method, rounds, salt, digest."""
 
 
 def broker_access_list(floor: Floor, services: int) -> str:
     """Return the broker's access list. A client that is not listed has no rights (duty D20).
 
-    Who may read a topic may also subscribe to it, even in a shared subscription. `pitlink check` is
-    not listed: it only connects.
+    A client that may read a topic may also subscribe to it, even in a shared subscription. `pitlink
+    check` is not listed, because it only connects.
     """
     every_link, every = "+", "+"
     blocks = [
@@ -105,7 +105,7 @@ def _block(user: str, *, reads: Iterable[str], writes: Iterable[str] = ()) -> st
 def broker_passwords(passwords: Mapping[str, str], before: str) -> str:
     """Return mosquitto's password file. Each line has a user and a PBKDF2-SHA512 hash.
 
-    The line of an unchanged password in the file `before` remains.
+    If a password is unchanged, its line in the file `before` stays.
     """
     hashes = dict(line.split(":", 1) for line in before.splitlines() if ":" in line)
     return "".join(
@@ -115,7 +115,6 @@ def broker_passwords(passwords: Mapping[str, str], before: str) -> str:
 
 
 def _hash_of(password: str, before: str) -> str:
-    """Return the hash before if it is of this password, or else a hash with a new salt."""
     parts = before.split("$")
     if len(parts) == _HASH_PARTS:
         with contextlib.suppress(ValueError):
@@ -176,14 +175,14 @@ _EVERYBODY: Final = (
 COMMANDS: Final = (*_EVERYBODY, "hexists", "hlen", "zcount", "zrevrangebylex")
 """All Redis commands that the service uses on the data of links.
 
-None of them can empty a database or change a setting.
+No command can empty a database or change a setting.
 """
 
 USERS_COMMANDS: Final = (*_EVERYBODY, "pexpire", "pttl", "sadd", "scard", "smembers", "srem")
 """All Redis commands that the service uses on users, sessions and the operators' log."""
 
 ARCHIVE_COMMANDS: Final = (*COMMANDS, "xtrim")
-"""Those of the service, and one that deletes archived entries."""
+"""The commands of the service, and a command that deletes archived entries."""
 
 _REPLICA_COMMANDS: Final = ("psync", "replconf", "ping")
 _SENTINEL_COMMANDS: Final = (
@@ -192,18 +191,18 @@ _SENTINEL_COMMANDS: Final = (
 )  # fmt: skip
 
 _LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:probe")
-"""Patterns for all Redis keys of links, and for the small write that replicas confirm.
+"""Patterns for all Redis keys of links, and for the small test writes that replicas confirm.
 
-No link's id begins with @, so the first pattern covers only links. Replicas confirm under Sentinel.
+No link's id begins with @, so the first pattern covers only links. With Sentinel, replicas confirm.
 """
 _BOOKS_KEYS: Final = (*_LINK_KEYS, f"pitlink:{{{SLIPS_TAG}}}:*")
 _USERS_KEYS: Final = (f"pitlink:{{{USERS_TAG}}}:*",)
 
 _NOBODY: Final = "user default off resetpass ~* &* +@all"
-"""Redis user of clients that have not signed in. It is off, so nobody can use it.
+"""Redis user of clients that have not signed in. The user is off, so nobody can use it.
 
-It has all rights but no password. When Redis starts, it reads its append-only file as this user,
-and would skip every command that this user is not allowed to run, so data could be lost.
+It has all rights but no password. When Redis starts, it reads its append-only file as this user. If
+the user lacked a right, Redis would skip commands, and data could be lost.
 """
 
 REPLICA_ACCESS: Final = "replica-access.conf"
@@ -225,9 +224,10 @@ def redis_users(
 ) -> str:
     """Return the file of Redis users, with the hashes of their passwords (duty D20).
 
-    It has the Redis users of pitlink, and those of the facility in the file `before`. ``books`` and
-    ``users`` have a password for each worker, for the data of links, and for pitlink's users and
-    the operators' log. Replicas and sentinels have access to no key.
+    The file has the Redis users of pitlink, and the facility's users in the file `before`.
+    ``books`` and ``users`` have a password for each worker: ``books`` for the data of links,
+    ``users`` for pitlink's users and the operators' log. Replicas and sentinels have access to no
+    key.
     """
     lines = [
         _NOBODY,
@@ -238,7 +238,7 @@ def redis_users(
     if replica is not None:
         lines.append(_user(REPLICA_USER, (), _REPLICA_COMMANDS, [replica]))
     if sentinel is not None:
-        # Sentinels find each other by a channel.
+        # Sentinels find each other through a channel.
         of_sentinel = _user(SENTINEL_USER, (), _SENTINEL_COMMANDS, [sentinel])
         lines.append(of_sentinel.replace("resetchannels", "allchannels"))
     lines += (line for line in before.splitlines() if _is_of_facility(line))
@@ -258,7 +258,7 @@ def _is_of_facility(line: str) -> bool:
 
 
 def redis_tls(home: Path) -> str:
-    """Return the settings with which Redis accepts only users of pitlink, over TLS."""
+    """Return the settings with which Redis accepts only pitlink's users, over TLS."""
     return f"""\
 # Written by `pitlink keys` once; change it as you like. deploy/redis.conf includes it.
 # Here the files are on Redis's machine; --redis-home DIRECTORY says that they are elsewhere.
@@ -283,7 +283,7 @@ masterauth {password}
 
 
 def sentinel_access_text(service: str, at_redis: str, at_sentinels: str) -> str:
-    """Return the settings with which a sentinel signs in, and others sign in at the sentinel.
+    """Return settings: a sentinel signs in at Redis, and other programs sign in at the sentinel.
 
     `service` is the sentinels' name for the Redis. `at_sentinels` is the password of services,
     commands and other sentinels at a sentinel.

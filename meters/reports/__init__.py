@@ -1,1 +1,1 @@
-"""Reports for accounting: of a gaming day, of a month, of the wins, and of the tables."""
+"""Reports for accounting about a gaming day, a month, the wins, or the tables."""

@@ -1,4 +1,4 @@
-"""The accounting reports for people: of a day, a month, the jackpots, and the tables."""
+"""The accounting reports for people: about a day, a month, the jackpots, or the tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,8 +33,6 @@ DOES_NOT_TIE: Final = "DOES NOT TIE"
 
 @dataclass(frozen=True, slots=True)
 class _LinkView:
-    """A link's reported days joined into one, and the meters that the user chose."""
-
     scan: LinkScan
     span: LinkDay
     meters: Sequence[Meter]
@@ -68,7 +66,6 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
 
 
 def _summary_sections(views: Sequence[_LinkView]) -> list[ReportSection]:
-    """Make the first page: each meter in a row, what was played, and what the house owes."""
     rows = [
         (of.scan.link.id, meter.title, *_money_cells(meter.meter_id, of.span))
         for of in views
@@ -106,7 +103,7 @@ def _played(views: Sequence[_LinkView]) -> ReportSection:
 
 
 def _liability(views: Sequence[_LinkView]) -> ReportSection:
-    """List what was won and is not paid, and what nobody has won yet."""
+    """List what was won but is not paid, and what nobody has won yet."""
     closing = [
         (words, sum(of.span.pot(name(meter)).closing_micros for of in views for meter in of.ids))
         for words, name in (
@@ -154,8 +151,7 @@ def jackpots_document(
 ) -> ReportDocument:
     """Make the report of hands that won, one record for each hand (duty D16).
 
-    It has each win that a floorperson must decide or has decided, and each Envy Bonus, in their
-    present state.
+    The report has each win that a floorperson decides, and each Envy Bonus, in its present state.
     """
 
     def sections(of: _LinkView) -> list[ReportSection]:
@@ -202,7 +198,6 @@ def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
 def _by_day(
     title: str, header: str, of: _LinkView, cells: Callable[[LinkDay], Row]
 ) -> ReportSection:
-    """Make a list with a row for each day, and one for all of them."""
     rows = [(_day_cell(day), *cells(day)) for day in of.scan.days.values()]
     return ReportSection(title, columns(header), [*rows, ("All", *cells(of.span))], 1)
 
@@ -223,7 +218,7 @@ _DAILY_FLOWS: Final = (
     (Flow.REJECTED, Flow.REOPENED),
     (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER),
 )
-"""The flows in each column; each that a meter can have belongs to exactly one column."""
+"""The flows in each column. Each flow that a meter can have is in exactly one column."""
 
 
 def _money_cells(meter: str, day: LinkDay) -> Row:

@@ -37,7 +37,7 @@ def day_words(day: date) -> str:
 
 
 def moment(at: str | datetime, zone: ZoneInfo) -> str:
-    """Return the text of a time, given in RFC 3339 if as text, in the facility's zone.
+    """Return the text of a time in the facility's time zone. As text, `at` is in RFC 3339.
 
     >>> moment("2026-03-08T10:00:00.000Z", ZoneInfo("America/New_York"))
     '2026-03-08 06:00:00 EDT (UTC-04:00)'
@@ -47,7 +47,7 @@ def moment(at: str | datetime, zone: ZoneInfo) -> str:
 
 
 def short_moment(at: str, zone: ZoneInfo) -> str:
-    """Return the text of a time without the UTC offset, which a report shows above its lists.
+    """Return the text of a time without the UTC offset. Reports show the offset above their lists.
 
     >>> short_moment("2026-11-01T05:30:00.000Z", ZoneInfo("America/New_York"))
     '2026-11-01 01:30:00 EDT'
@@ -56,7 +56,7 @@ def short_moment(at: str, zone: ZoneInfo) -> str:
 
 
 def lasted(since: str, until: str) -> str:
-    """Return the text of the duration between two times.
+    """Return the duration between two times as text.
 
     >>> lasted("2026-11-20T02:00:00Z", "2026-11-20T04:02:05Z")
     '2:02:05'
@@ -82,7 +82,7 @@ _HOLDS_NOT: Final = "THE OPENING AND THE MOVEMENTS DO NOT GIVE THE CLOSING."
 
 
 def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
-    """Make two lists for a meter (duties D2, D19): its money; and its accounting meters."""
+    """Make two lists for a meter (D2, D19): one of its money, and one of its accounting meters."""
     named = f"{meter.title} ({meter.meter_id}), {wager_text(meter.wager)}"
     pots = day.meter_pots(meter.meter_id)
     moved = _pots_section(named, ("Meter", "Reserve", "Overflow"), pots, _METER_FLOWS)
@@ -145,7 +145,6 @@ def held(pots: Sequence[AccountFlows]) -> str:
 
 
 def _none_of(words: Sequence[str]) -> str:
-    """Return a sentence that says that the flows or counts in `words` are zero."""
     plain = (each if each.startswith("Envy") else each[0].lower() + each[1:] for each in words)
     return f"None: {'; '.join(plain)}." if words else ""
 
@@ -168,7 +167,7 @@ def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSec
 
 
 def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[ReportSection]:
-    """List the figures of each game, as the floor file has it now; nothing for one game."""
+    """List the figures of each game in the present floor file, if there are several games."""
     titles = {table.id: table.chapter.title for table in link.table}
     if len({*titles.values()}) < 2:
         return []
@@ -184,7 +183,7 @@ def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[Repor
 
 
 def note_of_tiers(link: Link) -> str:
-    """Return a note about the sums; it is empty if no wager of the link feeds several meters."""
+    """Return a note about the sums; empty if no wager of the link feeds several meters."""
     if any(len(wager.fed) > 1 for table in link.table for wager in table.chapter.wager):
         return (
             "A wager that feeds several meters is counted for each of them. So the sums of all"
@@ -240,7 +239,7 @@ _ENTERED: Final[Mapping[str, str]] = {
 
 
 def entered_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
-    """List voids after cards, hands entered again with other cards, and wagers corrected."""
+    """List voids after cards, hands entered again with other cards, and corrected wagers."""
     rows = [
         (
             f"{short_moment(row.at, zone)}, entry {row.entry}",
@@ -266,7 +265,7 @@ def wins_section(
     """List the hands that won, with all the details of duty D16.
 
     Each hand has one record, with a line for each percentage of a meter, each fixed amount and each
-    Envy Bonus; several have a line with their sum before them.
+    Envy Bonus. If the record has several lines, a line with their sum comes first.
     """
     rows = [row for hand in wins_by_hand(wins) for row in _hand_rows(hand, zone, titles)]
     decided = [win for win in wins if win.envy_of is None]
@@ -295,7 +294,6 @@ def _hand_rows(
 
 
 def _sum_rows(what: str, wins: Sequence[Win]) -> Iterator[tuple[str, ...]]:
-    """Yield one row for each state, with the sum of its wins; then a row with the sum of all."""
     counted = [(state, [win for win in wins if _state(win) == state]) for state in _STATES]
     for words, those in (*counted, ("in all", wins)):
         if those:
@@ -307,7 +305,7 @@ _STATES: Final = ("pending", "validated, to be paid", "paid", "rejected")
 
 
 def _state(win: Win) -> str:
-    """Return the state of a win; if it needs no record of payment, it is paid when validated."""
+    # A win that needs no record of payment is paid when it is validated.
     if win.state != "validated":
         return win.state
     return "validated, to be paid" if win.to_be_paid else "paid"
@@ -339,13 +337,12 @@ def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, 
 
 
 def _paid_where(win: Win) -> str:
-    """Return "at the table" for a win that the table paid, whose payment nobody records."""
     at_table = win.state == "paid" if win.envy_of is not None else win.state == "validated"
     return "at the table" if at_table and win.decided else ""
 
 
 def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSection:
-    """List what people did: one row for each act, with the name of the person (duty D17)."""
+    """List what people did: a row for each act, with the name of the person (duty D17)."""
     rows = [
         (f"{short_moment(act.at, zone)}, entry {act.entry}", act.by, act.what, act.told)
         for act in acts
@@ -396,6 +393,5 @@ def _variances_section(day: LinkDay) -> ReportSection:
 
 
 def _in_unit(name: str, number: int) -> str:
-    """Return a number as text, in dollars or as a count by its name."""
     places = places_of(name)
     return f"{number:,}" if places is None else exact_money(number * 10 ** (6 - places))

@@ -1,4 +1,4 @@
-"""The reports of accounting by their names: each has a document for people, rows for programs."""
+"""The reports of accounting by name. Each is a document for people, and rows for programs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from meters.reports.report_document import ReportDocument
 
 @dataclass(frozen=True, slots=True)
 class AccountingReport:
-    """A report, for all meters or for those that are given. Its rows are of wins, or of figures."""
+    """The rows are wins if `of_wins`, and figures otherwise. No meters given means all meters."""
 
     document_of: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]
     rows_of: Callable[[Sequence[LinkScan], Sequence[str] | None], Iterator[Figure]]
@@ -42,7 +42,7 @@ class AccountingReport:
 
 
 def table_report(table: str | None) -> AccountingReport:
-    """Return the report of one table day by day, or of all tables for None."""
+    """Return the report of one table, with a row for each day; for None, of all tables."""
     return AccountingReport(
         lambda floor, found, meters: tables_document(floor, found, meters, table),
         lambda links, meters: table_figures(links, meters, table),

@@ -1,8 +1,9 @@
 """The rows of a report for other programs, and the same rows for a spreadsheet.
 
-For programs, columns are fixed and amounts are integers. A spreadsheet has dollars, local times and
-names in full. Each of its times has three columns: the time by the facility's clock, the offset of
-this clock from UTC, and the time in UTC. A spreadsheet program recognizes both times as dates.
+For programs, columns are fixed, and amounts are integers. A spreadsheet has dollars, local times
+and names in full. Each time in a spreadsheet has three columns: the time by the facility's clock,
+the offset of this clock from UTC, and the time in UTC. Spreadsheet programs recognize the first and
+the last as dates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,14 +38,14 @@ _OF_TABLES: Final = (
     ("table_rejected", "rejected", "rejected_cents"),
     ("table_reopened", "reopened", "reopened_cents"),
 )
-"""The name of a figure, and the fields of `TableFigures` with its count and its amount."""
+"""Each row has the name of a figure, and the fields of `TableFigures` with its count and amount."""
 
 
 def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
     """Yield all figures of all days: balances, flows, accounting meters, tables and variances.
 
-    An amount is the sum of `amount_cents` and `fraction_micros`, in ten-thousandths of a cent. The
-    fraction is never negative, so an outflow of half a cent has `amount_cents` -1 and
+    An amount is the sum of `amount_cents` and `fraction_micros` (ten-thousandths of a cent). The
+    fraction is never negative: an outflow of half a cent has `amount_cents` -1 and
     `fraction_micros` 5000.
     """
     for each in links:
@@ -144,7 +145,7 @@ WIN_CELLS: Final = (
     "validated_by", "validated_at", "rejected_by", "rejection_requested_by", "rejected_at",
     "reason", "envy_taken_back_cents", "paid_by", "paid_at", "slip", "claim", "order",
 )  # fmt: skip
-"""The columns of a report's rows about wins that a spreadsheet has, in its order."""
+"""The columns of the rows about wins that a spreadsheet has, in the order of the spreadsheet."""
 _RENAMED: Final = {
     "day": "gaming_day",
     "at": "won_at",
@@ -184,7 +185,7 @@ def win_row(figure: Figure, zone: ZoneInfo) -> SheetRow:
 
 
 def sheet_names(column: str) -> tuple[str, ...]:
-    """Return the columns in a spreadsheet for one of the report's rows: a time has three."""
+    """Return the columns in a spreadsheet for a column of the report's rows; a time has three."""
     name = _RENAMED.get(column, column)
     if name.endswith("_at"):
         return time_columns(name)

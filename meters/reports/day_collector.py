@@ -1,4 +1,4 @@
-"""Collection of a link's gaming days while an audit replays its ledger (duty D19).
+"""Collection of a link's gaming days during the audit that replays its ledger (duty D19).
 
 The report and the audit use the same replay, so their figures cannot differ.
 """
@@ -48,9 +48,9 @@ _ACT_KINDS: Final = frozenset({
 class _Today:
     """The totals of one gaming day so far.
 
-    At its beginning, pots had the balances `opening` in micros, accounting meters `risen_before`.
-    `after_entry` is the last ledger entry before the day. `unreported` has a text for each ledger
-    entry that could not be reported.
+    `opening` has the balances of the pots at the beginning of the day, in micros; `risen_before`
+    has the accounting meters at this time. `after_entry` is the last ledger entry before the day.
+    `unreported` has a text for each ledger entry that could not be reported.
     """
 
     opening: Mapping[str, int]
@@ -68,11 +68,11 @@ class _Today:
 class DayCollector:
     """A collector of the gaming days of one link, while an audit replays the link's ledger.
 
-    A reading of the meters is a ledger entry that closes a gaming day and names it. A day's entries
-    begin after the reading that closed the day before, and end with its own. If a day between two
-    closed days has no reading, no service ran on it, and nothing happened.
+    A meter reading is a ledger entry that closes a gaming day and names it. A day's entries begin
+    after the meter reading of the day before, and end with its own. If a day between two closed
+    days has no meter reading, no service ran on that day, and nothing happened.
 
-    `days` are those that `wanted` selects, and `first_day` is the first gaming day of the ledger,
+    `days` are the days that `wanted` selects. `first_day` is the first gaming day of the ledger,
     once it is known.
     """
 
@@ -82,7 +82,7 @@ class DayCollector:
         self.began(Replay())
 
     def began(self, replay: Replay) -> None:
-        """Begin with a replay that starts at the first entry or at the close of a gaming day."""
+        """Begin with a replay that starts at the first entry, or at the close of a gaming day."""
         self.days: dict[date, LinkDay] = {}
         self.first_day: date | None = None
         self._assets = {table.id: table.asset for table in self._link.table}
@@ -93,7 +93,7 @@ class DayCollector:
         self._today = _begun(replay)
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
-        """Add a ledger entry that was replayed. The replay itself reports a wrong entry."""
+        """Add a ledger entry that was replayed. If the entry is wrong, the replay reports it."""
         try:
             self._add_entry(number, fields, replay.books)
             if fields["kind"] == b"reading":
@@ -102,9 +102,9 @@ class DayCollector:
             self._today.unreported.append(f"the figures do not include entry {number}: {error}")
 
     def finish(self, open_day: date) -> date:
-        """Add the open gaming day, when the whole ledger has been replayed, and return it.
+        """Add the open gaming day after the whole ledger has been replayed, and return this day.
 
-        If a replayed entry closed `open_day`, it is the day after the last closed one.
+        If a replayed entry closed `open_day`, the open day is the day after the last closed one.
         """
         if self._closed is not None:
             open_day = max(open_day, self._closed.last_day + _DAY)
@@ -113,7 +113,7 @@ class DayCollector:
 
     @property
     def wins(self) -> Sequence[Win]:
-        """The wins of the needed days, first win first, in their state at the ledger's end."""
+        """The wins of the wanted days, in the order of winning and with their present state."""
         return self._wins.latest()
 
     def _close(self, reading: CloseReading, at: str, replay: Replay) -> None:
@@ -155,7 +155,6 @@ class DayCollector:
         return replace(link_day, faults=(*today.unreported, *faults_of(link_day)))
 
     def _keep(self, day: LinkDay) -> None:
-        """Add a gaming day, and days without entries before it, if the report needs them."""
         if self._closed is None:
             self.first_day = day.first_day
         else:
@@ -168,11 +167,7 @@ class DayCollector:
             self.days[day.first_day] = day
 
     def _add_entry(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
-        """Add a ledger entry to the day's totals, after the audit has replayed the entry.
-
-        Raises:
-            KeyError, ValueError, msgspec.DecodeError: the entry cannot be reported.
-        """
+        """Raise `KeyError`, `ValueError` or `DecodeError` if the entry cannot be reported."""
         today, kind, table = self._today, fields["kind"].decode(), fields["table"].decode()
         today.flows.add(kind, transfers_in(fields["transfers"]))
         if kind in _ACT_KINDS:
@@ -206,7 +201,6 @@ class DayCollector:
         return self._today.rounds.setdefault(table, TableRounds())
 
     def _contributed(self, table: str, before: Sequence[Added], after: Sequence[Added]) -> None:
-        """Add a change of what the table's open round contributed."""
         if after:
             self._in_hand[table] = after
         net: dict[str, list[int]] = {}
@@ -274,10 +268,7 @@ def _begun(replay: Replay) -> _Today:
 
 
 def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
-    """Yield the days without ledger entries between the closed day `before` and the day `until`.
-
-    On them, the balances remain those at the close of `before`.
-    """
+    """On these days, the balances stay those at the close of `before`."""
     day = before.last_day + _DAY
     while day < until:
         yield LinkDay(
@@ -301,7 +292,6 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
 
 
 def _waiting(owed: Iterable[HeldWin | EnvyBonus]) -> dict[str, WaitingWins]:
-    """Return by meter how many of the wins there are, and their sum."""
     waiting: dict[str, WaitingWins] = {}
     for one in owed:
         before = waiting.get(one.meter, WaitingWins())
@@ -326,7 +316,7 @@ _TABLE_TALLIES: Final = (
     "wagers", "wagered_cents", "voided_wagers", "voided_cents", "wins", "won_cents", "rejected",
     "rejected_cents", "reopened", "reopened_cents",
 )  # fmt: skip
-"""The figures of tables whose sum over all tables must equal the accounting meter of this name."""
+"""The sum of each of these figures over all tables must equal its accounting meter."""
 
 
 def faults_of(day: LinkDay) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The gaming days of a link, from its ledger: figures, wins, acts of people, and wrong figures."""
+"""The gaming days of a link as in its ledger: figures, wins, acts of people, and wrong figures."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -55,9 +55,9 @@ class TableFigures(Sums):
 
 @dataclass(slots=True)
 class TableRounds(Sums):
-    """The counts of finished rounds with a progressive wager at one table, in order of columns.
+    """The counts of finished rounds with a progressive wager at one table, in column order.
 
-    `rounds` counts rounds with a result, and `wagers_corrected` wagers that were added or taken
+    `rounds` counts rounds with a result. `wagers_corrected` counts wagers that were added or taken
     back after lock-out.
     """
 
@@ -73,8 +73,8 @@ class TableRounds(Sums):
 class Variance:
     """A difference between the meters at the close of a gaming day and the ledger (duty D19).
 
-    `of` is a ledger account, in micros, or an accounting meter: in cents or micros if its name says
-    so, otherwise a count.
+    `of` is a ledger account, or an accounting meter. An account is in micros. An accounting meter
+    is in cents or micros if its name says so, otherwise a count.
     """
 
     of: str
@@ -83,7 +83,7 @@ class Variance:
 
 
 def places_of(of: str) -> int | None:
-    """Return the decimals of a dollar in which a variance is counted; None if it is a count."""
+    """Return how many decimals of a dollar a variance has; None if it is a count."""
     kind = of.partition(":")[0]
     if of in {HOUSE, PAID} or f"{kind}:" in _ACCOUNTS or kind.endswith("_micros"):
         return 6
@@ -97,7 +97,7 @@ _ACCOUNTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class OutageNoted:
-    """An outage that ended on the reported day, with the number of its ledger entry."""
+    """`entry` is the number of the ledger entry. The outage ended on the reported day."""
 
     entry: int
     outage: Outage
@@ -115,21 +115,23 @@ class LinkDay:
 
     Attributes:
         closed_at: RFC 3339 in UTC; empty if the last day is open.
-        quiet: true if the day has no ledger entries, not even a reading of the meters at its close.
-        last_entry: without entries, it is less than `first_entry`.
+        quiet: true if the day has no ledger entries, not even a meter reading at its close.
+        last_entry: if the day has no entries, it is less than `first_entry`.
         chain: the digest of the last entry.
         seal: the digest over all entries up to the last entry.
-        pots: the balances and flows of each pot (an account in a report).
+        pots: the balances and flows of each pot. A pot is one account, or several in one.
         risen: the rise of each accounting meter.
-        wins: the wins of the day; `decided` are the earlier wins that were decided on it. Each win
-            is in its state at the close of the day.
+        wins: the wins of the day, each in its state at the close of the day.
+        decided: earlier wins that were decided on the day, each in its state at the close.
         acts: the ledger entries of what people did, except decisions on wins.
         entered: voids after cards were entered, results in which a hand was entered again with
             other cards, and wagers that were added or taken back.
         outages: the outages that ended on the day.
         waiting: for each meter, the wins that wait for a person at the close of the day.
-        envy_pending: for each meter, the Envy Bonuses that are owed at the close of the day for a
-            win that is not decided; `envy_to_pay` for one that is.
+        envy_pending: for each meter, the Envy Bonuses at the close of the day whose win is not
+            decided.
+        envy_to_pay: for each meter, the Envy Bonuses that are due but not paid at the close of the
+            day.
         faults: a text for each figure that does not agree with another figure.
     """
 
@@ -175,14 +177,13 @@ class LinkDay:
         return meter_pot, reserve, overflow
 
     def rose(self, tally: str, meter: str) -> int:
-        """Return by how much the accounting meter `tally` of a meter rose on the day."""
+        """Return by how much the accounting meter `tally` rose on the day, for one meter."""
         return self.risen.get(f"{tally}:{meter}", 0)
 
     def counts(self, meter: str) -> dict[str, tuple[int | None, int]]:
-        """Return the counts (None: not counted) and cents of a meter, by the name of the figure.
+        """Return counts (None: not counted) and cents of a meter by the name of the figure.
 
-        They say by how much accounting meters rose on the day; the last three, what was waiting or
-        owed at its close.
+        The last three figures are what waits or is owed at the close; all others are rises.
         """
         found: dict[str, tuple[int | None, int]] = {
             name: (self.rose(tally, meter) if tally else None, self.rose(cents, meter))
@@ -212,11 +213,11 @@ _COUNTED: Final = (
     ("paid_at_table", "", "table_paid_cents"),
     ("paid_by_hand", "", "hand_paid_cents"),
 )
-"""The name of a figure, and the accounting meters with its count and its cents."""
+"""The name of a figure, and the accounting meters that have its count and its cents."""
 
 
 def joined(days: Sequence[LinkDay]) -> LinkDay:
-    """Join consecutive gaming days of one link; a ValueError if there are none."""
+    """Join consecutive gaming days of one link, or raise `ValueError` if there are none."""
     if not days:
         raise ValueError("there are no days to join")
     names = sorted({name for day in days for name in day.pots})

@@ -1,8 +1,8 @@
 """The reports of `pitlink report` for the floor page.
 
-A report audits the ledgers: that takes time and memory, which the service needs for the tables. So
-another process makes it, one report at a time. A moment later, the page asks for the spreadsheet of
-the report.
+A report audits the ledgers. The audit takes time and memory that the service needs for the tables,
+so another process makes the report, one report at a time. The page asks for the report's
+spreadsheet a moment later.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ _KEPT_S: Final = 30.0
 _MEMORY_BYTES_MAX: Final = 1 << 29
 _SHEET_BYTES_MAX: Final = 16_000_000
 _ROWS_MAX: Final = 500
-"""Rows of one list on the page: nobody reads more of them there."""
+"""The page shows this many rows of a list."""
 
 _MONTH: Final = "2026-11"
 _BUSY: Final = "the report is being made, or another one before it: try again in a moment"
@@ -72,9 +72,9 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         document: the report.
-        problems: the problems and variances of all its parts.
+        problems: the problems and variances of all parts.
         closing: the sentence above the lines of `signers`.
-        signers: who signs; none if nobody can.
+        signers: who signs; empty if nobody can sign.
         has_sheet: false if the spreadsheet is too long for a page.
     """
 
@@ -87,14 +87,14 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class MadeReport:
-    """A `ReportPage` in JSON, and the spreadsheet, whose byte order mark makes Excel read UTF-8."""
+    """A `ReportPage` in JSON, and a spreadsheet. Its byte order mark makes Excel read UTF-8."""
 
     page: bytes
     sheet: bytes
 
 
 class FloorReports:
-    """Every method raises an `ActError` if it cannot answer, ``link_inoperable`` if Redis fails."""
+    """Every method can raise an `ActError`; the code is ``link_inoperable`` if Redis fails."""
 
     def __init__(self, floor: Floor, stores: Sequence[LinkStore], tasks: OwnedTasks) -> None:
         self._floor = floor
@@ -105,7 +105,7 @@ class FloorReports:
         self._kept_until_s = 0.0
 
     async def days(self) -> ReportDays:
-        """Return the days from the first one in the archive of this machine, or else in Redis."""
+        """Return the first day in this machine's archive, or else in Redis, and the open day."""
         today = self._gaming_days.of(now())
         with store_failure_as_inoperable():
             opened = [await store.open_day() or today for store in self._stores]
@@ -124,7 +124,7 @@ class FloorReports:
         """Return a report of a gaming day, or of a month such as 2026-11.
 
         Raises:
-            ActError: ``busy`` if it is not made within the time: it is then made for a later call.
+            ActError: ``busy`` if the report is not ready in time: it is kept for a later call.
                 ``unknown_report``, ``unknown_day``, ``bad_value``, ``report_failed``.
         """
         _choice(name, days)
@@ -175,7 +175,6 @@ class FloorReports:
 
 
 def _choice(name: str, days: str) -> Choose:
-    """Return the days of a report, which the name of a day or of a month chooses."""
     if name not in REPORTS:
         raise ActError("unknown_report", f"there is no report {name}: {', '.join(REPORTS)}")
     of_month = name == "month" or (name != "day" and len(days) == len(_MONTH))
@@ -186,7 +185,7 @@ def _choice(name: str, days: str) -> Choose:
 
 
 def make_report(floor: Floor, name: str, days: str) -> MadeReport:
-    """Make a report in a process of its own, which gets less of the machine than the service.
+    """Make a report in a process of its own, which gets less memory than the service.
 
     Raises:
         UserError: no ledger has entries of these days.
@@ -207,7 +206,7 @@ async def _scan(floor: Floor, choose: Choose) -> LedgerScan:
 
 
 def made_of(document: ReportDocument, csv: str) -> MadeReport:
-    """Return a report for the page, without the rows of a list that are too many for it."""
+    """Return a report for the page. A list with too many rows is shortened."""
     parts = [replace(part, sections=[*map(_shortened, part.sections)]) for part in document.parts]
     sheet = csv.encode("utf-8-sig")
     page = ReportPage(
@@ -221,7 +220,6 @@ def made_of(document: ReportDocument, csv: str) -> MadeReport:
 
 
 def _shortened(section: ReportSection) -> ReportSection:
-    """Return a list with its first rows and its sums, in printable text."""
     rows, note, sums = section.rows, section.note, len(section.rows) - section.sums
     if sums > _ROWS_MAX:
         more = f"{sums - _ROWS_MAX:,} more rows are not on this page: `pitlink report` prints them."

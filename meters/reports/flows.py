@@ -1,8 +1,8 @@
 """The accounts of a report, called pots, and the flows of money between them.
 
-A flow is the reason for a transfer of money in the ledger. It is the same for the account that pays
-and for the one that receives, so the opening balance of a pot plus all its flows equals its closing
-balance.
+A flow is the reason for a transfer of money in the ledger. The account that pays and the account
+that receives have the same flow. So the opening balance of a pot and all its flows add up to its
+closing balance.
 """
 
 from collections import Counter
@@ -21,14 +21,14 @@ ENVY: Final = "envy"
 """The pot of all Envy Bonuses that are owed and not paid yet."""
 
 TABLES: Final = "tables"
-"""The pot from which all contributions come. Its balance is negative."""
+"""The pot that all contributions come from. Its balance is negative."""
 
 _KEPT: Final = frozenset({"meter", "overflow"})
 _PAYEES: Final = frozenset({"claim", "envy", "paid"})
 
 
 class Flow(StrEnum):
-    """The reason for a transfer of money: its name in rows of reports, and its words in lists."""
+    """The reason for a transfer of money. Rows of reports have its value, lists its `words`."""
 
     words: str
 
@@ -92,7 +92,7 @@ _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
 
 
 def flow_of(kind: str, moved: Transfer) -> Flow:
-    """Return the flow of a transfer, from its two accounts and the kind of its ledger entry.
+    """Return the flow of a transfer between two accounts in a kind of ledger entry.
 
     >>> flow_of("wagers", Transfer("table:T-1", "meter:progressive", 140_000, 1)).value
     'contributions'
@@ -112,7 +112,7 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
 
 
 def pot_of(account: str) -> str:
-    """Return the pot of a ledger account: claims share one, and so do Envy Bonuses and tables.
+    """Return the pot of a ledger account. All claims share a pot; so do Envy Bonuses and tables.
 
     >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
     ('reserve:five_card_hand_bonus', 'claims')
@@ -133,7 +133,7 @@ def pots_of(balances: Mapping[str, int]) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class AccountFlows:
-    """The balances and flows of a pot, in micros; a flow is negative for money that went out."""
+    """The balances and flows of a pot in micros. A flow is negative if money left the pot."""
 
     opening_micros: int
     closing_micros: int
@@ -144,7 +144,7 @@ class AccountFlows:
         return self.opening_micros + sum(self.flows.values()) == self.closing_micros
 
     def then(self, later: "AccountFlows") -> "AccountFlows":
-        """Join this record with the same pot's record of a later period."""
+        """Join this record with the record of the same pot for a later period."""
         flows = Counter(self.flows)
         flows.update(later.flows)
         return AccountFlows(self.opening_micros, later.closing_micros, flows)
@@ -163,7 +163,7 @@ class Flows:
     def pots(
         self, opening: Mapping[str, int], closing: Mapping[str, int]
     ) -> dict[str, AccountFlows]:
-        """Return each pot with its flows, and its balances before and after them, in micros."""
+        """Return each pot in micros, with its flows and with its balances before and after them."""
         names = sorted(opening.keys() | closing.keys() | self._of.keys())
         return {
             name: AccountFlows(

@@ -1,6 +1,6 @@
-"""The reading of the ledgers for a report: what the user asked for, the audit, and its days.
+"""Reading of the ledgers for a report: the choice of days, the audit, and the days found.
 
-What the user typed wrongly is refused with a UserError in plain words.
+If a user typed something wrong, a `UserError` says so in plain words.
 """
 
 from calendar import monthrange
@@ -21,10 +21,7 @@ from meters.reports.win_book import Win
 from meters.store.link_store import LinkStore
 
 _LOOKED_BACK: Final = timedelta(days=7)
-"""The time before the reported days that the audit also replays.
-
-Wins that were decided on a reported day can have been won in it.
-"""
+"""How long before the reported days the audit begins, to find wins that were decided later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class DayRange:
 
 @dataclass(frozen=True, slots=True)
 class LinkScan:
-    """A link's ledger from its `first_day`, and the wins of the reported days as they are now."""
+    """The reported days of a link. `wins` are their wins in their present state."""
 
     link: Link
     days: Mapping[date, LinkDay]
@@ -51,7 +48,7 @@ class LinkScan:
 
     @property
     def span(self) -> LinkDay:
-        """All reported days of the link, joined into one; a ValueError if it has none."""
+        """All reported days of the link, joined into one; raises `ValueError` if there are none."""
         return joined(list(self.days.values()))
 
     @property
@@ -64,7 +61,7 @@ class LinkScan:
 
     @property
     def variances(self) -> list[str]:
-        """A text for each difference between a reading of the meters and the ledger."""
+        """A text for each difference between a meter reading and the ledger."""
         return [
             f"variance at the close of {day.first_day}: {one.of} was read as {one.read}, the ledger"
             f" says {one.ledger}: {one.read - one.ledger:+d}"
@@ -81,7 +78,7 @@ class LedgerScan:
 
 
 Choose = Callable[[date, date], DayRange]
-"""A function that returns the days to report, from the open gaming day and today's date."""
+"""Returns the days to report, for the open gaming day and today's date."""
 
 Advance = Callable[[str, int, int], None]
 
@@ -91,7 +88,7 @@ async def scan_ledgers(
 ) -> LedgerScan:
     """Audit the ledgers of links, and collect the days to report.
 
-    `advance` gets the link, and the numbers of entries read and of all entries.
+    `advance` gets the link, the number of entries that have been read, and the number of all.
 
     Raises:
         UserError: no ledger has entries of the reported days.
@@ -146,12 +143,11 @@ async def _look(
 
 
 _EARLIEST: Final = date(1970, 1, 1)
-"""No gaming day is earlier; an audit begins some days before the first day of a report."""
+"""No gaming day is earlier. So the start of an audit, some days before, stays a valid date."""
 _USAGE = 2
 
 
 def parse_day(text: str, name: str) -> date:
-    """Parse a day that a user typed, in the form 2026-11-20."""
     if day := _parsed(text, len("2026-11-20")):
         return day
     message = f"{name} {text!r} is not a day: write it as 2026-11-20"
@@ -159,14 +155,12 @@ def parse_day(text: str, name: str) -> date:
 
 
 def parse_month(text: str) -> date:
-    """Parse a month that a user typed, in the form 2026-11. Return its first day."""
     if first := _parsed(f"{text}-01", len("2026-11-01")):
         return first
     raise UserError(f"{text!r} is not a month: write it as 2026-11", exit_status=_USAGE)
 
 
 def _parsed(text: str, length: int) -> date | None:
-    """Parse a day such as 2026-11-20, of this length; None for any other form of ISO 8601."""
     try:
         day = date.fromisoformat(text) if len(text) == length else None
     except ValueError:
@@ -175,7 +169,7 @@ def _parsed(text: str, length: int) -> date | None:
 
 
 def one_day(day: date | None) -> Choose:
-    """Return a function that chooses one gaming day, by default the last closed day."""
+    """Return a function that chooses one gaming day; without `day`, the last closed day."""
 
     def choose(open_day: date, today: date) -> DayRange:
         asked = open_day - timedelta(days=1) if day is None else day
@@ -186,9 +180,9 @@ def one_day(day: date | None) -> Choose:
 
 
 def one_month(first: date | None) -> Choose:
-    """Return a function that chooses a month, by default that of the last closed day.
+    """Return a function that chooses a month; without `first`, the month of the last closed day.
 
-    If it is not over, the report ends with the open day.
+    If the month is not over, the report ends with the open day.
     """
 
     def choose(open_day: date, today: date) -> DayRange:
@@ -203,7 +197,7 @@ def one_month(first: date | None) -> Choose:
 def from_to(first: date | None, last: date | None) -> Choose:
     """Return a function that chooses the days from `first` to `last`.
 
-    Without `first`, they begin with the ledger; without `last`, they end with the open day.
+    If `first` is None, they begin with the ledger; if `last` is None, they end with the open day.
     """
     if first and last and first > last:
         raise UserError(f"--from {first} is after --to {last}", exit_status=_USAGE)
@@ -223,7 +217,7 @@ def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """Return the scan of the links with a table, in the floor file or the reported days."""
+    """Keep the links with a table in the floor file or in the reported days; all for None."""
     if table is None:
         return found
     links = [each for each in found.links if table in _tables_of(each)]
@@ -239,7 +233,7 @@ def _tables_of(each: LinkScan) -> list[str]:
 
 
 def meters_of(links: Sequence[Link], meter: str | None) -> Sequence[str] | None:
-    """Return a list with the one meter that a report covers, or None for all meters."""
+    """Return a list with the one meter of a report; None means all meters."""
     _known("meter", meter, sorted({of.meter_id for one in links for of in one.meter}))
     return None if meter is None else [meter]
 

@@ -1,4 +1,4 @@
-"""The contents of a report, independent of its form, and its PDF, which an accountant signs."""
+"""The contents of a report in any form, and its PDF, which an accountant signs."""
 
 import re
 import textwrap
@@ -35,9 +35,9 @@ class Column:
 
 
 def columns(header: str) -> tuple[Column, ...]:
-    """Return the columns of a header, which has the title and the weight of each.
+    """Return the columns of a header. Each column has a title and a weight.
 
-    The sign ``>`` is before the title of a column of numbers.
+    The title of a column of numbers begins with ``>``.
 
     >>> columns("Meter 2 | >Seed 1.4")[1]
     Column(title='Seed', weight=1.4, right=True)
@@ -69,7 +69,7 @@ class ReportSection:
 
     @property
     def only_used(self) -> "ReportSection":
-        """The list without the columns in which no row has anything."""
+        """The list without columns that are empty in all rows."""
         kept = [
             at
             for at in range(len(self.columns))
@@ -87,7 +87,7 @@ _NO_FRACTION: Final = "0000"
 
 
 def in_cents(section: ReportSection) -> ReportSection:
-    """Return a list with amounts in cents in each column that has no fraction of a cent.
+    """If no amount in a column has a fraction of a cent, return the column with cents.
 
     >>> in_cents(ReportSection("", columns(">In 1 | >Out 1"), [("$1.500000", "$0.000001")])).rows
     [('$1.50', '$0.000001')]
@@ -108,9 +108,9 @@ class ReportPart:
 
     Attributes:
         title: the heading.
-        facts: headings with what they say.
+        facts: names and texts of facts.
         sections: the lists of the part.
-        problems: they are printed first: with one, no figure of the part can be trusted.
+        problems: what makes the figures of this part wrong; printed first.
         variances: differences between the meters and the ledger. The person who signs the report
             must explain each.
     """
@@ -130,10 +130,10 @@ class ReportDocument:
     Attributes:
         title: the heading.
         facility: the name of the facility.
-        facts: headings with what they say, at the top.
+        facts: names and texts of facts, at the top.
         parts: a part for each link.
         unsigned: why nobody can sign the report; empty if it can be signed.
-        wide: true if its pages are in landscape format.
+        wide: true for pages in landscape format.
         summary: lists that are printed first, on a page of their own.
     """
 
@@ -155,7 +155,7 @@ class ReportDocument:
 
     @property
     def closing(self) -> str:
-        """The sentence below all lists: what is signed, or why the report cannot be signed."""
+        """The sentence below all lists: what people sign, or why nobody can sign."""
         if self.unsigned:
             return _UNSIGNED[self.unsigned]
         words = "The figures above are those of the ledger up to the entry named."
@@ -171,9 +171,9 @@ _MARGIN: Final = 42.0
 _FOOT: Final = 24.0
 _CELL: Final = 7.4
 _CELL_MAX: Final = 400
-"""Characters in one cell: even in a narrow column, so many fit on one page."""
+"""How many characters a cell can have: even in a narrow column, so many fit on one page."""
 _FACT_MAX: Final = 2_000
-"""Characters in one row of facts; a longer fact has several rows."""
+"""How many characters one row of facts can have. A longer fact has several rows."""
 _GAP: Final = 5.0
 _LABEL: Final = 96.0
 SIGNERS: Final = ("Prepared by: name, signature, date", "Reviewed by: name, signature, date")
@@ -186,7 +186,7 @@ _UNSIGNED: Final = {
 def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
     """Make a PDF of a report. Two equal reports make two identical files.
 
-    The last page has the lines for signatures, or says why the report cannot be signed.
+    The last page has lines for signatures, or says why nobody can sign the report.
     """
     days = next((value for name, value in document.facts if name.startswith("Gaming day")), "")
     title = f"{document.title} · {days}"
@@ -203,9 +203,9 @@ def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
 def page_layout(
     facility: str, title: str, size: Format, *, wide: bool = False, mark: str = ""
 ) -> PageLayout:
-    """Return the layout of numbered pages whose footer has the facility and the title.
+    """Return the layout of numbered pages. Their footer has the facility and the title.
 
-    `title` has what distinguishes this document from others. `wide` is landscape format, and `mark`
+    `title` distinguishes the document from others. `wide` pages are in landscape format. `mark` is
     large pale text across each page.
     """
     short, long = _POINTS[size]
@@ -225,7 +225,6 @@ def page_layout(
 
 
 def head_elements(document: ReportDocument, inner: float) -> Iterator[object]:
-    """Yield the elements above the parts of a document: facility, title and facts."""
     yield paragraph(document.facility, 16, bold=True)
     yield paragraph(document.title, 11, gray=HUSH)
     yield Spacer(0, 4)
@@ -266,7 +265,6 @@ def part_elements(part: ReportPart, inner: float) -> Iterator[object]:
 
 
 def _section(section: ReportSection, inner: float) -> Iterator[object]:
-    """Yield the elements of a list. The title and the first rows are kept on the same page."""
     yield CondPageBreak(90)
     if section.title:
         yield paragraph(section.title, 9.5, bold=True, before=9)
@@ -280,7 +278,6 @@ def _section(section: ReportSection, inner: float) -> Iterator[object]:
 
 
 def _rows(section: ReportSection, inner: float) -> object:
-    """Make the PDF table of a list. The column titles are repeated on each page."""
     columns = section.columns
     room = inner - _GAP * (len(columns) - 1)
     weights = sum(column.weight for column in columns)
@@ -306,7 +303,6 @@ def _rows(section: ReportSection, inner: float) -> object:
 
 
 def _parts(row: Row) -> Iterator[Row]:
-    """Yield a row; or several rows, if one of its cells is too long for a page."""
     return zip_longest(*(textwrap.wrap(words, _CELL_MAX) or [""] for words in row), fillvalue="")
 
 
@@ -322,12 +318,11 @@ def _cells(
 
 
 def _signing(document: ReportDocument, inner: float) -> object:
-    """Make the lines for signatures, or the text that says why the report cannot be signed."""
     if document.unsigned:
         return paragraph(document.closing, 9, bold=True, before=12)
     return signing(SIGNERS, inner, paragraph(document.closing, 8.5, before=16), Spacer(0, 36))
 
 
 def signing(signers: Sequence[str], inner: float, *above: object) -> object:
-    """Return lines for signatures, on one page with what is above them."""
+    """Return lines for signatures. They stay on one page with the elements `above`."""
     return KeepTogether([*above, pdf.signature_lines(signers, inner, gap=24, apart=48)])

@@ -1,6 +1,6 @@
 """The submission of a floor to the regulator (605a.8): its games, links and digests.
 
-It also names what the house must add.
+The submission also names what the house must add.
 """
 
 import hashlib
@@ -35,12 +35,12 @@ from meters.reports.wager_filings import chance_of, hand_rows, rules_of, wager_o
 from meters.selfcheck.floor_offers import chance_ratio, floor_offers, meter_chances
 
 Count = Callable[[Sequence[Offer]], Sequence[OddsEntry]]
-"""Function that returns the odds of offers, in the same order."""
+"""Returns the odds of offers, in the order of the offers."""
 
 
 @dataclass(frozen=True, slots=True)
 class FloorTexts:
-    """A floor with the digest of its file, and with the texts of its house games."""
+    """A floor, the digest of its file, and the texts of its house games."""
 
     floor: Floor
     file: filed.FileDigest
@@ -48,11 +48,11 @@ class FloorTexts:
 
 
 def read_texts(config: Path, sha256: str = "") -> FloorTexts:
-    """Read a floor file, whose digest may be known before, and the files of its house games.
+    """Read a floor file and its house games. The caller can give the digest of the floor file.
 
     Raises:
-        FloorError: the floor file cannot be used, or changed while it was read.
-        GameError: a game file cannot be used, or changed while it was read.
+        FloorError: the floor file is wrong, or it changed while it was read.
+        GameError: a game file is wrong, or it changed while it was read.
     """
     sha256 = sha256 or sha256_of(config)
     floor = read_floor(config)
@@ -69,7 +69,7 @@ def build_submission(
 ) -> filed.Submission:
     """Build the submission of a floor.
 
-    `day` is by the facility's clock. `count` can take minutes.
+    `day` is a date by the facility's clock. `count` can take minutes.
 
     Raises:
         UserError: no table offers a wager.
@@ -101,7 +101,7 @@ def build_submission(
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a floor file; a FloorError if it cannot be read."""
+    """Return the SHA-256 of a floor file, or raise `FloorError` if it cannot be read."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
@@ -181,10 +181,7 @@ def _game_table(link: Link, table: Table, offers: Sequence[Offer]) -> filed.Game
 
 
 def _choices(link: Link, table: Table) -> Iterator[filed.TableChoice]:
-    """Yield the options that a table has chosen, each with its subsection.
-
-    The paytable of a wager that feeds meters is the option of its meters.
-    """
+    """If a wager feeds meters, its paytable is the option of these meters."""
     chapter = table.chapter
     rules, royals = offered(chapter), mini_royals(chapter)
     meters = paytables_of_meters(table, link.meters_of(table).values())
@@ -225,7 +222,7 @@ def _fed_meters(floor: Floor, offer: Offer, kinds: Sequence[str]) -> Iterator[fi
 
 
 def link_filings(floor: Floor, entries: Sequence[OddsEntry]) -> tuple[filed.LinkFiling, ...]:
-    """Return the links in the order of the floor file; `entries` are the odds of all its wagers."""
+    """Return the links in the order of the floor file. `entries` are the odds of all wagers."""
     return tuple(
         filed.LinkFiling(
             link=link.id,
@@ -264,10 +261,7 @@ def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> fil
 
 
 def _feeds(link: Link, meter: Meter) -> Iterator[filed.MeterFeed]:
-    """Yield the games whose tables feed a meter, or else the first game that has it.
-
-    The parameters of a meter that no table feeds are those of this game.
-    """
+    """If no table feeds the meter, its parameters come from the first game that has it."""
     games = meter.fed_in or (meter.games.with_meter(meter.kind)[0].game,)
     for game in games:
         wager = next(each for each in meter.games[game].wager if meter.kind in each.fed)
@@ -286,7 +280,7 @@ def _feeds(link: Link, meter: Meter) -> Iterator[filed.MeterFeed]:
 
 
 _BOXES: Final = {"649a": "649a.7(f)", "679a": "679a.7(e)", "682a": "682a.7(e)"}
-"""The subsection of each chapter that asks for the number of adjacent boxes."""
+"""For each chapter, the subsection that asks for the number of adjacent boxes."""
 _PAIR_BONUS: Final = "pair_bonus"
 
 _WHOLE: Final = (

@@ -1,8 +1,8 @@
 """Contents of a submission to the regulator, from which the JSON and the PDF are made.
 
 Amounts are in cents, rates in basis points, and exact numbers are fractions such as ``"1/22100"``.
-A ``Fraction`` of a wager has two forms in JSON: exact, and as a percentage with four decimals. A
-rule is a subsection of 58 Pa. Code, or of the house's own rules.
+In JSON, a ``Fraction`` of a wager has two forms: the exact fraction, and a percentage with four
+decimals. A rule is a subsection of 58 Pa. Code, or of the house's own rules.
 """
 
 from fractions import Fraction
@@ -16,15 +16,13 @@ from bonus.odds.odds_words import percent
 from bonus.rounds import WrittenPercent
 
 FORMAT: Final = 1
-"""Version of the form of the JSON. It rises when a field changes its meaning or is removed."""
+"""Version of the JSON format. It rises when a field gets another meaning, or is removed."""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Base class of all parts of a submission."""
-
     @classmethod
     def taken_from(cls, source: object, /, **given: object) -> Self:
-        """Make a part from the fields of the same names in `source`, and from those `given`.
+        """Make a part from the fields of `source` that have its names, and from `given`.
 
         Raises:
             AttributeError, msgspec.ValidationError: a field is missing or has another type.
@@ -34,7 +32,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExactChance(_Part, frozen=True, kw_only=True):
-    """A probability; ``one_in`` is such as ``1 in 22,100``."""
+    """A probability. ``one_in`` is a text such as ``1 in 22,100``."""
 
     exact: str
     one_in: str
@@ -48,9 +46,9 @@ class FileDigest(_Part, frozen=True, kw_only=True):
 
 
 class SoftwareDigest(_Part, frozen=True, kw_only=True):
-    """The installed programs, with the digest over all files that `pitlink check` shows.
+    """The installed programs. ``sha256`` is the digest over all files that `pitlink check` shows.
 
-    ``from_wheel`` is false for a checkout, which has no recorded digests.
+    A checkout has no recorded digests: ``from_wheel`` is then false.
     """
 
     version: str
@@ -68,7 +66,7 @@ class RuleCell(_Part, frozen=True, kw_only=True):
 
 
 class WagerRule(_Part, frozen=True):
-    """A rule of a wager other than its paytable, about a subject such as ``placing``.
+    """A rule about a wager besides its paytable. ``subject`` is, for example, ``placing``.
 
     ``text`` is the content that pitlink uses; empty if only the subsection is known.
     """
@@ -79,9 +77,9 @@ class WagerRule(_Part, frozen=True):
 
 
 class HandRow(_Part, frozen=True, kw_only=True):
-    """A hand: its cells in the chosen paytables, and the number of deals with it, ``of`` all.
+    """A hand, with its cells in the chosen paytables. ``combinations`` of ``of`` deals have it.
 
-    ``fourth_card`` is for a Pair Bonus: ``a 2`` or ``not a 2``.
+    ``fourth_card`` belongs to a Pair Bonus: ``a 2`` or ``not a 2``.
     """
 
     hand: str
@@ -112,7 +110,7 @@ class PercentageAward(_Part, frozen=True, kw_only=True):
 
 
 class EnvyRow(_Part, frozen=True, kw_only=True):
-    """An Envy Bonus. `chance` is the probability that one other player's hand is its hand."""
+    """An Envy Bonus. `chance` is the probability that one other player gets its hand."""
 
     hand: str
     envy_cents: int
@@ -124,13 +122,14 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
     """The part of a wager's return that comes from one meter.
 
     Attributes:
-        meter_return: the share of the meter that one wager wins on average; `return_at_seed` is
-            that of the seed, as a share of the wager.
-        hit_chance: the probability of a percentage of the meter; ``whole_chance`` is that of the
-            whole meter, null if no hand wins it.
-        break_even_cents: the lowest balance of the meter at which the house has no edge, with all
-            other meters at their seeds; ``break_even_with_envy_cents`` with Envy Bonuses, for one
-            to six other players.
+        meter_return: which share of the meter one wager wins on average.
+        return_at_seed: what one wager wins on average if the meter is at its seed, as a share of
+            the wager.
+        hit_chance: the probability that the wager wins a percentage of the meter.
+        whole_chance: the probability that the wager wins the whole meter; null if no hand does.
+        break_even_cents: the lowest balance of the meter at which the house has no edge. All other
+            meters are at their seeds.
+        break_even_with_envy_cents: this balance with Envy Bonuses, for one to six other players.
     """
 
     meter: str
@@ -144,7 +143,7 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
 
 
 class FoldingOdds(_Part, frozen=True, kw_only=True):
-    """Odds for a player who folds under the optimal strategy, which forfeits the wager."""
+    """Odds for a player who folds as the optimal strategy says. A fold forfeits the wager."""
 
     house_edge: Fraction
     house_edge_long_run: Fraction
@@ -153,9 +152,9 @@ class FoldingOdds(_Part, frozen=True, kw_only=True):
 
 
 class DrawFiling(_Part, frozen=True, kw_only=True):
-    """The Magic Card or the Lucky Bonus, drawn in one of `every` rounds on average; 0 for never.
+    """The Magic Card or the Lucky Bonus. `every` is the average number of rounds per draw.
 
-    `returns` is the average payout as a share of the wager.
+    If `every` is 0, there is no draw. `returns` is the average payout as a share of the wager.
     """
 
     name: str
@@ -166,7 +165,7 @@ class DrawFiling(_Part, frozen=True, kw_only=True):
 
 
 class SharedJackpot(_Part, frozen=True, kw_only=True):
-    """Odds of a wager on the dealer's hand if several players divide a jackpot."""
+    """Odds of a wager on the dealer's hand if `players` divide a jackpot."""
 
     players: int
     house_edge: Fraction
@@ -175,7 +174,7 @@ class SharedJackpot(_Part, frozen=True, kw_only=True):
 
 
 class AmountEdge(_Part, frozen=True, kw_only=True):
-    """House edge for one amount of a wager whose paytable has fixed sums."""
+    """House edge for one amount of a wager with fixed sums in its paytable."""
 
     wager_cents: int
     house_edge: Fraction
@@ -185,8 +184,8 @@ class AmountEdge(_Part, frozen=True, kw_only=True):
 class StrategyOdds(_Part, frozen=True, kw_only=True):
     """Figures of a game against the dealer under the optimal strategy.
 
-    ``element_of_risk`` is the house edge as a share of the average total wager, and
-    ``average_wager`` that total as a multiple of the first wager.
+    ``average_wager`` is the average total wager as a multiple of the first wager.
+    ``element_of_risk`` is the house edge as a share of this total.
     """
 
     strategy: tuple[str, ...]
@@ -199,14 +198,15 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
     """Exact odds of a wager with its chosen paytable.
 
     Attributes:
-        house_edge: the house edge with every meter at its seed, and the contributions lost. For a
-            game against the dealer, it is a share of the first wager under the optimal strategy.
-        long_run: null for a wager that feeds no meter.
-        hit_frequency: the probability that the wager wins. For a game against the dealer: that the
-            hand is played and at least one of the two wagers wins, without regard to bonuses.
-        envy_return: the average Envy Bonus from the hand of one other player, as a share of the
+        house_edge: the house edge if every meter is at its seed and the contributions are lost. For
+            a game against the dealer, it is a share of the first wager under the optimal strategy.
+        long_run: null if the wager feeds no meter.
+        hit_frequency: the probability that the wager wins. For a game against the dealer, the
+            probability that the player does not fold and at least one of the two wagers wins,
+            without bonuses.
+        envy_return: the average Envy Bonus for the hand of one other player, as a share of the
             wager.
-        when_folding: null if they are not computed.
+        when_folding: null if it is not computed.
         notes: the limits of these figures.
     """
 
@@ -232,11 +232,11 @@ class FedMeter(_Part, frozen=True, kw_only=True):
 
 
 class WagerFiling(_Part, frozen=True, kw_only=True):
-    """A wager with its chosen paytable, and the tables that offer it so.
+    """A wager with its chosen paytable, and the tables that offer the wager with this paytable.
 
-    The game against the dealer has the name of its first wager. `paytable` is null and `reading`
-    empty if the rules leave no choice. `wager_cents` is null if the wager feeds no meter. `hands`
-    are all hands, the highest first.
+    The game against the dealer has the name of its first wager. If the rules leave no choice,
+    `paytable` is null and `reading` is empty. If the wager feeds no meter, `wager_cents` is null.
+    `hands` has all hands, the highest first.
     """
 
     wager: str
@@ -252,7 +252,7 @@ class WagerFiling(_Part, frozen=True, kw_only=True):
 
 
 class TableChoice(_Part, frozen=True, kw_only=True):
-    """An option that a table has chosen where the rules leave a choice, with its subsection."""
+    """An option that a table has chosen from those in the rules, with its subsection."""
 
     name: str
     option: str
@@ -260,7 +260,7 @@ class TableChoice(_Part, frozen=True, kw_only=True):
 
 
 class GameTable(_Part, frozen=True, kw_only=True):
-    """A table. `not_offered` are wagers for which it has chosen no paytable, or has no meter."""
+    """A table. `not_offered` has the wagers for which it has no paytable, or no meter."""
 
     table: str
     asset: str
@@ -274,10 +274,12 @@ class GameFiling(_Part, frozen=True, kw_only=True):
     """A game that tables of the floor play.
 
     Attributes:
-        titles: the names for people of its wagers, and of the meters that its tables feed.
+        titles: for each wager of the game, and for each meter that its tables feed, the name for
+            people.
         source: ``58 Pa. Code`` or ``house rules``.
         chapter: the chapter, or the house's own name of its rules.
-        effective: the first day of play; ``expires`` is the last. Null if the file has none.
+        effective: the first day of play; null if the file has none.
+        expires: the last day of play; null if the file has none.
         text: the full text of a game file of the house; null for a chapter.
     """
 
@@ -298,8 +300,8 @@ class GameFiling(_Part, frozen=True, kw_only=True):
 class MeterFeed(_Part, frozen=True, kw_only=True):
     """A game that feeds a meter, with the printed cells of seed, reseed and rates.
 
-    `tables` are those of the link that feed the meter with this game, and `with_meters` the other
-    meters that the same wagers feed (tiers).
+    `tables` has the tables of the link that play this game and feed the meter. `with_meters` has
+    the other meters that the same wagers feed (tiers).
     """
 
     game: str
@@ -314,9 +316,9 @@ class MeterFeed(_Part, frozen=True, kw_only=True):
 
 
 class DollarChance(_Part, frozen=True, kw_only=True):
-    """The chance of a dollar wagered to win a meter, at one wager (duty D21).
+    """The probability that a dollar wins a meter if it is wagered on `wager` (duty D21).
 
-    A part of the meter counts as that part of a chance.
+    If a hand wins a percentage of the meter, only this percentage of its probability counts.
     """
 
     game: str
@@ -329,16 +331,19 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
     """A meter of a link, with its parameters.
 
     Attributes:
-        meter: the name of the meter on its link; ``kind`` is that in the rules.
+        meter: the name of the meter on its link.
+        kind: the name of the meter in the rules.
         reseed_cents: the balance after a win of the whole meter, without the reserve.
         limit_cents: the payout limit; null if there is none.
         contribution_max_cents: the largest contribution of one event; null if there is no limit.
-        magic_card_every: the average number of rounds per Magic Card; 0 for never, and null if the
-            meter has no draws. ``lucky_every`` is the same for the Lucky Bonus.
+        magic_card_every: the average number of rounds per Magic Card. 0: there is no draw; null:
+            the meter can have no draws.
+        lucky_every: the average number of rounds per Lucky Bonus. 0: there is no draw; null: the
+            meter can have no draws.
         dollar_chances: the chance of a dollar at each wager that feeds the meter, the highest
             first.
-        chance_ratio: how many times the lowest of these chances the highest is, and
-            `chance_ratio_max` the ratio that the house accepts.
+        chance_ratio: the highest of these chances, divided by the lowest.
+        chance_ratio_max: the highest ratio that the house accepts.
     """
 
     meter: str
@@ -369,7 +374,7 @@ class LinkedTable(_Part, frozen=True, kw_only=True):
 
 
 class LinkFiling(_Part, frozen=True, kw_only=True):
-    """A link. `configuration_sha256` is the digest under which its settings are approved."""
+    """A link. `configuration_sha256` is the digest of its settings, which people approve."""
 
     link: str
     name: str
@@ -381,8 +386,9 @@ class LinkFiling(_Part, frozen=True, kw_only=True):
 class FacilitySettings(_Part, frozen=True, kw_only=True):
     """Settings of the facility that concern money and decisions.
 
-    A win at fixed odds below `validate_from_cents` needs no floorperson. Null: no win needs tax
-    documents; two people must reject each hand pay.
+    A win at fixed odds below `validate_from_cents` needs no floorperson. If
+    `tax_documents_above_cents` is null, no win needs tax documents. If
+    `two_people_reject_above_cents` is null, two people must reject each hand pay.
     """
 
     validate_from_cents: int
@@ -394,7 +400,7 @@ class FacilitySettings(_Part, frozen=True, kw_only=True):
 
 
 class AddedByHouse(_Part, frozen=True, kw_only=True):
-    """What the house must add. `game` is empty if the whole submission needs it."""
+    """What the house must add. If `game` is empty, the whole submission needs it."""
 
     game: str
     what: str
@@ -402,7 +408,7 @@ class AddedByHouse(_Part, frozen=True, kw_only=True):
 
 
 class Submission(_Part, frozen=True, kw_only=True):
-    """A whole submission. ``date`` is by the facility's clock."""
+    """A whole submission. ``date`` is a date by the facility's clock."""
 
     format: int = FORMAT
     facility: str
@@ -418,7 +424,6 @@ class Submission(_Part, frozen=True, kw_only=True):
 
 
 def submission_json(submission: Submission) -> bytes:
-    """Return a submission as JSON text. Equal submissions have the same text."""
     return msgspec.json.format(msgspec.json.encode(submission, enc_hook=_share), indent=2) + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""The PDF of a submission, which the house signs and files: titles, facts and lists for people."""
+"""The PDF of a submission, which the house signs and files: titles, facts and lists."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -35,7 +35,7 @@ _NEVER: Final = "never"
 
 
 def submission_document(submission: filed.Submission, json_sha256: str) -> ReportDocument:
-    """Make the document of a submission. `json_sha256` is the digest of the file with its JSON."""
+    """Make the document of a submission. `json_sha256` is the digest of the JSON file."""
     titles = {game.game: game.title for game in submission.games}
     names = {name: title for game in submission.games for name, title in game.titles.items()}
     return ReportDocument(
@@ -275,7 +275,7 @@ def _feed_sections(
 
 
 def _times(meter: filed.MeterFiling) -> str:
-    """Return the ratio of the chances of a meter: rounded up to hundredths, and exactly."""
+    """Return the ratio of the highest to the lowest chance: rounded up to hundredths, and exact."""
     ratio = Fraction(meter.chance_ratio)
     hundredths = ceil(ratio * 100)
     rounded = f"{hundredths // 100:,}.{hundredths % 100:02}"
@@ -337,8 +337,8 @@ def submission_pdf(
 ) -> bytes:
     """Make the PDF of a submission. Equal submissions make equal files.
 
-    Each page shows the facility's name, the title, the page number, and the SHA-256 of the file
-    with the JSON.
+    Each page shows the facility's name, the title, the page number, and the SHA-256 of the JSON
+    file.
     """
     document = submission_document(submission, json_sha256)
     mark = DEMONSTRATION_MARK if submission.demonstration else ""

@@ -28,9 +28,9 @@ _WHEN_PAID: Final = {
 
 
 def rules_of(offer: Offer, validate_from_cents: int) -> tuple[filed.WagerRule, ...]:
-    """Return the rules of an offered wager other than its paytable.
+    """Return the rules of an offered wager, without its paytable.
 
-    The facility validates wins at odds from `validate_from_cents`.
+    The facility validates wins at odds of `validate_from_cents` or more.
     """
     tables = offer.tables
     found = (
@@ -42,9 +42,9 @@ def rules_of(offer: Offer, validate_from_cents: int) -> tuple[filed.WagerRule, .
 
 
 def validated_wins(validate_from_cents: int, least: str = "") -> str:
-    """Return which wins a floorperson validates.
+    """Return in words which wins a floorperson validates.
 
-    `least` are the lowest odds that the rules of the wager name, if any.
+    `least` is the lowest odds that the rules of the wager name; empty if they name none.
 
     >>> validated_wins(0)
     'every win'
@@ -57,24 +57,21 @@ def validated_wins(validate_from_cents: int, least: str = "") -> str:
 
 
 def cells_of(offer: Offer, line: HandLine) -> tuple[filed.RuleCell, ...]:
-    """Return the cells of a hand, each with the subsection that has it.
+    """Return the cells of a hand. Each has the subsection that prints it.
 
-    The first is that of the paytable that the casino chooses. A hand in the game against the dealer
-    can have cells of several bonuses.
+    The first cell is in the paytable that the casino chooses. In the game against the dealer, a
+    hand can have cells of several bonuses.
     """
     rules = _cell_rules(offer, line)
     chosen = next(iter(rules)) if offer.tables or offer.chapter.main_bonuses else ""
-    # Without a bonus, the line has the odds of the game against the dealer: they are a rule of it.
+    # Without bonuses, the line has the odds of the game against the dealer, which are a rule.
     pays = {chosen: line.pays, **line.beside} if chosen else line.beside
     paid = [item for item in pays if pays[item]]
     return tuple(filed.RuleCell(item=item, pays=pays[item], rule=rules[item]) for item in paid)
 
 
 def _cell_rules(offer: Offer, line: HandLine) -> Mapping[str, str]:
-    """Return the subsection of each paytable that can have a cell for a hand.
-
-    The first one is the paytable that the casino chooses.
-    """
+    """Return subsections by paytable. The paytable that the casino chooses is the first."""
     tables = offer.tables
     if tables is None:
         return _main_cell_rules(offer, line)
@@ -102,7 +99,6 @@ def _main_cell_rules(offer: Offer, line: HandLine) -> Mapping[str, str]:
 
 
 def _main_rules(main: Main) -> Iterator[tuple[str, str, str]]:
-    """Yield subject, text and subsection of the rules of the game against the dealer."""
     times = " or ".join(map(str, main.times))
     yield "placing", f"{main.stake}, then {main.follow}", main.placing
     yield "decision", f"{main.follow} is {times} times the {main.stake}, or a fold", main.asking
@@ -126,7 +122,6 @@ def _main_rules(main: Main) -> Iterator[tuple[str, str, str]]:
 def _optional_rules(
     tables: WagerTables, cards: CardsOf, validate_from_cents: int
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield subject, text and subsection of the rules of an optional wager."""
     needs = f"only with {' or '.join(tables.needs)}" if tables.needs else ""
     yield "placing", needs, tables.placing
     yield "cards", cards.replace("_", " "), ""
@@ -183,7 +178,7 @@ def wager_odds(offer: Offer, entry: OddsEntry) -> filed.WagerOdds:
 
 
 def _only(by_wager: Mapping[str, int]) -> int:
-    """Return the amount for the only wager of a meter. A floor file has one amount for a meter."""
+    # In a floor file, a meter has one amount for all its wagers.
     (amount,) = by_wager.values()
     return amount
 

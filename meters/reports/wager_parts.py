@@ -108,7 +108,6 @@ def _game_sections(names: GameNames, wager: WagerFiling) -> Iterator[ReportSecti
 
 
 def _hand_rows(names: GameNames, wager: WagerFiling) -> Iterator[Row]:
-    """Yield a row for each hand. A hand that several paytables pay has a row for each."""
     several = any(cell.item != wager.wager for hand in wager.hands for cell in hand.cells)
     for hand in wager.hands:
         name = ", ".join(filter(None, (plain_name(hand.hand), hand.fourth_card)))

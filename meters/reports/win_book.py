@@ -1,7 +1,7 @@
 """The wins that a floorperson decides, collected from the ledger (duties D7, D16).
 
 Each Envy Bonus is a separate win. It waits until a floorperson decides the win that causes it, and
-then until its payment is recorded.
+then until somebody records its payment.
 """
 
 from collections import defaultdict
@@ -20,29 +20,29 @@ from meters.wire.messages import Reply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Win:
-    """A win that a floorperson must decide or has decided (duty D16), in its state at some moment.
+    """A win that a floorperson decides (duty D16), in its state at some moment.
 
     The fields have the names and the order of the columns in JSON. Times are RFC 3339 in UTC.
 
     Attributes:
         day: the gaming day of the win.
         at: the time of the win.
-        order: the number of the win's ledger entry; an earlier win has a lower number (duty D7). 0
+        order: the number of the win's ledger entry. An earlier win has a lower number (duty D7). 0
             if the entry is older than every entry that can be read.
-        claim: the claim; for an Envy Bonus, the claim under which it is owed, or empty if it was
-            recorded as paid without one.
+        claim: the claim. For an Envy Bonus, the claim under which it is owed; empty if it was
+            recorded as paid without a claim.
         asset: the facility's number for the table.
         position: the position that is paid.
-        wager: the wager, or the bonus that is paid with it.
+        wager: the wager, or the bonus that the wager can win.
         percent: the percentage of the meter; empty for a fixed amount.
         paid_from: `hand_pay`, `table_inventory` or `game_account`; empty if unknown.
         state: `pending`, `validated`, `paid` or `rejected`.
         rejection_requested_by: who requested the rejection that `rejected_by` confirmed.
-        reason: why it was rejected.
+        reason: why the win was rejected.
         envy_taken_back_cents: the Envy Bonuses that were taken back with the rejected win.
         paid_by: who recorded the payment.
         slip: the number of the payout slip.
-        envy_of: for an Envy Bonus, the position whose hand causes the bonus; otherwise empty.
+        envy_of: for an Envy Bonus, the position whose hand causes it; otherwise empty.
     """
 
     day: date = date.min
@@ -75,14 +75,14 @@ class Win:
 
     @property
     def hand_position(self) -> int:
-        """The position of the hand that won; an Envy Bonus is paid to another position."""
+        """The position of the hand that won. An Envy Bonus is paid to another position."""
         return self.position if self.envy_of is None else self.envy_of
 
     @property
     def hand_record(self) -> str:
         """The name that all wins and Envy Bonuses of one hand share in a report.
 
-        Without the ledger entry of the win, it is the id of the claim.
+        If the ledger entry of the win is not known, it is the id of the claim.
         """
         if not self.round:
             return self.claim
@@ -90,14 +90,14 @@ class Win:
 
     @property
     def payment(self) -> str:
-        """`percentage` of the meter, `fixed` amount, or `envy` for an Envy Bonus."""
+        """`percentage` of the meter, `fixed` amount, or `envy` (an Envy Bonus)."""
         if self.envy_of is not None:
             return "envy"
         return "percentage" if self.percent else "fixed"
 
     @property
     def decided(self) -> bool:
-        """True if the win is rejected or paid, or is validated and needs no record of payment."""
+        """True if the win is rejected or paid, or validated and paid without a record."""
         return self.state != "pending" and not (self.state == "validated" and self.to_be_paid)
 
     @property
@@ -107,7 +107,7 @@ class Win:
 
 
 def wins_by_hand(wins: Iterable[Win]) -> list[list[Win]]:
-    """Return wins in groups by hand, in the order in which the hands won.
+    """Return wins in groups, one for each hand, in the order in which the hands won.
 
     In a group, percentages of a meter come first, then fixed amounts, then Envy Bonuses.
     """
@@ -123,17 +123,17 @@ _PAYMENTS: Final = ("percentage", "fixed", "envy")
 class WinBook:
     """The wins of one link, collected while the ledger is replayed.
 
-    For wins that already wait at the start of the replay, `books` has the claims, but their ledger
-    entries are not available.
+    If a win already waits at the start of the replay, `books` has its claim, but its ledger entry
+    is not available.
     """
 
     def __init__(self, link: str, books: ExpectedBooks) -> None:
         self._link = link
         self._wins: list[Win] = []
         self._of: dict[str, list[int]] = defaultdict(list)
-        """By claim, the indexes of its win and of its Envy Bonuses in `_wins`."""
+        """For each claim, the places of its win and its Envy Bonuses in `_wins`."""
         self._states: dict[str, dict[str, str]] = {}
-        """By claim, its Redis hash's fields with states and decisions; `record` is left empty."""
+        """For each claim, its Redis hash's fields with states and decisions, without `record`."""
         self._kept: list[int] = []
         self._decided: dict[int, None] = {}
         for claim, held in books.claims.items():
@@ -191,9 +191,9 @@ class WinBook:
         asset: str,
         envy: Mapping[str, HeldEnvy],
     ) -> None:
-        """Add the wins of a round's result, whose ledger entry has the number `order`.
+        """Add the wins of a round's result. `order` is the number of its ledger entry.
 
-        `meters` has the meter of each item, and `envy` the Envy Bonuses that are owed after the
+        `meters` has the meter of each item. `envy` has the Envy Bonuses that are owed after the
         result.
 
         Raises:
@@ -230,7 +230,7 @@ class WinBook:
                 envy_of=line.envy_of,
             )
             if not claim:
-                # The bonus is below `validate_from`, and so recorded as paid.
+                # The bonus is below `validate_from`, so it is already recorded as paid.
                 win = replace(win, state="paid", paid_at=at)
             elif line.envy_of is not None:
                 win = replace(win, state=envy[claim].state)
@@ -241,7 +241,7 @@ class WinBook:
     def decide(self, number: int, fields: Mapping[str, bytes]) -> Win | None:
         """Apply a floorperson's decision on a claim, or a change of a decided claim.
 
-        Return the win in its new state, or None if only Envy Bonuses are known of the claim.
+        Return the win in its new state; None if the collector knows only Envy Bonuses of the claim.
 
         Raises:
             KeyError: nothing is known of the claim.
@@ -250,7 +250,7 @@ class WinBook:
         by, at, claim = fields["by"].decode(), fields["at"].decode(), decision.claim
         changed: Win | None = None
         if decision.act == "correct_slip" and claim not in self._states:
-            return None  # The payment is before the first replayed entry.
+            return None  # The payment is older than the first replayed entry.
         due = self._states[claim]
         states = self._states[claim] = decided_claim(due, decision, by, number, fields)
         for place in self._of[claim]:
@@ -266,7 +266,7 @@ class WinBook:
         return changed
 
     def close(self, day: date, *, keep: bool) -> tuple[tuple[Win, ...], tuple[Win, ...]]:
-        """Close a gaming day. Return its wins, and the earlier wins decided on that day."""
+        """Close a gaming day. Return its wins, and the earlier wins decided on this day."""
         today = range(self._first_today, len(self._wins))
         for place in today:
             self._wins[place] = replace(self._wins[place], day=day)
@@ -277,12 +277,11 @@ class WinBook:
         return tuple(self._wins[place] for place in today), decided
 
     def latest(self) -> tuple[Win, ...]:
-        """Return the wins of the days that were kept, in their present state."""
+        """Return the wins of the kept days, in their present state."""
         return tuple(self._wins[place] for place in self._kept)
 
 
 def _decided(win: Win, state: str, decision: DecisionRecord, by: str, at: str) -> Win:
-    """Return a win after a decision or a change of it that gives it a state."""
     if win.envy_of is None:
         win = replace(win, slip=decision.slip or win.slip)
     if state == win.state:

@@ -17,7 +17,7 @@ _NOBODY_NAMED: Final = "technician"
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of a restore, for the ledger. `confirmed`: they entered a PIN of their own."""
+    """The author of a restore, for the ledger. `confirmed` if they entered their own PIN."""
 
     name: str
     confirmed: bool
@@ -34,11 +34,11 @@ class AuthorConfirmation:
         self._author: Author | None = None
 
     async def possible(self) -> bool:
-        """Check if Redis still has users, so a name can be confirmed.
+        """Return whether Redis still has users, so that a name can be confirmed.
 
         Raises:
-            UserError: Redis has users, but the person gave no name. Or Redis has no users, and the
-                given name breaks the rules for names. Or Redis failed.
+            UserError: Redis has users, but no name was given; or Redis has no users, and the given
+                name breaks the rules for names; or Redis failed.
         """
         if self._users is None:
             try:
@@ -46,7 +46,7 @@ class AuthorConfirmation:
             except UsersError as error:
                 raise as_user_error(error) from None
             if self._name is not None and not self._users:
-                # The ledger keeps the name for ever, and reports and the floor page show it.
+                # The ledger keeps the name for ever. Reports and the floor page show it.
                 try:
                     self._name = clean_name(self._name)
                 except UsersError as error:
@@ -59,9 +59,9 @@ class AuthorConfirmation:
     async def confirm(self, *, all_lost: bool) -> Author:
         """Return the author. If Redis has users, ask for the author's PIN.
 
-        With `all_lost`, Redis has nothing of the link, so its users can have been added just now,
-        and no service runs at which they could choose a PIN. Then a PIN that another person set
-        suffices, but the ledger says that nobody could confirm the name.
+        If `all_lost`, Redis has no data of the link. So its users can have been added just now, and
+        no service runs where they could choose a PIN. Then a PIN that another person set is enough,
+        but the ledger says that nobody could confirm the name.
 
         Raises:
             UserError: the name is not confirmed, so nothing may be restored.

@@ -1,7 +1,7 @@
-"""Reading of a copy of a link's ledger: the data in Redis that results from it (duty D11).
+"""Reading of a copy of a link's ledger, and of the data in Redis that this copy describes (D11).
 
-The gaming days that Redis no longer needs are read fast: their files are verified, but not
-replayed. From the close of the last of these days on, the rebuild replays every entry.
+Gaming days that Redis no longer needs are read fast: their files are verified, but not replayed.
+From the close of the last of these days on, the rebuild replays every entry.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -20,8 +20,9 @@ from meters.restore.outboxes import RestoreError
 from meters.restore.rebuild import Rebuild, RebuildError
 
 Advance = Callable[[str, int, int], None]
-"""Shows progress, from the name of the work, and the numbers of finished units (such as ledger
-entries) and of all units."""
+"""Shows progress, from the name of the work and two numbers of units (such as ledger entries): of
+finished units, and of all units.
+"""
 
 _PROGRESS_EVERY: Final = 1_000
 
@@ -30,10 +31,10 @@ Entry = tuple[int, Mapping[str, bytes]]
 
 
 class ArchivedLedger:
-    """The copy of a link's ledger that is in the archive.
+    """The copy of a link's ledger in the archive.
 
     Raises:
-        ArchiveError: a file cannot be read, or a file between two other files is missing.
+        ArchiveError: a file cannot be read, or is missing between two other files.
     """
 
     def __init__(self, directory: Path, link: str) -> None:
@@ -42,7 +43,7 @@ class ArchivedLedger:
 
     @property
     def opening(self) -> Checkpoint:
-        """The state before the first entry of the archive, read again each time."""
+        """The state before the first entry of the archive. Each use reads it again."""
         return self.days[0].day.opening if self.days else Checkpoint()
 
     async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
@@ -62,7 +63,7 @@ class ArchivedLedger:
 class TrimmedDay:
     """The last gaming day whose entries are not written into Redis.
 
-    `by` is the number of the ledger entry that records the archiving of this day.
+    `by` is the number of the ledger entry that records the archiving of the day.
     """
 
     closing: Checkpoint
@@ -71,10 +72,10 @@ class TrimmedDay:
 
 @dataclass(frozen=True, slots=True)
 class LinkCopy:
-    """The data of a link that results from a copy of its ledger.
+    """The data of a link that a copy of its ledger describes.
 
-    `rows` are without the ledger. `trimmed` is None if all entries are written into Redis.
-    `chain` is the digest of the entry that the copy and Redis have in common.
+    `rows` has the data without the ledger. `trimmed` is None if all entries are written into Redis.
+    `chain` is the digest of the last entry that is both in the copy and in Redis.
     """
 
     rows: LinkRows
@@ -83,7 +84,7 @@ class LinkCopy:
 
 
 class CopyReader:
-    """Reader of a copy of a link's ledger, which has entry `common` in common with Redis."""
+    """Reader of a copy of a link's ledger. `common` is the last entry that Redis also has."""
 
     def __init__(
         self, floor: Floor, link: Link, copy: ArchivedLedger, common: int, advance: Advance
@@ -98,19 +99,18 @@ class CopyReader:
         self._work = "reading the archive"
 
     async def read(self) -> LinkCopy:
-        """Verify the copy, and return the data of the link that results from it.
+        """Verify the copy, and return the data of the link that it describes.
 
         Raises:
-            ArchiveError: a file of the archive was changed.
+            ArchiveError: somebody has changed a file of the archive.
             RebuildError: an entry is wrong, or cannot be read.
-            RestoreError: the archive begins with entries that cannot be continued.
+            RestoreError: the archive begins with entries after which the ledger cannot continue.
         """
         sealed = self._sealed_days()
         rebuild = await self._read_after(sealed)
         trimmed = self._trimmed_day(rebuild)
         if sealed and (trimmed is None or trimmed.closing.entries < sealed[-1].head.last):
-            # The archive does not record that these days were archived. So all their entries must
-            # be in Redis.
+            # No entry says that these days were archived, so all their entries must be in Redis.
             self._work = "reading the archive again, entry by entry"
             rebuild = await self._read_after(())
             trimmed = self._trimmed_day(rebuild)
@@ -120,12 +120,11 @@ class CopyReader:
         days = self._copy.days
         if not days:
             return ()
-        # The next gaming day is open, or a later one.
+        # The next gaming day is open, or even later.
         newest = days[-1].head.day - timedelta(days=self._live_days)
         return [file for file in days if file.head.day <= newest]
 
     async def _read_after(self, sealed: Sequence[DayFile]) -> Rebuild:
-        """Read the whole copy, and replay only the entries after the gaming days `sealed`."""
         copy = self._copy
         rebuild = Rebuild(self._link, self._days, copy.opening)
         with Verification(sealed) as verification:
@@ -139,7 +138,7 @@ class CopyReader:
         async for number, fields in copy.entries(rebuild.replay.entries):
             rebuild.apply_entry(number, fields)
             if number in ends:
-                # A file that is not the one that was archived makes later ones look wrong.
+                # If a file is not the archived one, later files would look wrong.
                 self._hold_against_notes(rebuild)
                 _hold_against_close(ends[number], rebuild)
             self._pass(number, rebuild.replay.chain)
@@ -165,7 +164,7 @@ class CopyReader:
     def _trimmed_day(self, rebuild: Rebuild) -> TrimmedDay | None:
         """Find the last gaming day whose entries are not written into Redis.
 
-        The entries of older gaming days remain only in the archive, as after `pitlink archive`.
+        Entries of older gaming days stay only in the archive, as after `pitlink archive`.
         """
         days, opening, noted = self._copy.days, self._copy.opening, rebuild.noted
         newest = rebuild.open_day - timedelta(days=1 + self._live_days)
@@ -174,8 +173,8 @@ class CopyReader:
                 return TrimmedDay(file.day.closing, one.entry)
         if not opening.entries:
             return None
-        # The entries before the archive cannot be written into Redis. So a later day is trimmed if
-        # the archive does not record that the day before its first one was archived.
+        # The entries before the archive cannot be written into Redis. If no entry says that the day
+        # before the archive's first day was archived, a later day is trimmed.
         if one := noted.get(opening.entries):
             return TrimmedDay(opening, one.entry)
         for file in (file for file in days if file.head.day > newest):
@@ -188,10 +187,10 @@ class CopyReader:
 
 
 def _hold_against_close(file: DayFile, rebuild: Rebuild) -> None:
-    """Compare the state at the close of a day in its file with that of its entries.
+    """Compare the state at the close of a day in its file with the state after its entries.
 
-    The next `pitlink archive` continues from the state in the last file, whose digest is in no
-    ledger entry of the archive.
+    The next `pitlink archive` continues from the state in the last file. No ledger entry in the
+    archive has the digest of this file.
     """
     if file.head.closing != rebuild.replay.closing_digest:
         raise RebuildError(f"{file.path}: the state at its close differs from its entries")

@@ -20,7 +20,7 @@ class StoreCondition(StrEnum):
     Attributes:
         EMPTY: Redis has no data of the link, or only approvals of its floor file.
         HALF: Redis has the unfinished data of an interrupted restore.
-        THERE: Redis has data of the link. The last part of this data can be missing.
+        THERE: Redis has data of the link, perhaps without the last part.
     """
 
     EMPTY = auto()
@@ -30,13 +30,12 @@ class StoreCondition(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoreFindings:
-    """State of a link's data in Redis before the restore.
+    """The state of a link's data in Redis before the restore.
 
-    `entries` is the number of the last ledger entry in Redis. `other_than_seen` says that Redis and
-    the ledger mark (a file outside Redis with the last entry that was seen) have different digests
-    for the entry that the mark names. If the last ledger entry records a restore, `restored_from`
-    has the number and digest of the mark before it. A restore that began and did not finish was
-    `interrupted`.
+    `entries` is the number of the last ledger entry in Redis. `other_than_seen` is true if Redis
+    and the ledger mark have different digests for the entry that the mark names. If the last ledger
+    entry records a restore, `restored_from` has the number and digest of the ledger mark before it.
+    `interrupted` is true if a restore began but did not finish.
     """
 
     standing: StoreCondition
@@ -53,8 +52,8 @@ class StoreFindings:
 class TableFindings:
     """The state of a table in Redis, or in the data that the restore will write.
 
-    `last` is the sequence number of its last event. `kept` is the digest of this event, followed by
-    the stored reply to it, if any.
+    `last` is the number of the table's last event. `kept` is the digest of this event, and then the
+    stored reply if there is one.
     """
 
     last: int
@@ -65,8 +64,8 @@ class TableFindings:
 class TableFound:
     """Comparison of a table's state in Redis with the table's outbox.
 
-    `last` is the sequence number of the last event in Redis, or in the archive if it is later, and
-    `answered` that of the last answered event in the outbox. `missing` is a text about events after
+    `last` is the number of the last event in Redis or, if it is later, in the archive. `answered`
+    is the number of the last answered event in the outbox. `missing` is a text about events after
     `last` that are in no outbox.
     """
 
@@ -77,7 +76,7 @@ class TableFound:
 
     @property
     def again(self) -> int:
-        """The number of events from the table's outbox that the restore must apply."""
+        """How many events from the table's outbox the restore must apply."""
         if self.answered is None or self.missing:
             return 0
         return max(0, self.answered - self.last)
@@ -90,8 +89,8 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
     """Inspect a link's data in Redis before a restore.
 
     Raises:
-        RestoreError: Redis has accounts or a ledger of the link, but not its meters. Such data is
-            damaged: an interrupted restore does not leave data in this state.
+        RestoreError: Redis has accounts or a ledger of the link, but not its meters. The data is
+            damaged, because no interrupted restore leaves it so.
     """
     redis, keys = store.redis, store.keys
     snapshot = await store.snapshot()
@@ -112,7 +111,7 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
 
 
 async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
-    """Check that a ledger entry is the same in Redis and in the copy of the ledger.
+    """Check that Redis and the copy of the ledger have the same ledger entry.
 
     Raises:
         RestoreError: the two entries differ.
@@ -130,8 +129,8 @@ def inspect_tables(
     """Compare each table's state in Redis with its outbox, to find the events that Redis lacks.
 
     Raises:
-        RestoreError: an outbox does not belong to the data in Redis: it is of another floor, or too
-            old.
+        RestoreError: an outbox does not belong to the data in Redis: it is from another floor, or
+            too old.
     """
     return [_inspect_table(table, stand, outboxes.get(table)) for table, stand in findings.items()]
 
@@ -155,7 +154,7 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
 
 
 def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -> list[str]:
-    """Return a text for each table with missing events, except the tables in `without`."""
+    """Return a text for each table that lacks events, except the tables in `without`."""
     return [
         f"{one.table}: {one.missing} are in no outbox that was found"
         for one in tables
@@ -164,7 +163,6 @@ def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -
 
 
 async def _chain_at(store: LinkStore, entry: int) -> str | None:
-    """Return the chain digest of a ledger entry in Redis, or None if Redis does not have it."""
     rows = await store.entries(entry - 1, 1) if entry else []
     if not rows or rows[0][0] != entry:
         return None

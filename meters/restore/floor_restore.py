@@ -41,18 +41,18 @@ from meters.store.slip_register import SlipRegister
 from meters.wire import topics
 
 _TABLES: Final = "tables"
-"""The directory in the data directory with the outboxes of the tables on this machine."""
+"""Directory in the data directory, with the outboxes of the tables on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreOptions:
     """The options of the command `pitlink restore`.
 
-    The default `archive` is the directory in the floor file, and the default `outboxes` (files, or
-    directories with such files) are those in the data directory. The tables in `without` are
-    restored even if some of their events are in no outbox; these remain lost. With `listens`, the
-    command listens at the broker for heartbeats, to find services that run. With `asks`, it asks
-    the person before any change.
+    The default `archive` is the directory in the floor file. The default `outboxes` are those in
+    the data directory; given ones are outbox files, or directories with such files. The tables in
+    `without` are restored even if some of their events are in no outbox; these events stay lost.
+    With `listens`, the command listens at the broker for heartbeats, to find services that run.
+    With `asks`, it asks the person before any change.
     """
 
     archive: Path | None
@@ -67,7 +67,7 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
     """Restore links, one after the other. Return True if no link has a problem at the end.
 
     Raises:
-        UserError: nothing was done, or the restore did not finish. The message has the reason.
+        UserError: the restore did not begin, or did not finish. The message has the reason.
     """
     console = plain_console()
     sources = _has_sources(floor, options)
@@ -98,9 +98,9 @@ async def _reserve_removed(
 ) -> None:
     """Reserve the payout slip numbers of links that the floor file no longer names.
 
-    No service reserves them again after a loss of the reservations, so a later payment could use
-    one of these numbers a second time. They are in the archive and, if it still has the data of the
-    link, in Redis.
+    If the reservations were lost, no service makes them again, and a later payment could use a
+    number a second time. The numbers are in the archive, and in Redis if it still has the data of
+    the link.
     """
     directory, register = options.archive or Path(floor.archive.directory), SlipRegister(redis)
     found = archived_links(directory) | marked_links(Path(floor.service.data))
@@ -167,10 +167,7 @@ async def _restore(
 
 
 def _copy_of(floor: Floor, archive: Path | None, link: Link) -> ArchivedLedger | None:
-    """Open the archive of a link. Return None if the directory in the floor file does not exist.
-
-    A directory that the command names must exist.
-    """
+    # If the command names a directory, the directory must exist.
     directory = archive or Path(floor.archive.directory)
     if not directory.is_dir():
         if archive:
@@ -180,7 +177,7 @@ def _copy_of(floor: Floor, archive: Path | None, link: Link) -> ArchivedLedger |
 
 
 def _has_sources(floor: Floor, options: RestoreOptions) -> bool:
-    """Check if there is an archive or an outbox for a restore. An empty archive is ignored."""
+    """Return whether there is an archive or an outbox. An empty archive is ignored."""
     archive = Path(floor.archive.directory)
     given = options.archive or options.outboxes or _own_outboxes(floor)
     return bool(given) or (archive.is_dir() and any(archive.iterdir()))
@@ -199,7 +196,6 @@ async def _agreed() -> bool:
 
 @contextmanager
 def _bar() -> Iterator[Advance]:
-    """Yield a function that shows progress on standard error, if it is a terminal."""
     with progress_bar() as progress:
         tasks: dict[str, TaskID] = {}
 
@@ -212,13 +208,13 @@ def _bar() -> Iterator[Advance]:
 
 
 HEARD_WITHIN_S: Final = 3.0
-"""Seconds to wait for a heartbeat: a service sends three in this time, so one can be late."""
+"""How long to wait for a heartbeat. A service sends three in this time, so one can be late."""
 _CONNECTED_WITHIN_S: Final = 10.0
 _STOPPED: Final = "--services-stopped"
 
 
 async def probe_services(floor: Floor) -> set[str]:
-    """Return the links on which a service runs now. An inoperable link is included.
+    """Return the links on which a service runs now, even if the link is inoperable.
 
     Raises:
         RestoreError: the broker cannot be reached, or refuses the connection.
@@ -236,8 +232,7 @@ async def probe_services(floor: Floor) -> set[str]:
                 async with asyncio.timeout(HEARD_WITHIN_S):
                     while True:
                         for message in await broker.batch(len(by_topic)):
-                            # The broker can have retained a heartbeat of a service that no longer
-                            # runs.
+                            # The broker can have kept a heartbeat of a service that no longer runs.
                             if not message.retain:
                                 found.add(by_topic[message.topic])
     except (BrokerError, TimeoutError, UserError) as error:

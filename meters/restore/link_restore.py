@@ -1,9 +1,9 @@
 """Restore of a link's data from a copy of its ledger and its tables' outboxes (duty D11).
 
 A restore can be interrupted at any point, and repeated. If the data in Redis is half-written, the
-next restore writes all data from the start. An event of an outbox that Redis already has is not
-applied a second time. At the end, the restore sets the ledger mark: the last entry that was seen,
-kept outside Redis. Until then, no service operates the link.
+next restore writes all data from the start. An event in an outbox that Redis already has is not
+applied again. At the end, the restore sets the ledger mark. Until then, no service operates the
+link.
 """
 
 import time
@@ -54,10 +54,10 @@ _REOPENED: Final = "wagers were accepted after it had been closed"
 class RestorePlan:
     """The state of a link before a restore, and the work that the restore must do.
 
-    `seen` is the number of the last entry that the ledger mark names, and `copied` that of the last
-    entry in the copy of the ledger. If `writes` is true, the restore must write all data from this
-    copy. `tables` compare each outbox with Redis or with this copy. `kept` are the reserved slip
-    numbers whose claims Redis has lost, each with its claim.
+    `seen` is the number of the last ledger entry that the ledger mark names. `copied` is the number
+    of the last entry in the copy of the ledger. If `writes` is true, the restore must write all
+    data from this copy. `tables` compare each outbox with Redis or with this copy. `kept` has the
+    reserved slip numbers whose claims Redis has lost, each with its claim.
     """
 
     held: StoreFindings
@@ -69,7 +69,7 @@ class RestorePlan:
 
     @property
     def again(self) -> int:
-        """The number of events from all outboxes that the restore must apply."""
+        """How many events from all outboxes the restore must apply."""
         return sum(one.again for one in self.tables)
 
 
@@ -78,8 +78,8 @@ class RestoreResult:
     """The result of a restore.
 
     `found` is the plan, with the state before. `entries` does not count the ledger entry about the
-    restore itself. `waiting` are the fields of the undecided claims. `finding` is the result of the
-    final audit. `kept` are the slip numbers that remain reserved although no restored payment has
+    restore itself. `waiting` has the fields of the undecided claims. `finding` is the result of the
+    last audit. `kept` has the slip numbers that stay reserved although no restored payment has
     them, each with its claim.
     """
 
@@ -95,7 +95,7 @@ class LinkRestore:
     """The restore of one link.
 
     The tables in `without` are restored even if some of their events are in no outbox. These events
-    remain lost.
+    stay lost.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class LinkRestore:
         return RestorePlan(held, mark.entries, copied, writes, known, kept)
 
     def _tables(self, before: Collection[str]) -> list[str]:
-        """Return the tables of the link, and former ones.
+        """Return the tables of the link, and former tables.
 
         Former tables are those in `before` (in the approved floor file of the restored data), and
         those whose outboxes were found.
@@ -169,11 +169,11 @@ class LinkRestore:
     def _known(self, tables: Collection[TableFound], *, lost: bool) -> tuple[TableFound, ...]:
         """Return the tables that the floor file has on the link.
 
-        Unless data is `lost`, a table without an outbox lacks nothing.
+        A table without an outbox lacks nothing, unless data is `lost`.
 
         Raises:
-            RestoreError: Redis lacks events of another table, or can lack them. Without its game,
-                nobody can apply them.
+            RestoreError: Redis lacks events of another table, or can lack them. Nobody can apply
+                them without the table's game.
         """
         link = self._store.link
         ids = {table.id for table in link.table}
@@ -205,17 +205,17 @@ class LinkRestore:
     ) -> RestoreResult:
         """Restore the link as planned. `found` is the plan that `inspect` has just returned.
 
-        `by` is the person who restores it, for the ledger; `confirmed` if they have confirmed their
-        name with their PIN.
+        `by` is the person who restores the link, for the ledger. `confirmed` is true if the person
+        has confirmed their name with their PIN.
 
         Raises:
             RestoreError: an outbox is missing, the floor file is not the approved one, or the data
-                in Redis is no longer that of the plan.
-            RedisError, TermsError, MarkError: the restore stopped. The work that is done remains,
-                and the restore can be repeated.
+                in Redis has changed since the plan.
+            RedisError, TermsError, MarkError: the restore stopped. What is done stays done, and the
+                restore can be repeated.
         """
         store, seen = self._store, self._mark.seen
-        # Somebody else can have restored the link while a person looked, and the floor plays on.
+        # While a person read the plan, somebody else can have restored the link, and tables played.
         if await inspect_store(store, seen) != found.held:
             raise RestoreError(
                 f"{store.link.id}: Redis has changed since this command looked: run it again"
@@ -278,8 +278,8 @@ class LinkRestore:
             rows.put(keys.checkpoint, {"entries": after, "by": trimmed.by})
             rows.put(keys.checkpoint, {"text": trimmed.closing.text})
             rows.drop(keys.acts, [act for act in rows.at(keys.acts) if int(act) <= after])
-        # Two restores from one archive would begin with the same version numbers, which only rise.
-        # Microseconds rise faster than they do, and stay below 2^53 until the year 2255.
+        # Two restores from one archive would begin with the same version numbers, which must rise.
+        # Microseconds rise faster than versions, and stay below 2^53 until the year 2255.
         least = time.time_ns() // 1_000
         meters = rows.at(keys.meters).items()
         versions = {name: int(text) for name, text in meters if name.startswith("version:")}
@@ -288,17 +288,17 @@ class LinkRestore:
         async for number in writer.write_ledger(copy.entries(after), copy.last):
             advance("writing the data", number - after, copy.last - after)
         await writer.write_rows(rows)
-        # If all of Redis was lost, the reservations of the slip numbers were lost too.
+        # If all of Redis was lost, the reservations of slip numbers were lost too.
         await self._store.slip_register.reserve_all_of(self._store.link.id)
 
     async def check_approved(self, found: RestorePlan) -> None:
         """Check that people have approved what the floor file says about the link.
 
-        A restore approves nothing. So people must approve a link again that Redis has lost whole,
-        also if the archive has an approval of it: whoever restores the link could have written the
-        archive. The last approval of another link can be in the archive, or lost. It is checked
-        when the data of the archive is written: then people can give a lost approval again, and
-        their ledger entries follow those of the archive.
+        A restore approves nothing. If Redis has lost all data of a link, people must approve the
+        link again, even if the archive has an approval: whoever restores the link could have
+        written the archive. Of any other link, the last approval can be in the archive, or lost. It
+        is checked when the archive's data is written. People can then give a lost approval again,
+        and its ledger entries follow those of the archive.
 
         Raises:
             RestoreError: the floor file is not approved.
@@ -330,9 +330,9 @@ class LinkRestore:
         )
 
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
-        """Open a closed link again, if wagers in an outbox were accepted after it was closed.
+        """Open a closed link if an outbox has wagers that were accepted after the link was closed.
 
-        Such wagers prove that a person opened the link, although the ledger entry about it is lost.
+        They prove that a person opened the link, although the ledger entry about it is lost.
         """
         state = await self._store.state()
         if state.closure is None:
@@ -348,7 +348,7 @@ class LinkRestore:
     async def _kept_of_lost_claims(self) -> Mapping[str, str]:
         """Return the reserved slip numbers whose claims Redis has lost.
 
-        The audit reports such a number until a restore records that it remains reserved.
+        The audit reports such a number until a restore records that it stays reserved.
         """
         store = self._store
         unpaid = await store.slip_register.unpaid_of(store.link.id)
@@ -367,7 +367,6 @@ class LinkRestore:
 
 
 def _approved_tables(text: bytes | None) -> Mapping[str, ApprovedTable]:
-    """Return the tables in the approved floor file of a link's data; none if it cannot be read."""
     try:
         return APPROVED_FLOOR.decode((text or b"").decode()).tables
     except UNREADABLE:

@@ -1,14 +1,14 @@
-"""Replay of outboxes: it applies answered events that Redis lost, with the usual Lua scripts.
+"""Replay of outboxes: answered events that Redis lost are applied by the usual Lua scripts.
 
-Bonuses are not drawn a second time: the replay uses the draws that the tables received. A refused
-event changes nothing, and its reply remains the same.
+Bonuses are not drawn again: the replay uses the draws that the tables received. A refused event
+changes nothing, and keeps its reply.
 
 Accepted wagers are applied even if their table is held after the restore. The table was not held
-when they were accepted: the ledger entry of the payment or rejection that released it is lost.
+when they were accepted: the payment or rejection that released it is lost.
 
 Each new reply is compared with the reply that the table has, byte for byte. The two can differ, for
-example if two tables won percentages of one meter, and the replay applies their results in the
-reverse order. Redis then has the new reply, and the table the old one. The restore shows both to
+example if two tables won percentages of one meter, and the replay applies their results in reverse
+order. Redis then has the new reply, and the table has the old one. The restore shows both to
 people.
 """
 
@@ -34,7 +34,7 @@ _AT_ONCE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """An event whose new reply (`now`) differs from the reply that the table has (`sent`)."""
+    """An event whose new reply (`now`) differs from the table's reply (`sent`)."""
 
     table: str
     seq: int
@@ -44,7 +44,7 @@ class Differing:
 
 @dataclass(slots=True)
 class Replayed:
-    """The number of events that were applied, and the events whose reply is now different."""
+    """How many events were applied, and the events whose reply differs now."""
 
     events: int = 0
     differing: list[Differing] = field(default_factory=list)
@@ -62,10 +62,10 @@ class OutboxReplay:
         self._intake = LinkIntake(store, self._drawn, replays=True)
 
     async def replay(self, events: Iterable[Answered], advance: Callable[[int], None]) -> Replayed:
-        """Apply events one after the other. `advance` receives the number of applied events.
+        """Apply events one after the other. `advance` gets the number of applied events.
 
         Raises:
-            RedisError: Redis failed. The applied events remain, and the replay can be repeated.
+            RedisError: Redis failed. Applied events stay applied, and the replay can be repeated.
             TermsError: the terms (such as rates) of a meter changed.
         """
         replayed = Replayed()
@@ -84,7 +84,6 @@ class OutboxReplay:
         return self._draws[known.table.id]
 
     async def _replay_batch(self, batch: Sequence[Answered]) -> list[bytes]:
-        """Apply a batch: either one refused event, or accepted events of different tables."""
         if batch[0].reply.status == "refused":
             return [await self._refuse(one) for one in batch]
         self._draws = {one.table: one.reply.draw for one in batch}
@@ -95,9 +94,9 @@ class OutboxReplay:
         return [replies.get(one.table, b"") for one in batch]
 
     async def _refuse(self, answered: Answered) -> bytes:
-        """Mark a refused event's sequence number as used. Store the reply that the table has.
+        """Mark the number of a refused event as used. Store the reply that the table has.
 
-        The entered cards of a refused correction stay known until its round ends.
+        The cards of a refused correction stay known until its round ends.
         """
         table = answered.table
         step = ScriptStep(
@@ -127,7 +126,7 @@ class OutboxReplay:
 
 
 def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
-    """Yield the events in batches, in their order. A batch has at most one event of each table."""
+    # The batches keep the order. A batch has at most one event of each table.
     batch: dict[str, Answered] = {}
     for one in events:
         refused = one.reply.status == "refused"
@@ -143,14 +142,14 @@ def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
 
 
 def in_order(events: Iterable[Iterator[Answered]]) -> Iterator[Answered]:
-    """Merge the events of several tables by time. Events of one table remain in their order."""
+    """Merge the events of several tables by time. Events of one table stay in their order."""
     yield from (answered for _, _, answered in heapq.merge(*map(_timed, events), key=_place))
 
 
 def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered]]:
-    """Yield each event of a table with a time for sorting: the latest time of the events so far.
+    """Yield each event of a table with the latest time of the events so far.
 
-    Its own time can be earlier, because a table's clock can be set back.
+    The event's own time can be earlier, because a table's clock can be set back.
     """
     latest: datetime | None = None
     for answered in events:

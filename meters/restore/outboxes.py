@@ -1,7 +1,7 @@
 """The tables' outboxes: the events that the tables sent, and the replies, as exact bytes.
 
-An outbox is evidence and must not change, but after an agent was killed, its outbox file changes
-even when a program only opens it. So the restore reads copies.
+An outbox is evidence, so it must not change. But after an agent was killed, a program changes the
+outbox file only by opening it. So the restore reads copies.
 """
 
 import contextlib
@@ -21,21 +21,21 @@ from meters.ledger.script_steps import Status
 from meters.wire.messages import REPLY, TABLE_EVENT, Hello, MoneyEvent, Reply
 
 _VERSION: Final = 1
-"""The version of the file format of an outbox."""
+"""The version of an outbox's file format."""
 _ENDING: Final = ".sqlite"
 _LOCKED: Final = "locked"
 _REQUESTED: Final = frozenset({Status.UNCONFIRMED, Status.CORRECTION_REFUSED})
 _OF_ANOTHER_EVENT: Final = tuple(
     f'"code":"{code}"'.encode() for code in (Status.SEQ_REUSED, Status.SEQ_PASSED)
 )
-"""Parts of the replies to an event whose number the service had already used for another event."""
+"""Parts of a reply that says that the service had used an event's number for another event."""
 _SET_BACK_MAX: Final = timedelta(hours=1)
-"""The time by which a clock can be corrected. A larger step back shows that it was wrong."""
+"""A clock can be corrected by this much. If it was set back by more, it was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An event that a table sent, and the service's reply, both decoded and as exact bytes."""
+    """An event that a table sent, and the service's reply; both decoded, and as exact bytes."""
 
     table: str
     seq: int
@@ -46,16 +46,15 @@ class Answered:
 
     @property
     def requested(self) -> bool:
-        """True for a correction that waited for a floorperson, or that a floorperson refused."""
+        """True for a correction that waited for a floorperson, or that was refused by one."""
         return self.reply.error is not None and self.reply.error.code in _REQUESTED
 
 
 class OutboxCopy:
     """A copy of the outbox of one table.
 
-    `path` is that of the original file. `answered` is the sequence number of the last event to
-    which the service replied, or 0. The outbox has the reply, or only the information that there
-    was one.
+    `path` is the path of the original file. `answered` is the number of the last event with a
+    reply; 0 if there is none. The outbox has the reply, or only the fact that there was one.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -79,15 +78,15 @@ class OutboxCopy:
         self.link, self.table = str(row[0]), str(row[1])
         if not isinstance(row[2], int) or not isinstance(last, int):
             raise RestoreError(f"{path}: it is damaged: it has numbers that are none")
-        # If the outbox was lost, the agent continued with the sequence number that the service had.
-        # So earlier events can be missing in the outbox.
+        # If an outbox was lost, the agent continued with the number that the service had. So the
+        # new outbox can lack earlier events.
         self.answered = max(int(last), int(row[2]))
 
     def lacks(self, seq: int) -> bool:
-        """Check if the outbox lacks any answered event after the sequence number `seq`.
+        """Return whether the outbox lacks any answered event after the number `seq`.
 
         If the service refused an event because it had another event with this number, the outbox
-        was an older copy, and it lacks the other event.
+        was an older copy: it lacks the other event.
         """
         (count,) = self._connection.execute(
             "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL"
@@ -97,9 +96,9 @@ class OutboxCopy:
         return int(count) < self.answered - seq
 
     def payload(self, seq: int) -> bytes | None:
-        """Return the exact bytes of an event, or None if the outbox does not have it.
+        """Return the exact bytes of an event; None if the outbox does not have the event.
 
-        An event does not count if the service had another event with its number.
+        If the service had another event with this number, the outbox does not have it.
         """
         row = self._connection.execute(
             "SELECT payload FROM event WHERE seq = ?"
@@ -109,10 +108,10 @@ class OutboxCopy:
         return None if row is None else bytes(row[0])
 
     def after(self, seq: int) -> Iterator[Answered]:
-        """Yield the answered events after the sequence number `seq`, in order.
+        """Yield the answered events after the number `seq`, in order.
 
         Raises:
-            RestoreError: one of these events cannot be read.
+            RestoreError: an event cannot be read.
         """
         rows = self._connection.execute(
             "SELECT seq, payload, reply FROM event WHERE seq > ? AND reply IS NOT NULL"
@@ -133,12 +132,11 @@ class OutboxCopy:
 def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, OutboxCopy]]:
     """Copy the outboxes of a link's tables, and yield the copies by table.
 
-    Each path is an outbox file or a directory with outbox files. Outboxes of other links are
+    Each path is an outbox file, or a directory with outbox files. Outboxes of other links are
     ignored.
 
     Raises:
-        RestoreError: an agent uses an outbox, an outbox is damaged, or there are two outboxes of
-            one table.
+        RestoreError: an agent uses an outbox, an outbox is damaged, or a table has two outboxes.
     """
     found: dict[str, OutboxCopy] = {}
     with ExitStack() as stack:
@@ -185,7 +183,7 @@ def _copied(path: Path, copy: Path, stack: ExitStack) -> OutboxCopy:
 
 
 def _is_used(path: Path) -> bool:
-    """Check if an agent uses an outbox. A running agent keeps the outbox file locked."""
+    """Return whether an agent uses an outbox: a running agent keeps the file locked."""
     with contextlib.closing(
         sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)
     ) as connection:
@@ -197,4 +195,4 @@ def _is_used(path: Path) -> bool:
 
 
 class RestoreError(UserError):
-    """A restore that is not possible as requested. The text has the reason, or what is missing."""
+    """A restore that is not possible. The text has the reason, or what is missing."""

@@ -17,7 +17,7 @@ _LISTED_MAX: Final = 50
 
 
 def plain_console() -> PlainConsole:
-    """Return a console that prints text unchanged: no colors, highlights or added line breaks."""
+    """Return a console that prints text without colors, highlights or added line breaks."""
     return PlainConsole(soft_wrap=True)
 
 
@@ -60,7 +60,7 @@ def print_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
 
 
 def print_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
-    """Print which events are in no outbox, and what to do. Return True if there are any."""
+    """Print which events are in no outbox, and what to do. Return True if events are missing."""
     missing = missing_outboxes(found.tables, without)
     for one in missing:
         say(f"  MISSING {one}")

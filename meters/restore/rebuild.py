@@ -19,16 +19,16 @@ class RebuildError(Exception):
 
 
 class NotedDay(NamedTuple):
-    """The number of the ledger entry that records an archived gaming day, and its event."""
+    """The number of a ledger entry that records an archived gaming day, and its event."""
 
     entry: int
     archived: Archived
 
 
 class Rebuild:
-    """A link's Redis data that results from the ledger entries that were applied so far.
+    """A link's Redis data as the applied ledger entries describe it.
 
-    `noted` are the entries that record archived gaming days, by the last entry of the day.
+    `noted` has the entries that record archived gaming days, by the last entry of each day.
     """
 
     def __init__(self, link: Link, days: GamingDays, begin: Checkpoint) -> None:
@@ -41,7 +41,7 @@ class Rebuild:
         self.go_on_after(begin)
 
     def go_on_after(self, closing: Checkpoint) -> None:
-        """Go on with the state at the close of a gaming day, whose entries were passed.
+        """Continue with the state at the close of a gaming day whose entries were passed.
 
         Raises:
             RebuildError: the state cannot be read.
@@ -55,11 +55,11 @@ class Rebuild:
 
     @property
     def open_day(self) -> date:
-        """The gaming day that the service would open after the last reading, or entry."""
+        """The gaming day that a service would open after the last meter reading or entry."""
         return self._day
 
     def pass_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Take from an entry what no checkpoint has. `go_on_after` has the rest.
+        """Take from an entry what no checkpoint has. `go_on_after` provides the rest.
 
         Raises:
             RebuildError: the entry cannot be read.
@@ -90,7 +90,7 @@ class Rebuild:
         """Return all rows that Redis must hold, except the ledger entries.
 
         Raises:
-            RebuildError: the state with which the archive begins lacks something.
+            RebuildError: the state at the beginning of the archive lacks something.
         """
         try:
             return link_rows(self._keys, self.replay, self._single, self._day.isoformat())

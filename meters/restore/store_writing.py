@@ -1,8 +1,8 @@
 """Writing of a link's restored data into Redis.
 
-During a restore, the link has a separate Redis key that stops every service from operating the
-link. The hash of the meters is written last, so half-written data has no meters, and the next
-restore writes all data from the start.
+During a restore, a separate Redis key stops every service from operating the link. The hash of the
+meters is written last. So half-written data has no meters, and the next restore writes all data
+from the start.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -19,37 +19,37 @@ from meters.store.stored_entries import Entry, make_block, pack_entries
 
 _FIELDS_AT_ONCE: Final = 500
 _PACKED_AT_ONCE: Final = 10
-"""Largest number of ledger entries in one entry of the Redis stream."""
+"""How many ledger entries one entry of the Redis stream can have."""
 _COMMANDS_AT_ONCE: Final = 250
-"""Largest number of commands in one Redis pipeline. They have a few megabytes at most, and need
-little memory in Redis and here."""
+"""How many commands a Redis pipeline can have. They have at most a few megabytes, so they need
+little memory in Redis and here.
+"""
 
 Entries = AsyncIterator[tuple[int, Mapping[str, bytes]]]
 _One = TypeVar("_One")
 
 
 class StoreWriter:
-    """Writer of the restored data of one link. Every method raises a RedisError if Redis fails."""
+    """Writer of the restored data of one link. If Redis fails, methods raise `RedisError`."""
 
     def __init__(self, redis: Redis, keys: LinkKeys) -> None:
         self._redis = redis
         self._keys = keys
 
     async def begin(self, by: str, at: str) -> None:
-        """Set the Redis key that stops every service from operating the link during a restore."""
+        """Set the Redis key that stops every service from operating the link."""
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hset(self._keys.restoring, mapping={"by": by, "at": at})
             await pipe.execute()
 
     async def end(self) -> None:
-        """Remove the Redis key that stops services from operating the link."""
         await self._redis.delete(self._keys.restoring)
 
     async def clear(self) -> None:
         """Remove the link's meters, ledger, lists, tables, checkpoint and approved configuration.
 
-        They must be removed, because the restore writes no empty list over an old list. The payout
-        slips stay: their numbers remain used.
+        The restore does not write an empty list over an old list, so old lists must be removed. The
+        payout slips stay, because their numbers stay used.
         """
         keys = self._keys
         async with self._redis.pipeline(transaction=True) as pipe:
@@ -60,9 +60,9 @@ class StoreWriter:
             await pipe.execute()
 
     async def write_ledger(self, entries: Entries, last: int) -> AsyncIterator[int]:
-        """Write the ledger entries in parts, and yield the number of the last entry of each part.
+        """Write the ledger entries in parts. Yield the number of the last entry of each part.
 
-        Old entries are compressed in blocks, as `pitlink archive` does. `last` is the number of the
+        Old entries are compressed in blocks, as by `pitlink archive`. `last` is the number of the
         last entry.
         """
         newest, some = last - old_entries.PLAIN_ENTRIES, list[Entry]()

@@ -1,4 +1,4 @@
-"""The amounts of meters from which the house has no edge, counted in another process."""
+"""Amounts of meters at which the house has no edge left, counted in another process."""
 
 import asyncio
 import time
@@ -17,15 +17,15 @@ from meters.selfcheck.odds_counting import count_entries
 
 _ENVY: Final = "Envy Bonuses are left out."
 _AGAIN_AFTER_S: Final = 60.0
-"""A count that failed, perhaps for want of memory, begins again after this time."""
+"""If a count failed, for example for lack of memory, it begins again after this time."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedBreakEven:
-    """The lowest amount of a meter at which a wager has no house edge.
+    """The lowest amount of a meter at which the house has no edge on a wager.
 
-    It is counted exactly, with the meter's wager, and rounded up to the cent. `notes` say for whom
-    it is true, and what it leaves out.
+    The amount is exact for the meter's wager, rounded up to the cent. `notes` say for whom the
+    amount is true, and what it leaves out.
     """
 
     meter: str
@@ -47,7 +47,7 @@ class _Counting(NamedTuple):
 
 
 class BreakEvens:
-    """The break-even amounts of each link, counted again if its parameters change."""
+    """The break-even amounts of each link. If its parameters change, they are counted again."""
 
     def __init__(
         self, floor: Floor, tasks: OwnedTasks, again_after_s: float = _AGAIN_AFTER_S
@@ -58,10 +58,7 @@ class BreakEvens:
         self._counted: dict[str, _Counting] = {}
 
     async def of(self, link: Link, within_s: float) -> Sequence[CountedBreakEven]:
-        """Return the break-even amounts of a link's meters.
-
-        There are none while they are being counted, or if they could not be counted.
-        """
+        """Return the break-even amounts of a link's meters; none while they are not counted."""
         known = self._counted.get(link.id)
         is_due = known and known.failed and time.monotonic() - known.begun_s >= self._again_after_s
         if known is None or known.link != link or is_due:
@@ -81,7 +78,7 @@ class BreakEvens:
 
 
 def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterator[CountedBreakEven]:
-    """Yield the lowest amount of each wager that feeds a meter, once for tables that agree."""
+    """Yield the lowest amount for each wager on a meter; the same amount is yielded once."""
     feeding = {table.id for table in link.table if meter.meter_id in table.meters}
     found: dict[tuple[str, str], CountedBreakEven] = {}
     for entry in entries:

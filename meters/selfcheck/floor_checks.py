@@ -1,4 +1,4 @@
-"""Checks of the floor file alone: its games, signage, offers, and limits."""
+"""Checks of the floor file alone: its games, signage, offers and limits."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,9 +29,9 @@ def facility_checks(floor: Floor) -> list[Check]:
 
 
 def date_checks(floor: Floor) -> list[Check]:
-    """Warn of the games that cannot be played now, or that expire soon.
+    """Warn of games that cannot be played now, or that expire soon.
 
-    Such a game stops no link: other tables play other games, and a round of it can be open.
+    They stop no link: other tables play other games, and a round of the game can still be open.
     """
     if warnings := date_warnings(floor.games_played, floor.facility.timezone):
         return [warning("games", each) for each in warnings]
@@ -50,7 +50,6 @@ def _check_branding(floor: Floor) -> Check:
 
 
 def _check_offers(floor: Floor) -> Iterator[Check]:
-    """Yield a warning for each table that needs a paytable for its main game and has none."""
     for table in [table for link in floor.link for table in link.table]:
         for bonus in table.chapter.main_bonuses:
             if bonus.choice and bonus.choice not in table.paytables:
@@ -61,7 +60,7 @@ def _check_offers(floor: Floor) -> Iterator[Check]:
 
 
 def _check_returns(floor: Floor) -> Iterator[Check]:
-    """Warn if a Five Card Hand Bonus returns more than its wagers (reading T19)."""
+    """Warn if a Five Card Hand Bonus gives back more than is wagered on it (reading T19)."""
     for link, meter in _meters(floor):
         if not (meter.magic_card_every or meter.lucky_every):
             continue
@@ -80,7 +79,6 @@ def _check_returns(floor: Floor) -> Iterator[Check]:
 
 
 def _check_validation(floor: Floor) -> list[Check]:
-    """Warn if `validate_from` exempts wins that the rules want a floorperson to validate."""
     least_cents = floor.facility.validate_from
     rules = {
         wager.validation.rule: None
@@ -106,7 +104,7 @@ def _lowest_validated(validation: Validation, wager_cents: int) -> int:
 
 
 def _check_bounds(floor: Floor) -> Iterator[Check]:
-    """Warn if a round at a full table would contribute more than is allowed (duty D3)."""
+    """Warn if a round at a full table would contribute more than the floor file allows (D3)."""
     for link, meter in _meters(floor):
         if meter.contribution_max is None:
             continue

@@ -1,4 +1,4 @@
-"""What the tables of a floor offer, and the chance of a dollar to win a meter there (duty D21)."""
+"""What the tables of a floor offer, and the probability that a dollar there wins a meter (D21)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,7 @@ from meters.floor.floor_file import Floor, Link, Meter, Table
 
 
 def floor_offers(floor: Floor) -> list[Offer]:
-    """Return the offers of a floor, each with the tables that have it.
-
-    An offer is a wager with a paytable.
-    """
+    """Return the offers (wagers with a paytable) of a floor, each with the tables that have it."""
     found: list[Offer] = []
     for link in floor.link:
         for table in link.table:
@@ -33,7 +30,7 @@ def floor_offers(floor: Floor) -> list[Offer]:
 def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
     """Yield the offers of one table.
 
-    If a wager has several paytables and the table has chosen none, the table does not offer it.
+    If a wager has several paytables, the table must choose one to offer the wager.
     """
     chapter = table.chapter
     chosen = table.paytables
@@ -73,7 +70,6 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
 
 
 def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
-    """Return a sort key: by chapter, then by wager."""
     chapter = offer.chapter
     names = [*chapter.main_wagers[:1], *(name for tables in chapter.wager for name in tables.names)]
     return games.index(chapter.game), names.index(offer.wager)
@@ -81,11 +77,11 @@ def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class MeterChance:
-    """The chance of one wager for a meter, for each dollar of the wager.
+    """The chance of one wager for a meter: the probability that a dollar of the wager wins it.
 
-    A part of the meter counts as that part of a chance: a hand that wins 10% of it counts a tenth.
-    The player never folds, and a jackpot on the dealer's hand is not divided. ``tables`` are those
-    of the link with this wager on the meter.
+    If a hand wins a percentage of the meter, only this percentage of its probability counts. The
+    player never folds, and a jackpot on the dealer's hand is not divided. ``tables`` has the link's
+    tables with this wager on the meter.
     """
 
     game: str
@@ -97,7 +93,7 @@ class MeterChance:
 def shared_offers(floor: Floor, link: Link) -> tuple[tuple[Meter, ...], list[Offer]]:
     """Return the meters of a link that different wagers can win, and the offers that feed them.
 
-    Wagers with the same paytable on hands of as many cards of one ranking are not different.
+    Wagers are not different if paytable, ranking and number of cards are the same.
     """
     offers = [
         offer
@@ -128,7 +124,7 @@ def _hands(offer: Offer) -> object:
 def meter_chances(
     link: Link, meter: Meter, entries: Iterable[OddsEntry]
 ) -> tuple[MeterChance, ...]:
-    """Return the chance of each wager that feeds a meter of a link, the most likely first.
+    """Return the chance of each wager on a meter of a link, the highest first.
 
     Those of `entries` that do not feed the meter are left out.
     """
@@ -146,14 +142,13 @@ def meter_chances(
 
 
 def chance_ratio(chances: Sequence[MeterChance]) -> Fraction:
-    """Return how many times the lowest chance the highest is; 1 if there are fewer than two."""
+    """Return the highest chance divided by the lowest; 1 if there are fewer than two."""
     if len(chances) < 2:
         return Fraction(1)
     return chances[0].of_a_dollar / chances[-1].of_a_dollar
 
 
 def _tables(link: Link, meter: Meter, at: Sequence[str], wager: str) -> tuple[str, ...]:
-    """Return the tables of a link, among those with an offer, at which its wager feeds a meter."""
     if wager not in meter.wagers:
         return ()
     return tuple(

@@ -1,4 +1,4 @@
-"""The reading of the whole floor: all sources at the same time, each with its own failure."""
+"""Reading of the whole floor: all sources at the same time. Each can fail by itself."""
 
 import asyncio
 import contextlib
@@ -42,12 +42,12 @@ from meters.store.redis_connect import open_redis
 from meters.store.slip_register import SLIPS_TAG
 
 _WITHIN_S: Final = 6.0
-"""Longest time for one source; then the rest is shown without it."""
+"""If one source takes longer, the others are shown without it."""
 _BROKER_EVERY_S: Final = 10.0
-"""Seconds between two connections to the broker.
+"""So much time passes between two connections to the broker.
 
-It allows one client with the keys of `pitlink check`, so a connection of `pitlink status` can end
-one of `pitlink check`.
+The broker allows one client with the keys of `pitlink check`. So a connection of `pitlink status`
+can end a connection of `pitlink check`.
 """
 _SEARCHES: Final = 3
 _MOMENT: Final = "%b %d, %H:%M %Z"
@@ -57,7 +57,7 @@ _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  (l
 class StatusReader:
     """The reader of a floor's state. It only reads, and starts no server.
 
-    Without addresses in `services`, they are those that Prometheus reads.
+    If `services` is empty, it uses the addresses of services that Prometheus reads.
     """
 
     def __init__(self, floor: Floor, prometheus: str | None, services: Sequence[str]) -> None:
@@ -118,10 +118,10 @@ class StatusReader:
             return checks, [ServiceReading(service.http, str(error))]
 
     def _is_ours(self, address: str) -> bool:
-        """Return True if the token of `/metrics` may be sent to an address.
+        """Return whether the token of `/metrics` may be sent to an address.
 
-        The addresses that Prometheus names are not from the floor file, and another program can
-        answer in its place. Over HTTPS, only a service with our certificate gets the token.
+        The addresses in Prometheus are not from the floor file: at such an address, another program
+        can answer. Over HTTPS, only a service with our certificate gets the token.
         """
         service, host = self._floor.service, _host(address)
         ours = {_host(service.http), *(name.lower() for name in service.hosts)}
@@ -144,10 +144,7 @@ def _check_files(floor: Floor) -> Sequence[Check]:
 def _link_status(
     link: Link, stored: StoredLink | None, services: Sequence[ServiceReading]
 ) -> LinkStatus:
-    """Return a link's state.
-
-    A link is operable if any service operates it, and a table online if any sees it connected.
-    """
+    # A link is operable if any service operates it. A table is online if any sees its agent.
     answering = [one for one in services if not one.failure]
     if not answering:
         return LinkStatus(link.id, "Unknown", "no service answers", len(link.table), None, stored)
@@ -165,8 +162,7 @@ def _link_status(
 async def _read_redis(floor: Floor) -> tuple[Sequence[Check], Mapping[str, StoredLink]]:
     """Check Redis, and read its links.
 
-    An embedded Redis that does not run is not started. In a cluster, the primary of some links can
-    be down: these are left out.
+    An embedded Redis is not started. In a cluster, a link is left out if its primary is down.
     """
     try:
         async with (
@@ -192,7 +188,7 @@ async def _find_primaries(clients: Iterable[Redis]) -> None:
     """Connect to sentinels or cluster nodes before anything is read.
 
     `pitlink status` makes many TLS connections in its first second. On a busy machine, the first
-    search for the primary can take longer than the search waits.
+    search for the primary can then take too long, so it is repeated.
     """
     for client in clients:
         for _ in range(_SEARCHES):
@@ -204,7 +200,7 @@ async def _find_primaries(clients: Iterable[Redis]) -> None:
 
 
 async def _check_replicas(clients: Iterable[Redis]) -> Sequence[Check]:
-    # If Redis does not answer, the check of Redis itself says so.
+    # If Redis does not answer, its own check says so.
     with contextlib.suppress(RedisError, OSError):
         return await check_replicas(clients)
     return ()

@@ -1,7 +1,4 @@
-"""Checks that need the exact odds.
-
-How much do wagers give back, and how much money does a payout limit keep from players for ever?
-"""
+"""Checks with the exact odds: what wagers give back, and what payout limits keep from players."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -28,11 +25,11 @@ from meters.selfcheck.odds_counting import count_entries
 def return_checks(floor: Floor) -> Iterator[Check]:
     """Warn if a wager of a house game gives back more than is wagered, or has a too rare top award.
 
-    An award is too rare if it is rarer than one in a hundred million (duty D22).
+    An award is too rare if it comes less than once in a hundred million deals (duty D22).
 
-    A wager can give back more at the seeds of its meters, or in the long run, in which players win
-    what the wagers add to the meters. Only wagers that feed meters are checked. The exact count
-    takes some seconds for each.
+    A wager can give back too much at the seeds of its meters, or in the long run, when players win
+    what wagers add to the meters. Only wagers that feed meters are checked. Each exact count takes
+    some seconds.
     """
     offers = [
         offer
@@ -61,9 +58,9 @@ def _advice(back: Fraction, lasting: Fraction) -> str:
 
 
 def chance_checks(floor: Floor) -> Iterator[Check]:
-    """Check that a dollar has the same chance of a meter everywhere, or that the house accepts it.
+    """Check that a dollar wins a meter with the same probability everywhere (duty D21).
 
-    The house accepts a difference with `chance_ratio_max` (duty D21).
+    With `chance_ratio_max`, the house accepts a difference.
     """
     for link in floor.link:
         meters, offers = shared_offers(floor, link)
@@ -98,10 +95,10 @@ def _chances_text(meter: Meter, chances: Sequence[MeterChance]) -> str:
 
 
 def limit_checks(floor: Floor) -> Iterator[Check]:
-    """Warn of a payout limit at which a meter takes in more than its awards can pay (duty D3).
+    """Warn of a payout limit at which wagers add more than awards can pay (duty D3).
 
-    What such a limit keeps out still refills the meter after every award, but the overflow grows
-    for ever. Each game is counted as if it alone fed the meter.
+    The overflow then grows for ever, although it refills the meter after every award. Each game is
+    counted as if only it fed the meter.
     """
     for link in floor.link:
         limited = [meter for meter in link.meter if meter.limit]
@@ -133,10 +130,10 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
 
 
 def _least_limit_cents(meter: Meter, entry: OddsEntry) -> Fraction:
-    """Return the lowest limit at which a game's awards pay all that its wagers add, on average.
+    """Return the limit at which a game's wagers add as much as its awards pay, on average.
 
-    A wager adds its two rates, and the reseed whenever it wins the whole meter. It takes off each
-    percentage that it wins. At a meter that stays at this limit, the two are equal.
+    A wager adds its two rates, and the reseed when it wins the whole meter. It takes away the
+    percentages that it wins.
     """
     terms = meter.terms_in(entry.game)
     if entry.wager not in terms.wagers:

@@ -32,10 +32,10 @@ _SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 
 
 def check_keys(keys: Path) -> Sequence[Check]:
-    """Return each problem of the keys and certificates in a directory, or that there is none.
+    """Return the problems of the keys and certificates in a directory, or that there is none.
 
-    An expired certificate is a failure. One that expires soon is a warning, and so is a secret that
-    other users of the machine can read.
+    An expired certificate is a failure. A certificate that expires soon is a warning; so is a
+    secret that other users of the machine can read.
     """
     certificates = sorted(path for path in keys.rglob("*.crt") if path.is_file())
     if not certificates:
@@ -82,7 +82,7 @@ def check_keys(keys: Path) -> Sequence[Check]:
 
 
 def check_transport(service: Service) -> Iterator[Check]:
-    """Yield a warning if the broker or Redis is used over a network without TLS (duty D20)."""
+    """Yield a warning if a network is used to the broker or Redis without TLS (duty D20)."""
     for key, url in (("broker", service.broker), ("redis", service.redis)):
         scheme, _, _ = url.partition("://")
         name, plus, kind = scheme.partition("+")
@@ -113,7 +113,6 @@ def _open_secrets(keys: Path) -> Iterator[Check]:
 def _shared_secrets(
     keys: Path, name: str, read: Callable[[Path], Sequence[str]], *, lacking: str, differing: str
 ) -> Iterator[Check]:
-    """Yield a warning if services on this machine lack a secret, or have different ones."""
     found: set[tuple[str, ...]] = set()
     for directory in sorted((keys / SERVICES).glob("*/")):
         path = directory / name

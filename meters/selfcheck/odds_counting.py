@@ -1,7 +1,7 @@
 """Counting of odds for a command, with a progress bar and a cache on disk for later runs.
 
-The name of a cached file includes a digest of the code that computed the count. If a ranking or the
-counting code changes, the names of older files no longer match, so a stale count is never read.
+The name of a cached file includes a digest of the code that made the count. If a ranking or the
+counting code changes, the names of older files no longer match, so no outdated count is read.
 """
 
 import os
@@ -31,10 +31,10 @@ _SILENT_SECONDS: Final = 1.0
 
 
 def count_entries(offers: Sequence[Offer], command: str, *, keep: bool = True) -> list[OddsEntry]:
-    """Return the odds of offers, with a progress bar if the calculation takes over a second.
+    """Return the odds of offers. A count of over a second has a progress bar.
 
-    ``command`` names the command in messages. ``keep``: use the counts in the user's cache
-    directory.
+    ``command`` is the command's name for messages. With ``keep``, counts are read from the user's
+    cache directory, and kept there.
     """
     with _ProgressBars(command) as bars:
         directory = _cache_directory() if keep else None
@@ -46,7 +46,6 @@ def count_entries(offers: Sequence[Offer], command: str, *, keep: bool = True) -
 
 
 def _cache_directory() -> Path | None:
-    """Return the directory in which counts are kept; None if the user has no home directory."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG base directory specification says that a relative path must be ignored.
     if Path(named).is_absolute():
@@ -104,7 +103,7 @@ _COUNTED_BY: Final = (
     "odds/dealer_duels.py",
     "odds/enumerations.py",
 )
-"""The modules of ``bonus`` on which a count depends; a package means all modules in it."""
+"""The modules of ``bonus`` that a count depends on. A package means all its modules."""
 
 _DIGEST_SIZE: Final = 32
 _SUFFIX: Final = ".counts"
@@ -122,10 +121,10 @@ def code_digest() -> str:
 
 
 class CountCache:
-    """A directory of cached counts; it is created when the first count is stored.
+    """A directory of cached counts. It is made when the first count is stored.
 
-    A damaged file or an unwritable directory is not an error: the count is computed again, and the
-    function ``notice`` receives the reason, once if nothing can be written.
+    If a file is damaged, or the directory cannot be written, the count is made again. The function
+    ``notice`` gets the reason; once if nothing can be written.
     """
 
     def __init__(
@@ -152,7 +151,7 @@ class CountCache:
         return payload
 
     def put(self, name: str, data: bytes) -> None:
-        """Store data under a name, completely or not at all; other processes can do so too."""
+        """Store data under a name, completely or not at all, even if other processes do so too."""
         path = self._path(name)
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
@@ -169,7 +168,6 @@ class CountCache:
         return self._directory / f"{_stem(name)}-{key}{_SUFFIX}"
 
     def _drop_older(self, name: str, path: Path) -> None:
-        """Remove the files of other versions of the code: nobody reads them again."""
         for other in self._directory.glob(f"{_stem(name)}-*{_SUFFIX}"):
             key = other.name.removeprefix(f"{_stem(name)}-").removesuffix(_SUFFIX)
             if other != path and _KEY.fullmatch(key):

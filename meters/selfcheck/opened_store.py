@@ -1,6 +1,6 @@
 """Access to a Redis that already has data of the floor.
 
-Commands use it so that none mistakes an empty Redis for the floor's Redis.
+With it, no command takes an empty Redis for the Redis of the floor.
 """
 
 from collections.abc import AsyncIterator
@@ -25,8 +25,8 @@ async def open_used_store(
     """Open the Redis of a floor, for a command that needs the data of links.
 
     Raises:
-        UserError: Redis never had data of a link of this floor, nor, with `users_suffice`, a user;
-            or, with `only_reads`, another release wrote the data.
+        UserError: Redis never had data of a link of this floor (with `users_suffice`, nor users),
+            or another release wrote the data (only with `only_reads`).
     """
     check_place(floor)
     async with open_redis(floor, only_reads=only_reads, archives=archives) as redis:
@@ -37,7 +37,7 @@ async def open_used_store(
 
 
 async def check_release(floor: Floor, redis: AnyRedis) -> None:
-    """Refuse (UserError) data of another release: its ledger would look altered to this one."""
+    """Raise `UserError` for data of another release, because its ledger would look altered."""
     for link in floor.link:
         try:
             problem = await LinkStore(redis, link).schema_problem()
@@ -48,16 +48,16 @@ async def check_release(floor: Floor, redis: AnyRedis) -> None:
 
 
 async def check_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool = False) -> None:
-    """Refuse (UserError) a Redis that never had data of the floor."""
+    """Raise `UserError` if Redis never had data of the floor."""
     if not await is_opened(floor, redis, users_suffice=users_suffice):
         raise _never_opened(floor)
 
 
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
-    """Check if Redis has, or has lost, data of the floor; with `users_suffice`, or users.
+    """Return whether Redis has data of the floor, or has lost it; with `users_suffice`, or users.
 
     Raises:
-        UsersError: Redis failed (``store_failed``).
+        UsersError: ``store_failed``.
     """
     if _was_opened_here(floor):
         return True
@@ -75,7 +75,7 @@ async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bo
 
 
 def check_place(floor: Floor) -> None:
-    """Refuse (UserError) a place without data. Call this before an embedded Redis is started."""
+    """Raise `UserError` for a place without data. Call this before an embedded Redis is started."""
     used = floor.service.redis != _EMBEDDED or _was_opened_here(floor)
     if not used and not (Path(floor.service.data) / "redis").is_dir():
         raise _never_opened(floor)
@@ -89,16 +89,16 @@ def _never_opened(floor: Floor) -> UserError:
 
 
 def store_address(floor: Floor) -> str:
-    """Return in words where the floor's Redis is, without a password."""
+    """Return where the floor's Redis is, in words without a password."""
     if floor.service.redis == _EMBEDDED:
         return f"the Redis in {floor.service.data}"
     return "the Redis that the floor file names"
 
 
 def _was_opened_here(floor: Floor) -> bool:
-    """Check if the data directory has a ledger mark of a link (a note of its last entry).
+    """Return whether the data directory has a ledger mark of a link.
 
-    Then an empty Redis has lost data, which the audit reports.
+    If it has one and Redis is empty, Redis has lost data; the audit reports it.
     """
     data = Path(floor.service.data)
     return any(LedgerMark(data, link.id).seen.entries for link in floor.link)

@@ -32,7 +32,7 @@ AUDIT_DUE: Final = timedelta(hours=36)
 WHOLE_AUDIT_DUE: Final = timedelta(days=35)
 BACKUP_DUE: Final = timedelta(hours=26)
 LOOK_DUE: Final = timedelta(hours=50)
-"""The ages above which a note is too old. The alerts in `deploy/prometheus` use the same ages."""
+"""An older note is too old. The alerts in `deploy/prometheus` have the same ages."""
 
 _AUDIT: Final = "run `pitlink audit`, and look at its timer"
 _BACKUP: Final = "make a backup (deploy/docs/run/backup.md)"
@@ -41,19 +41,19 @@ _NEVER: Final = "none recorded yet"
 
 _FILLS: Final = 0.15
 _FULL: Final = 0.03
-"""Parts of a disk that must be free, as in the alerts PitlinkDiskFills and PitlinkDiskFull."""
+"""So much of a disk must be free, as for the alerts PitlinkDiskFills and PitlinkDiskFull."""
 _BEHIND_MAX: Final = 1
-"""Closed gaming days that can be without a file: `pitlink archive` runs some time after a close."""
+"""So many closed gaming days can lack a file: `pitlink archive` runs some time after a close."""
 _FIRST_WITHIN: Final = timedelta(hours=1)
-"""Time after its close by which the first gaming day has a file: the timer runs every half hour."""
+"""The first gaming day has a file so soon after its close, because the timer runs twice an hour."""
 _NAMED_MAX: Final = 4
 
 
 def note_checks(floor: Floor) -> Iterator[Check]:
-    """Yield when the last audit, whole audit, backup and check of the archive were.
+    """Yield the times of the last audit, whole audit, backup and check of the archive.
 
-    A missing audit is no reason for a warning before a service has used the data directory, and a
-    missing backup not before an audit of the first closed gaming day.
+    A missing audit is a warning only after a service has used the data directory; a missing backup,
+    only after an audit of the first closed gaming day.
     """
     data = Path(floor.service.data)
     begun = bool(marked_links(data))
@@ -72,9 +72,10 @@ def note_checks(floor: Floor) -> Iterator[Check]:
 
 
 async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Yield for each link if its archive files match their digests in the ledger.
+    """Yield for each link whether its archive files match their digests in the ledger.
 
-    A ValueError means that the data in Redis is damaged.
+    Raises:
+        ValueError: the data in Redis is damaged.
     """
     archive, looked = Path(floor.archive.directory), _last_look(floor)
     for link in floor.link:
@@ -120,7 +121,7 @@ def _dated(
 
 
 def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
-    """Check if each closed gaming day has a file. `closed` has the last one of each link."""
+    """Check that each closed gaming day has a file. `closed` has each link's last closed day."""
     what, directory = "archived days", Path(floor.archive.directory)
     try:
         last = {link: ArchiveFiles(directory, link).newest_day() for link in closed}
@@ -170,5 +171,5 @@ def unreadable(what: str, place: Path | None, error: OSError) -> Check:
 
 
 def nearest_existing(path: Path) -> Path:
-    """Return a path, or its nearest parent that exists; the path itself if none does."""
+    """Return a path, or its nearest parent that exists; if none exists, the path itself."""
     return next((each for each in (path, *path.absolute().parents) if each.exists()), path)

@@ -1,4 +1,4 @@
-"""Checks of the floor file's broker and Redis, and of the data in Redis (D9, D10)."""
+"""Checks of the broker and the Redis in the floor file, and of the data in Redis (D9, D10)."""
 
 import asyncio
 import contextlib
@@ -60,8 +60,9 @@ local strings = getmetatable('')
 if strings and pcall(function() strings.__index = strings.__index end) then return 1 end
 return 0
 """
-"""A script that returns 1 if it may change what the scripts of all Redis users share: the methods
-of strings. It sets the present value again, so nothing changes."""
+"""A script that returns 1 if it may change the methods of strings, which the scripts of all Redis
+users share. It sets the present value again, so nothing changes.
+"""
 
 _FIXED: Final[Mapping[str, Mapping[tuple[int, int], int]]] = {
     "Redis": {
@@ -69,16 +70,17 @@ _FIXED: Final[Mapping[str, Mapping[tuple[int, int], int]]] = {
     },
     "Valkey": {(8, 0): 11, (8, 1): 9, (9, 0): 6, (9, 1): 1},
 }  # fmt: skip
-"""For each line of versions that its makers correct, the first one without the weaknesses that were
-known in November 2026. The worst are CVE-2025-49844 (scripts), and CVE-2026-81934 of Redis and
-CVE-2026-56684 of Valkey (TLS)."""
+"""For each line of versions with corrections, the first version without the weaknesses known in
+November 2026. The worst are CVE-2025-49844 (scripts), and the TLS weaknesses CVE-2026-81934 of
+Redis and CVE-2026-56684 of Valkey.
+"""
 
 _OF_DISTRIBUTIONS: Final = frozenset({("Redis", "7.0.15"), ("Redis", "8.0.2"), ("Valkey", "8.1.1")})
-"""Versions in Debian 12 and 13. Debian corrects them, and keeps the number."""
+"""Versions in Debian 12 and 13. Debian corrects them without another number."""
 
 
 async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Check Redis's settings, and each link's data; a TimeoutError if Redis does not answer."""
+    """Check Redis's settings, and each link's data; `TimeoutError` if Redis does not answer."""
     tags = [SLIPS_TAG, *(link.id for link in floor.link)]
     async with asyncio.timeout(WITHIN_S):
         users = await _check_redis_users(redis, floor.link[0].id)
@@ -118,10 +120,10 @@ async def redis_check(everywhere: Mapping[Redis, str]) -> Check:
 
 
 async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
-    """Check for each primary which replicas are connected, and if they have its data.
+    """For each primary, check that its replicas are connected and have its data.
 
-    A missing sentinel, replica or node is named: the floor continues without it, but possibly not
-    without the next one. The check of Redis itself reports that required replicas are missing.
+    Missing sentinels, replicas and nodes are named: the floor works without one, but possibly not
+    without two. If required replicas are missing, the check of Redis itself says so.
     """
     return [
         Check(
@@ -141,9 +143,9 @@ async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
 
 
 async def _check_redis_users(redis: AnyRedis, link: str) -> Check | None:
-    """Check that one Redis user, and no other, can use the data of pitlink's users (D20).
+    """Check that exactly one Redis user can use the data of pitlink's users (duty D20).
 
-    None: there is no such Redis user, or Redis does not answer, which other checks report.
+    Return None if there is no such Redis user, or if Redis does not answer: other checks say so.
     """
     what, books, users = "users at redis", redis_of(redis, link), redis_of(redis, USERS_TAG)
     try:
@@ -160,7 +162,7 @@ async def _check_redis_users(redis: AnyRedis, link: str) -> Check | None:
         except NoPermissionError:
             return passed(what, "the links' data and the users each have their own Redis user")
         except ResponseError:
-            """A cluster node without these keys answers so to a user with access to them."""
+            """To a user who may use these keys, a cluster node without the keys answers so."""
     except (RedisError, OSError):
         return None
     return warning(what, _LIST_ALLOWS)
@@ -171,9 +173,9 @@ def _user_of(redis: Redis) -> object:
 
 
 async def check_weaknesses(everywhere: Iterable[Redis]) -> Check | None:
-    """Warn of the weaknesses of all primaries.
+    """Warn of known weaknesses of all primaries.
 
-    None: Redis does not answer or refuses the script, which other checks report.
+    Return None if Redis does not answer, or refuses the script: other checks say so.
     """
     try:
         async with asyncio.timeout(WITHIN_S):
@@ -188,13 +190,13 @@ async def check_weaknesses(everywhere: Iterable[Redis]) -> Check | None:
 async def _read_weakness(redis: Redis) -> tuple[str, bool]:
     facts: Mapping[str, Any] = await redis.info("server")
     is_writable = bool(await redis.register_script(_PROBE)())
-    # Valkey also says the version of Redis that it is compatible with.
+    # Valkey also names the version of Redis that it is compatible with.
     maker = "Valkey" if "valkey_version" in facts else "Redis"
     return weakness(maker, str(facts[f"{maker.lower()}_version"]), is_writable=is_writable)
 
 
 def weakness(maker: str, version: str, *, is_writable: bool) -> tuple[str, bool]:
-    """Return what is known of a version, and if that is a weakness.
+    """Return what is known about a version, and whether the version has a weakness.
 
     >>> weakness("Redis", "7.2.16", is_writable=False)
     ('Redis 7.2.16: no weakness known in November 2026', False)
@@ -227,7 +229,7 @@ def weakness(maker: str, version: str, *, is_writable: bool) -> tuple[str, bool]
 
 
 async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
-    """Check the operators' log against its mark, and the users against the log (D17)."""
+    """Check the operators' log against its mark, and the users against the log (duty D17)."""
     mark = LogMark(Path(floor.service.data))
     seen = mark.seen
     finding = await LogAudit(redis, LogSecrets.of(floor.service)).run(seen)
@@ -237,7 +239,6 @@ async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
 
 
 async def _check_schema(what: str, schema: Awaitable[int | None]) -> Check:
-    """Check that data has the layout (schema version) of this release (duty D10)."""
     try:
         version = await schema
     except (UsersError, ValueError) as error:
@@ -250,7 +251,7 @@ async def _check_configuration(configuration: Configuration, link: str) -> Check
     what, short = f"configuration of {link}", f"SHA-256 {configuration.filed.digest}"
     found = await configuration.unapproved()
     if found is not None:
-        # Before the first approval, nothing is wrong: somebody has yet to begin.
+        # Before the first approval, nothing is wrong: people have not begun yet.
         return Check(what, holds=False, seen=f"{found.problem} ({short})", warns=found.first)
     approved = await configuration.approved()
     if approved is None:
@@ -260,7 +261,6 @@ async def _check_configuration(configuration: Configuration, link: str) -> Check
 
 
 async def _check_books(store: LinkStore, data: Path) -> Check:
-    """Check the terms in Redis against the floor file, and the balances against the ledger."""
     what, mark = f"data of {store.link.id}", LedgerMark(data, store.link.id)
     snapshot = await store.snapshot()
     held = mark.seen
@@ -280,7 +280,7 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
 
 
 async def broker_check(floor: Floor, *, listens: bool = True) -> Check:
-    """Check that the broker answers, and with `listens`, that its access list is in force."""
+    """Check that the broker answers; with `listens`, also that it uses its access list."""
     if floor.service.broker == "embedded":
         return passed("broker", "embedded: started with the service")
     try:
@@ -290,8 +290,7 @@ async def broker_check(floor: Floor, *, listens: bool = True) -> Check:
     address_text = f"{address.host}:{address.port}"
     try:
         async with asyncio.timeout(WITHIN_S), connect_broker(address, "pitlink-check") as broker:
-            # This client has the key bundle and the user name of `pitlink check`, so it has no
-            # rights at all.
+            # With the key bundle and user name of `pitlink check`, this client has no rights.
             ours = (
                 listens and address.files is not None and address.username in {None, CHECK.username}
             )
@@ -306,9 +305,9 @@ async def broker_check(floor: Floor, *, listens: bool = True) -> Check:
 
 
 async def _hears_itself(broker: BrokerConnection) -> bool:
-    """Check if a broker delivers a message on a topic that nobody is allowed to use (duty D20).
+    """Return whether a broker delivers a message on a topic that nobody may use (duty D20).
 
-    A broker whose access list is in force delivers nothing, or ends the connection.
+    A broker that uses its access list delivers nothing, or ends the connection.
     """
     try:
         async with asyncio.timeout(_HEARD_WITHIN_S):

@@ -1,9 +1,9 @@
 """The self-check of a running service, and of the installed programs (duty D9).
 
-The programs are compared with the digests that the wheel recorded. The wheel has a file RECORD with
-a digest of every file, written when it was built. A person who can change the installed files can
-also change RECORD. So pitlink also shows one digest over all files, which people compare with that
-of the submitted wheel, kept in another place.
+The programs are compared with the digests in RECORD, a file of the wheel that was written when the
+wheel was built. A person who can change installed files can also change RECORD. So pitlink also
+shows one digest over all files. People compare it with the digest of the submitted wheel, which
+they keep in another place.
 """
 
 import asyncio
@@ -32,15 +32,17 @@ UNDER_WAY: Final = "the self-check is under way"
 
 _ROOMS: Final = ("bonus", "meters", "controllers")
 _PROGRAM: Final = frozenset({".py", ".pyc", ".so", ".lua", ".js", ".html", ".css", ".toml", ".svg"})
-"""Suffixes of files that run, are shown, or contain the rules. Each installed file with such a
-suffix must be in RECORD."""
+"""Suffixes of files that run, are shown, or contain the rules. If an installed file has such a
+suffix, it must be in RECORD.
+"""
 
 _HEADER: Final = 16
 _BY_DIGEST: Final = 1
-"""Flag in a compiled file. It means that the file contains the digest of its source. Python can run
-such a file without comparing this digest with the source."""
+"""Flag in a compiled file: the file contains the digest of its source. Python can run such a file
+without comparing this digest with the source.
+"""
 _DIGESTS: Final = frozenset({"sha256", "sha384", "sha512"})
-"""Digests that a wheel's record is allowed to use. Weaker digests are refused."""
+"""Digests that a wheel's RECORD may use. Weaker digests are refused."""
 
 _CACHE: Final = "__pycache__"
 _NAMED_MOST: Final = 5
@@ -48,7 +50,7 @@ _NAMED_MOST: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Software:
-    """The installed programs. A git checkout has no RECORD to compare with, and is not `recorded`.
+    """The installed programs. If they are a git checkout without RECORD, `recorded` is false.
 
     `digest` is one SHA-256 over the output of `sha256sum` for each file, sorted by path.
     """
@@ -79,8 +81,8 @@ def read_software() -> Software:
     problems: list[str] = []
     for path, file in _present(homes):
         if file.is_dir():
-            # Python prefers a directory to a module of the same name, and this check does not read
-            # the directory.
+            # Python prefers a directory to a module of the same name. This check does not read the
+            # directory.
             problems.append(f"{path} is a symbolic link to a directory")
             continue
         try:
@@ -114,9 +116,9 @@ def _home(room: str) -> Path:
 
 
 def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """Yield every file of the packages, with its name in RECORD, but no compiled files.
+    """Yield every file of the packages with its name in RECORD, except compiled files.
 
-    A link to a directory is yielded, but not the files in it.
+    A symbolic link to a directory is yielded, but not the files in the directory.
     """
     for room, home in homes.items():
         for file in sorted(home.rglob("*")):
@@ -173,10 +175,10 @@ def _is_as_recorded(data: bytes, expected: FileHash | None) -> bool:
 
 
 def is_of_its_source(source: Path, text: bytes) -> bool:
-    """Check that Python would run this source file, not a different compiled file next to it.
+    """Return whether Python would run this source file, not a different compiled file beside it.
 
-    Python does not run a compiled file that is outdated or of another version. An OSError means
-    that the compiled file cannot be read.
+    Python does not run a compiled file that is outdated or of another version. If a compiled file
+    cannot be read, `OSError` is raised.
     """
     try:
         compiled = Path(importlib.util.cache_from_source(str(source))).read_bytes()
@@ -200,9 +202,8 @@ def is_of_its_source(source: Path, text: bytes) -> bool:
 class SelfCheck:
     """The checks of the whole service. `pitlink check` makes the same checks.
 
-    After one failure, every link is inoperable until the service is restarted, even if somebody
-    restores an altered file of the software: nobody knows which contents of the file this process
-    has loaded.
+    After a failure, every link is inoperable until the service is restarted, even if somebody
+    restores an altered file: nobody knows which contents of the file this process has loaded.
     """
 
     def __init__(self, floor: Floor) -> None:
@@ -212,7 +213,7 @@ class SelfCheck:
     async def run(self) -> None:
         """Check everything once, then the software and the games' dates every hour (D9, D10).
 
-        Dates are logged only when a game has come to one of them.
+        A date is logged only when a game reaches it.
         """
         started = await asyncio.to_thread(read_software)
         dates = date_checks(self._floor)
@@ -238,7 +239,7 @@ class SelfCheck:
 
 
 def since(started: Software, now: Software) -> Check:
-    """Check that the installed software has not changed since this process started (D9)."""
+    """Check that the installed programs have not changed since this process started (D9)."""
     check = now.check
     if check.holds and now.digest != started.digest:
         return failure(

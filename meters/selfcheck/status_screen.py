@@ -1,4 +1,4 @@
-"""The state of a floor and its screen: a line for each link and each check, as much as fits."""
+"""The state of a floor on a screen: a line for each link and each check, if they fit."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from meters.selfcheck.check_result import Check, age_text
 _STYLES: Final = {"warn": "yellow", "FAIL": "bold red"}
 _NAMED_MAX: Final = 8
 WIN_WAITS_S: Final = 900
-"""Seconds for which a win can wait without a warning, as for the alert PitlinkClaimWaits."""
+"""A win can wait this long without a warning, as for the alert PitlinkClaimWaits."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredLink:
     """The data of a link in Redis that the screen shows.
 
-    `closure` is who closed the link, when and why. `meters` has the title of each meter and its
-    amount in cents. `wins` and `requests` wait for a floorperson; the oldest win is `oldest_s` old.
-    `day_closed` is the last closed gaming day; empty if none was closed.
+    `closure` says who closed the link, when and why. `meters` has each meter's title and amount in
+    cents. `wins` and `requests` count what waits for a floorperson; the oldest win is `oldest_s`
+    old. `day_closed` is the last closed gaming day; empty if no day was closed.
     """
 
     closure: str | None = None
@@ -38,10 +38,10 @@ class StoredLink:
 
 @dataclass(frozen=True, slots=True)
 class LinkStatus:
-    """The state of a link, and its reason, in the words of the floor page.
+    """The state of a link and its reason, in the words of the floor page.
 
-    `state` is ``Open``, ``Closed``, ``Inoperable`` or ``Unknown``. `offline` are the tables whose
-    agents are not connected; None if no service answers. `stored` is None if Redis cannot be read.
+    `state` is ``Open``, ``Closed``, ``Inoperable`` or ``Unknown``. `offline` has the tables whose
+    agents are not connected; None if no service answers. If Redis cannot be read, `stored` is None.
     """
 
     link: str
@@ -53,7 +53,7 @@ class LinkStatus:
 
     @property
     def check(self) -> Check:
-        """The link as the result of a check: it fails if tables can accept no wagers."""
+        """The link as the result of a check. It fails if tables can accept no wagers."""
         works = self.state in {"Open", "Closed"}
         oldest_s = self.stored.oldest_s if self.stored else 0.0
         waits = oldest_s > WIN_WAITS_S or bool(self.offline)
@@ -76,7 +76,7 @@ class FloorStatus:
 
 @dataclass(frozen=True, slots=True)
 class ScreenLine:
-    """A line of the screen; one without `mark` continues the line above."""
+    """A line of the screen. Without a `mark`, it continues the line above."""
 
     mark: str
     text: str
@@ -89,7 +89,7 @@ class ScreenLine:
 def status_lines(
     status: FloorStatus, *, meters: bool = True, well: bool = True
 ) -> Iterator[ScreenLine]:
-    """Yield lines. Without ``well``, the links and checks that are in order are only counted."""
+    """Yield lines. Without ``well``, links and checks without a problem are only counted."""
     width = max(len(link.link) for link in status.links)
     for link in status.links:
         if well or not link.check.holds:
@@ -136,7 +136,7 @@ def _waiting(stored: StoredLink | None) -> str:
 
 
 def _need_a_person(wins: int, requests: int, others: int = 0) -> str:
-    """Return what needs a person, in words; empty for nothing.
+    """Return in words what needs a person; empty for nothing.
 
     >>> _need_a_person(1, 0), _need_a_person(2, 1, 1)
     ('1 win needs a person', '2 wins, 1 request and 1 line need a person')
@@ -149,7 +149,7 @@ def _need_a_person(wins: int, requests: int, others: int = 0) -> str:
 
 
 def heading(status: FloorStatus) -> str:
-    """Return the first line: the facility, the time there, and what needs a person."""
+    """Return the first line: the facility, its local time, and what needs a person."""
     at = status.at.astimezone(ZoneInfo(status.timezone))
     stored = [link.stored for link in status.links if link.stored]
     wins, requests = sum(one.wins for one in stored), sum(one.requests for one in stored)
@@ -160,13 +160,13 @@ def heading(status: FloorStatus) -> str:
 def fitting_screen(status: FloorStatus, console: Console) -> RenderableType:
     """Return the screen in a terminal.
 
-    If it is too small, the meters are left out first, then what is in order is only counted, and at
-    last, the lines at the end are left out.
+    If it does not fit, the meters are left out. If it still does not fit, links and checks without
+    a problem are only counted, and then the last lines are left out.
     """
     for meters, well in ((True, True), (False, True), (False, False)):
         shown = list(status_lines(status, meters=meters, well=well))
         screen = _grid(status, shown)
-        # To render hundreds of lines takes seconds, and each line has at least one row.
+        # Rendering hundreds of lines takes seconds. Each line needs at least one row.
         if len(shown) < console.height and _height(screen, console) <= console.height:
             return screen
     del shown[console.height :]

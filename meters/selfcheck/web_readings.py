@@ -1,4 +1,4 @@
-"""The services of a floor, each read at its own address, and alerts and lag, from Prometheus."""
+"""The services of a floor, read at their addresses; and alerts and lag, read from Prometheus."""
 
 import asyncio
 import math
@@ -21,10 +21,10 @@ from meters.selfcheck.check_result import Check, age_text, failure, passed, warn
 _WITHIN_S: Final = 3.0
 _BYTES_MAX: Final = 64 * 1024 * 1024
 _LATE_BEAT_S: Final = 10.0
-"""Age in seconds above which a heartbeat is late, as for the alert PitlinkNoBeat."""
+"""An older heartbeat is late, as for the alert PitlinkNoBeat."""
 
 _OURS: Final = "Pitlink"
-"""Beginning of the names of all alerts of pitlink."""
+"""The names of all alerts of pitlink begin with this."""
 _JOB: Final = 'up{job="pitlink"}'
 _UNANSWERED: Final = "sum(pitlink_agent_unanswered_events)"
 _OLDEST: Final = "max(pitlink_agent_unanswered_age_seconds)"
@@ -33,15 +33,15 @@ _REPLIES: Final = (
 )
 _LATE_S: Final = 30.0
 _SLOW_S: Final = 0.5
-"""Limits of the alerts PitlinkEventUnanswered and PitlinkRepliesSlow, in seconds."""
+"""The limits of the alerts PitlinkEventUnanswered and PitlinkRepliesSlow."""
 
 
 def open_client(certificate: str | None) -> httpx.AsyncClient:
-    """Return a client that trusts this certificate, and uses no proxy.
+    """Return a client that trusts only this certificate if one is given, and uses no proxy.
 
     Raises:
         UserError: the file has no certificate.
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     return httpx.AsyncClient(timeout=_WITHIN_S, trust_env=False, verify=_trust(certificate))
 
@@ -53,9 +53,9 @@ async def get(
     headers: Mapping[str, str] | None = None,
     params: Mapping[str, str] | None = None,
 ) -> httpx.Response:
-    """Return the whole answer to a request, of which time and length are limited.
+    """Return the whole answer to a request, within limits of time and length.
 
-    The limits of httpx are for each part of an answer, so it would wait for a slow one forever.
+    The limits of httpx are for each part of an answer: it would wait for a slow answer for ever.
 
     Raises:
         httpx.HTTPError, httpx.InvalidURL: there is no answer, or it is too slow or too long.
@@ -84,10 +84,10 @@ def failure_text(error: httpx.HTTPError | httpx.InvalidURL) -> str:
 
 
 def _trust(certificate: str | None) -> ssl.SSLContext:
-    """Return TLS settings. A service is reached by its address, which no certificate has to name.
+    """Return TLS settings that accept exactly this certificate.
 
-    So it must have exactly this certificate. The certificates after it in the file belong to
-    authorities, which sign those of others too.
+    Services have addresses that certificates need not name. Further certificates in the file are
+    authorities, which also sign certificates of others, so they are not used.
     """
     if certificate is None:
         return ssl.create_default_context()
@@ -110,8 +110,8 @@ class _Readiness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ServiceReading:
     """The state of one service, or its `failure`.
 
-    `inoperable` has the reason for each link that it does not operate, `online` the tables whose
-    agents are connected, by link. `beat_s` is the age of the oldest heartbeat of a link.
+    `inoperable` has the reason for each link that the service does not operate. `online` has the
+    tables of each link whose agents are connected. `beat_s` is the age of the oldest heartbeat.
     """
 
     address: str
@@ -125,7 +125,7 @@ class ServiceReading:
 async def read_services(
     client: httpx.AsyncClient, scheme: str, addresses: Mapping[str, str | None]
 ) -> Sequence[ServiceReading]:
-    """Read each service. `addresses` has for each the token of `/metrics` that it may get."""
+    """Read each service. `addresses` has the token of `/metrics` for each that may get it."""
     return await asyncio.gather(
         *(
             _read(client, scheme, address, {"Authorization": f"Bearer {token}"} if token else {})
@@ -183,7 +183,7 @@ def _reading(address: str, readiness: _Readiness, metrics: str) -> ServiceReadin
 
 
 def check_service(reading: ServiceReading, elsewhere: Collection[str]) -> Check:
-    """Check one service. `elsewhere` are the inoperable links that another service operates."""
+    """Check one service. `elsewhere` has its inoperable links that another service operates."""
     what = f"service {reading.address}"
     if reading.failure:
         return failure(what, reading.failure)
@@ -235,7 +235,7 @@ _Data = TypeVar("_Data", _Alerts, _Groups, _Vector)
 async def read_prometheus(
     client: httpx.AsyncClient, url: str
 ) -> tuple[Sequence[str], Sequence[Check]]:
-    """Read the services that Prometheus reads, the firing alerts, critical first, and the lag."""
+    """Return the services that Prometheus reads; then its alerts, critical first, and the lag."""
     base = url.rstrip("/")
     try:
         alerts = (await _ask(client, f"{base}/api/v1/alerts", _Alerts)).alerts

@@ -1,6 +1,6 @@
-"""The installation of the machine of the services, and of the machine of a table.
+"""Installation of the machine of the services, and of the machine of a table.
 
-A repeated run continues after an interruption.
+If an installation was interrupted, a repeated run continues it.
 """
 
 import os
@@ -63,15 +63,15 @@ class Setup:
         self._text = text
 
     def write_files(self) -> Floor:
-        """Write the floor file, the keys and the files of the servers; return the floor.
+        """Write the floor file, the keys and the files of the servers. Return the floor.
 
         Raises:
-            UserError: the floor file or the keys here do not fit, or a file cannot be written.
+            UserError: the floor file or the keys do not fit, or a file cannot be written.
         """
         check_authority(self._root)
         plan = self.files.plan(WantedFile(FLOOR_FILE, self._text))
         kept = plan.before if plan.state is FileState.FOREIGN else plan.data
-        # A floor file of a person must fit before anything is written.
+        # If a person wrote the floor file, it must fit before anything is written.
         installed_floor((kept or b"").decode(errors="replace"), str(plan.place))
         self.files.write(plan)
         if (data := read_bytes(plan.place)) is None:
@@ -88,7 +88,7 @@ class Setup:
     def start_units(self) -> None:
         """Start the servers, the services and the timers.
 
-        A server restarts only if its files differ from those of its last start by this command.
+        A server is restarted only if its files have changed since its last start by this command.
 
         Raises:
             UserError: a unit did not start.
@@ -133,7 +133,7 @@ def _server_files(answers: Answers) -> Sequence[WantedFile]:
 
 
 def next_steps(floor: Floor, answers: Answers) -> Sequence[str]:
-    """Return lines that say how to start the agent of each table."""
+    """Return lines that tell how to start the agent of each table."""
     tables = [(link.id, table.id) for link in floor.link for table in link.table]
     if answers.machines == "one":
         command = f"systemctl enable --now pitlink-table@{tables[0][1]}"
@@ -152,7 +152,7 @@ def install_table(root: Path, table: str, keys: Path, floor_file: Path) -> None:
     """Install the floor file and the keys of a table, and start its agent.
 
     Raises:
-        UserError: the floor file or the keys are not those of this table, or a person changed the
+        UserError: the floor file or the keys do not belong to this table, or a person changed the
             floor file on this machine.
     """
     text = read_floor_text(floor_file)
@@ -208,7 +208,7 @@ class _User(msgspec.Struct, frozen=True):
 
 
 def add_administrator(name: str, pin: str) -> str:
-    """Add an administrator, unless there is one already, and return a message."""
+    """Add an administrator unless there is one. Return a message."""
     listed = _run("user", "list", "--json", "--config", str(FLOOR_FILE))
     if listed.returncode == 0:
         for user in msgspec.json.decode(listed.stdout, type=list[_User]):
@@ -223,7 +223,7 @@ def add_administrator(name: str, pin: str) -> str:
 
 
 def approve_floor(name: str, pin: str, *, answer: str) -> tuple[bool, str]:
-    """Run `pitlink approve` with a PIN and an answer. Return if it approved, and its output."""
+    """Run `pitlink approve` with a PIN and an answer. Return its success, and its output."""
     command = ("approve", "--by", name, "--config", str(FLOOR_FILE))
     done = _run(*command, pin=f"{pin}\n{answer}")
     return done.returncode == 0, f"{done.stdout}{done.stderr}"
@@ -240,15 +240,15 @@ def run_check() -> bool:
 
 
 def typed(*words: str) -> str:
-    """Return a command line of pitlink as root types it, for the system user of the services."""
+    """Return a command that root can type, for the services' system user."""
     return " ".join(["runuser", "-u", SERVICE_USER, "--", "pitlink", *words])
 
 
 def _run(*arguments: str, pin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command of these same programs. A PIN goes to its standard input.
+    """Run a command of these programs. A PIN goes to its standard input.
 
-    It never has root's terminal: its account could type commands as root there, read what root
-    types, and control what root sees.
+    The command never has root's terminal: with it, its account could type commands as root, read
+    what root types, and control what root sees.
     """
     try:
         return subprocess.run(

@@ -1,4 +1,4 @@
-"""The floor file of an installed floor: a given floor file with the answers put into its text."""
+"""The floor file of an installed floor: the text of a floor file, with the answers put in."""
 
 import json
 import re
@@ -28,14 +28,14 @@ _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _LINE: Final = re.compile(
     r"(?P<key>\s*[\w-]+\s*=\s*)(?:\"[^\"\\]*\"|'[^']*'|\[[^\[\]]*\])(?P<rest>\s*(?:#.*)?)"
 )
-"""Line of a TOML text with a key and its whole value: one text, or one list of texts."""
+"""A line of a TOML text with a key and its whole value: a text, or a list of texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Facts about a facility and its machines that no floor file can guess.
+    """What no floor file can guess about a facility and its machines.
 
-    ``hosts`` are this machine's names: browsers use all, tables the first.
+    ``hosts`` are the names of this machine: browsers use all names, tables use the first.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Answers:
 
 
 def read_floor_text(path: Path) -> str:
-    """Return the text of a floor file; a `FloorError` if there is none, or it is not UTF-8."""
+    """Return the text of a floor file. Raise `FloorError` if it is missing or not UTF-8."""
     data = read_bytes(path)
     if data is None:
         raise FloorError(f"{path}: there is no such file")
@@ -56,7 +56,7 @@ def read_floor_text(path: Path) -> str:
 
 
 def check_name(name: str) -> str:
-    """Return the name of a facility without surrounding spaces."""
+    """Return the name of a facility without spaces around it."""
     name = name.strip()
     if not 1 <= len(name) <= _NAME_MOST:
         raise UserError(f"the name of the facility has 1 to {_NAME_MOST} characters")
@@ -77,7 +77,7 @@ def check_timezone(name: str) -> str:
 
 
 def check_hosts(names: Sequence[str]) -> tuple[str, ...]:
-    """Return host names, at least one, in lower case, each one once."""
+    """Return host names in lower case, each once. Raise `UserError` if there are none."""
     found = tuple(dict.fromkeys(name.strip().lower() for name in names))
     if not found:
         raise UserError("this machine needs a host name, such as pit.example")
@@ -91,10 +91,10 @@ def check_hosts(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def usual_answers(floor: Floor, *, root: Path, example: bool) -> Answers:
-    """Return the default answers, from a floor file.
+    """Return the default answers from a floor file.
 
-    If it is the example, time zone and host name are those of this machine. The host name of the
-    example is no answer in a copy either.
+    With the example file, time zone and host name come from this machine. Even in a copy of the
+    example, its host name is no answer.
     """
     hosts = tuple(host for host in floor.service.hosts if host != _EXAMPLE_HOST)
     broker, here = hosts_of(floor.service.broker), socket.gethostname().lower()
@@ -107,7 +107,6 @@ def usual_answers(floor: Floor, *, root: Path, example: bool) -> Answers:
 
 
 def _machine_timezone(root: Path) -> str | None:
-    """Return the time zone of this machine; None if it is unknown, or has no place, as UTC."""
     clock = below(root, Path("/etc/localtime"))
     try:
         _, found, name = str(clock.readlink()).partition("zoneinfo/")
@@ -117,13 +116,13 @@ def _machine_timezone(root: Path) -> str | None:
 
 
 def floor_text(text: str, answers: Answers, source: str) -> str:
-    """Return the text of a floor file with the answers and the paths of an installed floor.
+    """Return the text of a floor file with the answers and paths of an installed floor.
 
-    Comments and all other values remain.
+    Comments and all other values stay.
 
     Raises:
-        UserError: the floor file has an error or is for other servers, a value is on several lines,
-            or tables could not reach the broker.
+        UserError: the floor file has an error or names other servers, a value has several lines, or
+            tables could not reach the broker.
     """
     floor = parse_floor(text, source, FLOOR_FILE.parent)
     check_servers(floor, source)
@@ -150,7 +149,7 @@ def floor_text(text: str, answers: Answers, source: str) -> str:
 def installed_floor(text: str, source: str, *, of_table: bool = False) -> Floor:
     """Return the floor of an installed floor file that fits the other files of `pitlink setup`.
 
-    The agent of a table uses no Redis, so `of_table` accepts any address of it.
+    With `of_table`, any address of Redis fits, because the agent of a table uses no Redis.
 
     Raises:
         FloorError: the floor file has an error, or does not fit.
@@ -173,7 +172,7 @@ def installed_floor(text: str, source: str, *, of_table: bool = False) -> Floor:
 
 
 def check_servers(floor: Floor, source: str) -> None:
-    """Refuse (UserError) a floor file whose Redis is not one server on this machine."""
+    """Raise `UserError` unless the floor file's Redis is one server on this machine."""
     redis = floor.service.redis
     if is_replicated(redis) or set(hosts_of(redis)) - _LOCAL:
         raise UserError(

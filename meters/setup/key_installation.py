@@ -1,4 +1,4 @@
-"""The keys of an installed floor: made once, completed, and each copied to where it is used.
+"""The keys of an installed floor: made once, completed later, and copied to their programs.
 
 Only the program that uses a directory of keys can read its copy.
 """
@@ -34,27 +34,27 @@ from meters.setup.places import BROKER_KEYS, INSTALLED_KEYS, MADE_KEYS, REDIS_KE
 TABLE_USER: Final = "pitlink-table"
 SERVICE_USER: Final = "pitlink"
 WORKERS: Final = 2
-"""Number of services, as the units of `pitlink setup`."""
+"""How many services the units of `pitlink setup` run."""
 
 _TABLES: Final = "tables"
 _WITH_SERVICES: Final = ("check", "display", "archive")
-"""Directories that every machine of services needs."""
+"""Directories of keys that every machine with services needs."""
 _SERVERS: Final = {"broker": (BROKER_KEYS, "mosquitto"), "redis": (REDIS_KEYS, "redis")}
 _PARTS: Final = (*_SERVERS, SERVICES)
 _ONE_SERVICE: Final = re.compile(r"service\.(\d+)")
 _SHARED_PLACES: Final = (SERVICES, _TABLES)
-"""Directories with several bundles of one owner."""
+"""Directories with several bundles for one owner."""
 _DIRECTORY: Final = 0o700
 _FILE: Final = 0o600
 
 _Files = Mapping[Path, bytes | None]
-"""Files, with their contents, and directories in a directory."""
+"""The files and directories in a directory. Files have contents; directories have None."""
 
 
 def check_authority(root: Path) -> None:
-    """Refuse to replace installed keys with keys of another authority.
+    """Raise `UserError` if installed keys would be replaced with another authority's keys.
 
-    Nothing signed by the earlier authority could connect then: no table, and no other machine.
+    With such keys, no table and no other machine with keys of the earlier authority could connect.
     """
     made = below(root, MADE_KEYS)
     ours = read_bytes(made / AUTHORITY / AUTHORITY_FILE)
@@ -63,7 +63,7 @@ def check_authority(root: Path) -> None:
         if installed is not None and installed != ours:
             raise UserError(
                 f"{place} has keys of an authority that is not in {made}. If {made} was moved to a"
-                " safe place, put it back while this command runs. If all keys were made again"
+                " safe place, put it back, then repeat the command. If all keys were made again"
                 " there, run `pitlink install-keys` first"
             )
 
@@ -71,7 +71,7 @@ def check_authority(root: Path) -> None:
 def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
     """Make the missing keys of a floor. Return the directories that changed.
 
-    If the certificate of the broker lacks a host name of this machine, it is renewed.
+    If the broker's certificate lacks a host name of this machine, the certificate is renewed.
     """
     workers = max([WORKERS, *service_numbers(directory)])
     hosts = (*hosts_of(floor.service.broker), *floor.service.hosts)
@@ -85,7 +85,7 @@ def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
 
 
 def server_names(certificate: Path) -> frozenset[str]:
-    """Return the names and addresses in the certificate of a server; none without a file."""
+    """Return the names and addresses in a server's certificate; none if the file is missing."""
     data = read_bytes(certificate)
     if data is None:
         return frozenset()
@@ -101,7 +101,7 @@ def server_names(certificate: Path) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class KeyDirectory:
-    """Directory of keys, the place for its copy, and the system user who may read the copy."""
+    """A directory of keys, the place for its copy, and the system user who may read the copy."""
 
     source: Path
     target: Path
@@ -109,7 +109,7 @@ class KeyDirectory:
 
 
 def directories_of(keys: Path, parts: Sequence[str]) -> Sequence[KeyDirectory]:
-    """Return the directories of keys for some parts of a floor; without parts, all that are there.
+    """Return the key directories for some parts of a floor; without parts, all that exist.
 
     A part is `broker`, `redis`, `services`, one service such as `service.2`, or the id of a table.
     """
@@ -124,9 +124,9 @@ def directories_of(keys: Path, parts: Sequence[str]) -> Sequence[KeyDirectory]:
 def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> None:
     """Copy directories of keys to their places, and print each result.
 
-    An installed bundle of a table for another link is removed, because a table is on one link. If
-    single services are given, bundles of other services are removed: two machines must not use the
-    same bundle.
+    A table is on one link, so its installed bundle for another link is removed. If single services
+    are given, bundles of other services are removed, because two machines must not use the same
+    bundle.
 
     Raises:
         UserError: a system user is missing, or a file cannot be written.
@@ -186,18 +186,17 @@ def _part(keys: Path, part: str) -> Iterator[KeyDirectory]:
 
 
 def _of_services(keys: Path, bundles: str) -> Iterator[KeyDirectory]:
-    """Yield bundles of services, and what a machine of services needs besides."""
-    # Only keys of a floor with sentinels have the password of the sentinels.
+    # The keys have a password of the sentinels only if the floor has sentinels.
     sentinels = [SENTINELS] if (keys / SENTINELS).is_dir() else []
     for name in (bundles, *_WITH_SERVICES, *sentinels):
         yield KeyDirectory(keys / name, INSTALLED_KEYS / name, SERVICE_USER)
 
 
 def _read_directory(source: Path) -> _Files:
-    """Read a directory without its hidden files: an interrupted `pitlink keys` can leave some.
+    """Read a directory without its hidden files, which an interrupted `pitlink keys` can leave.
 
-    Whoever brought the keys could lead root to any file that root can read, also while it reads. So
-    each directory stays open while it is read, and anything but plain files is an OSError.
+    Whoever brought the keys could lead root to any file, even during the reading. So each directory
+    stays open while it is read, and `OSError` is raised for anything but plain files.
     """
     try:
         with opened_directory(source) as (home, foreign), _opened(".", home) as opened:
@@ -232,9 +231,9 @@ def _read_opened(
 
 
 def _is_copy(files: _Files, target: Path, owner: tuple[int, int]) -> bool:
-    """Check if a directory has the same files as another one, and only its owner can read them.
+    """Return whether a directory has the same files as another one, and only its owner can read it.
 
-    What the owner put there instead of a file is not read.
+    If the owner put something else than a file there, it is not read.
     """
     if not target.is_dir() or {*files} != {path.relative_to(target) for path in target.rglob("*")}:
         return False
@@ -287,11 +286,11 @@ def _remove_left_overs(target: Path) -> None:
 def _write_directory(
     files: _Files, parent: int, name: str, owner: tuple[int, int], inside: Path = Path()
 ) -> None:
-    """Write the files that are `inside` a directory into a new one in an open directory.
+    """Write the files that are `inside` a directory into a new directory.
 
-    The owner of the keys can change some parents of the copy. If they replaced a directory with a
-    symbolic link meanwhile, root would write elsewhere. So each directory is used only while it is
-    open, and belongs to root until it is complete.
+    `parent` is an open directory. The owner of the keys can change some parents of the copy. If
+    they replaced a directory with a symbolic link meanwhile, root would write elsewhere. So each
+    directory is used only while it is open, and belongs to root until it is complete.
     """
     os.mkdir(name, _DIRECTORY, dir_fd=parent)
     with _opened(name, parent) as home:
@@ -305,7 +304,6 @@ def _write_directory(
 
 @contextlib.contextmanager
 def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
-    """Open a directory, by its path or in an open one, unless it is a symbolic link."""
     opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     try:
         yield opened

@@ -1,4 +1,4 @@
-"""Paths of an installed floor, which are those of the systemd units, and the owners of files."""
+"""Paths of an installed floor, as in the systemd units, and the owners of files."""
 
 import os
 import pwd
@@ -14,16 +14,16 @@ DATA: Final = Path("/var/lib/pitlink")
 ARCHIVE: Final = DATA / "archive"
 INSTALLED_KEYS: Final = Path("/etc/pitlink/keys")
 MADE_KEYS: Final = SYSTEM / "root" / "pitlink-keys"
-"""Directory in which `pitlink setup` makes the keys.
+"""Directory where `pitlink setup` makes the keys.
 
-Root keeps it, because it has the private key of the authority.
+It belongs to root, because it has the private key of the authority.
 """
 BROKER_KEYS: Final = Path("/etc/mosquitto/pitlink")
 REDIS_KEYS: Final = Path("/etc/redis/pitlink")
 
 
 def below(root: Path, path: Path) -> Path:
-    """Return the place of an absolute path in the file system whose top is `root`.
+    """Return the place of an absolute path in the file system with the top `root`.
 
     >>> str(below(Path("/mnt"), Path("/etc/redis")))
     '/mnt/etc/redis'
@@ -32,7 +32,7 @@ def below(root: Path, path: Path) -> Path:
 
 
 def owner_ids(root: Path, user: str) -> tuple[int, int]:
-    """Return the user id and the group id of a system user, from the list of users below `root`."""
+    """Return the user id and the group id of a system user, from the users below `root`."""
     if root == SYSTEM:
         try:
             found = pwd.getpwnam(user)
@@ -52,7 +52,7 @@ def owner_ids(root: Path, user: str) -> tuple[int, int]:
 
 
 def check_root(root: Path, what: str) -> None:
-    """Refuse to change the files of this machine unless root runs the command."""
+    """Raise `UserError` unless root changes the files of this machine."""
     if not root.is_absolute() or not root.is_dir():
         raise UserError(f"--root {root}: give the whole path of an existing directory")
     if root == SYSTEM and os.geteuid() != 0:

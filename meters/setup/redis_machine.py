@@ -1,6 +1,6 @@
-"""Machine with one of several Redis servers and a sentinel: its addresses, files and installation.
+"""Machine with one of several Redis servers and a sentinel: addresses, files and installation.
 
-What it refuses is a UserError that says what the person must do.
+If something cannot be done, a `UserError` says what the person must do.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ from meters.setup.key_installation import directories_of, install_keys, server_n
 from meters.setup.places import FLOOR_FILE, MADE_KEYS, REDIS_KEYS, SYSTEM, below
 
 SENTINEL: Final = "redis-sentinel"
-"""Debian's package of the sentinel. The program and the unit have the same name."""
+"""Debian's package of the sentinel. The program and the unit have the name of the package."""
 
 REDIS_PORT: Final = 6379
 REDIS_CONF: Final = Path("/etc/redis/redis.conf")
@@ -49,11 +49,11 @@ _SENTINELS_LEAST: Final = 3
 _INCLUDE_REPLICATED: Final = f"include {REPLICATED_CONF}"
 _BIND: Final = "bind 127.0.0.1"
 _DEBIAN_EXAMPLE: Final = "sentinel monitor mymaster 127.0.0.1 6379 2"
-"""Line of the file that Debian's sentinel starts with, and rewrites at once."""
+"""Line of the file with which Debian's sentinel starts. The sentinel rewrites the file at once."""
 _PART: Final = "redis"
 _DATA: Final = Path("/var/lib/redis")
 _APPEND_ONLY: Final = ("appendonlydir", "appendonly.aof")
-"""Append-only file of Redis 7, and of earlier versions."""
+"""Append-only file: of Redis 7 and later, and of earlier versions."""
 _NEEDED: Final = ("ca.crt", "redis.key", "tls.conf", "users.acl", REPLICA_ACCESS, SENTINEL_ACCESS)
 _ANSWERS_WITHIN_S: Final = 3
 _PASSWORD: Final = "requirepass "  # noqa: S105  (the name of a setting)
@@ -63,8 +63,8 @@ _PASSWORD: Final = "requirepass "  # noqa: S105  (the name of a setting)
 class RedisMachine:
     """Machine with a Redis server and a sentinel.
 
-    ``own`` and ``primary`` are the IP addresses of this machine and of the one with the present
-    primary. ``address``, of the floor's Redis, names all sentinels.
+    ``own`` is the IP address of this machine, ``primary`` that of the machine with the present
+    primary. ``address`` is the address of the floor's Redis; it names all sentinels.
     """
 
     own: str
@@ -73,7 +73,7 @@ class RedisMachine:
 
     @classmethod
     def of(cls, floor: Floor, source: str, own: str, primary: str) -> "RedisMachine":
-        """Return a machine of a floor with sentinels and TLS on these machines."""
+        """Return a machine of a floor that has sentinels and TLS on these machines."""
         url = floor.service.redis
         address = parse_replicated(url) if is_replicated(url) else None
         if address is None or not (address.tls and address.service):
@@ -116,10 +116,10 @@ class RedisMachine:
     def files(self, present: Mapping[Path, str], *, renews: bool) -> Sequence[WantedFile]:
         """Return the configuration files of the Redis server and the sentinel.
 
-        Both servers change their files while they run: Redis its role, the sentinel the present
-        primary, and both add lines, also with passwords, that have priority over included files. In
-        an installed file, only the lines with addresses change, and these additions are removed if
-        `renews` is true: other files or keys have changed, so that the servers restart.
+        Both servers change their files while they run: Redis changes its role, and the sentinel the
+        present primary. Both add lines, some with passwords, which replace those in included files.
+        In an installed file, only the lines with addresses are changed. If `renews` is true, other
+        files or keys have changed: then the added lines are removed, and the servers restart.
         """
         bind, service = f"bind {self.own} 127.0.0.1", self.address.service
         quorum = len(self.address.places) // 2 + 1
@@ -162,13 +162,13 @@ class RedisMachine:
 def _installed(
     wanted: WantedFile, present: str, mark: str, values: Mapping[str, str | None], *, renews: bool
 ) -> WantedFile:
-    """Return a file with some settings, before the line `mark`, which only an installed file has.
+    """Return a file with some settings before the line `mark`, which only an installed file has.
 
-    It keeps its other lines, also those of a person. A setting of the value None is removed.
+    Other lines stay, also those of a person. A setting with the value None is removed.
     """
     found = present.splitlines()
     lines = [f"{name} {value}" for name, value in values.items() if value is not None]
-    # Redis writes some values in quotation marks.
+    # Redis puts some values in quotation marks.
     told = [line.replace('"', "") for line in found if _sets(line, values)]
     is_installed = mark in found
     is_right = is_installed and sorted(told) == sorted(lines)
@@ -193,7 +193,7 @@ def _is_ip_address(host: str) -> bool:
 
 
 def _with(text: str, *changes: tuple[str, str]) -> str:
-    """Replace parts of a shipped file; if one is missing, the file changed: a ValueError."""
+    """Replace parts of a shipped file. Raise `ValueError` if a part is missing."""
     for old, new in changes:
         if old not in text:
             raise ValueError(f"{old!r} is missing")
@@ -204,10 +204,10 @@ def _with(text: str, *changes: tuple[str, str]) -> str:
 def install_redis(
     root: Path, machine: RedisMachine, keys: Path, may_write: Callable[[FilePlan], bool]
 ) -> None:
-    """Install the keys and the files of a Redis server and its sentinel, and start both.
+    """Install the keys and files of a Redis server and its sentinel, and start both.
 
-    The servers restart only if a file or the keys differ from those of their last start by this
-    command. ``keys`` is a directory of `pitlink keys`, or one with its `redis/`.
+    The servers are restarted only if a file or the keys have changed since their last start by this
+    command. ``keys`` is a directory of `pitlink keys`, or a directory with its `redis/`.
     """
     starts = root == SYSTEM and units.systemd_runs()
     _check(root, machine, keys / _PART, starts=starts)
@@ -217,7 +217,7 @@ def install_redis(
     present = {path: read_text(below(root, path)) for path in paths}
 
     def may_write_stopped(plan: FilePlan) -> bool:
-        """Stop the sentinel right before its file is written: it would write over the new one."""
+        """Stop the sentinel before its file is written: it would write over the new text."""
         agreed = may_write(plan)
         if agreed and starts and plan.wanted.server == SENTINEL:
             units.stop(SENTINEL)
@@ -252,7 +252,7 @@ def install_redis(
 
 
 def _check(root: Path, machine: RedisMachine, keys: Path, *, starts: bool) -> None:
-    """Refuse, before anything is written, what cannot work or would lose data."""
+    """Raise `UserError` before anything is written that cannot work or would lose data."""
     if root == SYSTEM:
         units.check_programs([REDIS, SENTINEL])
         units.check_address(machine.own)
@@ -293,7 +293,7 @@ def _unfit(problem: str, options: str = "") -> UserError:
 
 
 def _check_no_data(root: Path, machine: RedisMachine) -> None:
-    """Refuse to make a replica of a Redis that has data and was no replica before."""
+    """Raise `UserError` for a new replica whose Redis has data of its own."""
     conf = read_text(below(root, REDIS_CONF)).splitlines()
     if machine.is_primary or any(line.startswith("replicaof ") for line in conf):
         return
@@ -325,10 +325,10 @@ def _next_steps(machine: RedisMachine) -> Sequence[str]:
 
 
 def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
-    """Refuse another primary than the one that the sentinels of the other machines name.
+    """Raise `UserError` if sentinels of other machines name another primary.
 
-    Two primaries of one floor, or a replica of a replica, would look well until a machine fails. An
-    empty primary would delete the data of its replicas. ``is_empty`` is about the Redis of this
+    Two primaries of one floor, or a replica of a replica, would look right until a machine fails.
+    An empty primary would delete the data of its replicas. ``is_empty`` is about the Redis of this
     machine.
     """
     named = _answers(machine, keys)
@@ -355,7 +355,7 @@ def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
 
 
 def _answers(machine: RedisMachine, keys: Path) -> Mapping[HostPort, str]:
-    """Return the primary that each answering sentinel names; another password is a UserError."""
+    """Return the primary that each sentinel names; raise `UserError` for another password."""
     lines = read_text(keys / SENTINEL_ACCESS).splitlines()
     given = [line.removeprefix(_PASSWORD) for line in lines if line.startswith(_PASSWORD)]
     found: dict[HostPort, str] = {}

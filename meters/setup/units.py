@@ -1,6 +1,6 @@
 """Start of the systemd units of an installed floor, and checks before it.
 
-A check that fails, and a unit that does not start or stop, is a UserError.
+If a check fails, or a unit does not start or stop, the functions raise `UserError`.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from meters.setup.config_files import BROKER, MONITORING, PROXY, REDIS, SERVERS
 
 SERVICES: Final = ("pitlink-serve@1", "pitlink-serve@2")
 FIRST_AUDIT: Final = "pitlink-audit.service"
-"""Unit of the daily audit; it does nothing if an audit has ended since the last close of a day."""
+"""Unit of the daily audit. It does nothing if an audit has ended since the last close of a day."""
 TIMERS: Final = ("pitlink-audit.timer", "pitlink-audit-whole.timer", "pitlink-archive.timer")
 _REDIS_PORT: Final = 6379
 PORTS: Final[Mapping[int, str]] = {
@@ -34,7 +34,7 @@ PORTS: Final[Mapping[int, str]] = {
     8081: SERVICES[0],
     8082: SERVICES[1],
 }
-"""The TCP ports of an installed floor, each with the unit that listens there."""
+"""The TCP ports of an installed floor. Each has the unit that listens there."""
 
 SERVICE_PORTS: Final = tuple(port for port, unit in PORTS.items() if unit in SERVICES)
 
@@ -67,7 +67,7 @@ def check_units() -> None:
 
 
 def check_ports(ports: Mapping[int, str] = PORTS) -> None:
-    """Refuse another program at a port of a unit that does not run."""
+    """Raise `UserError` if a port of a stopped unit is used by another program."""
     for port, unit in ports.items():
         if is_used(port) and _systemctl("is-active", "--quiet", unit).returncode != 0:
             raise UserError(
@@ -77,12 +77,12 @@ def check_ports(ports: Mapping[int, str] = PORTS) -> None:
 
 
 def check_redis(port: int = _REDIS_PORT) -> None:
-    """Refuse a Redis of this machine in which another program keeps data.
+    """Raise `UserError` if another program has data in this machine's Redis.
 
-    A Redis without append-only file does not read its data again after the restart with our
-    settings, and lets no other program in.
+    Without an append-only file, Redis would lose the data at the restart. With our settings, it
+    would not let the other program in.
     """
-    # A Redis that already has the settings of pitlink accepts only TLS, and is not asked.
+    # A Redis with the settings of pitlink accepts only TLS, so nothing is asked.
     with (
         contextlib.suppress(RedisError),
         Redis(port=port, socket_timeout=_ANSWERS_WITHIN_S) as redis,
@@ -96,7 +96,7 @@ def check_redis(port: int = _REDIS_PORT) -> None:
 
 
 def check_address(host: str) -> None:
-    """Refuse an IP address that is not one of this machine."""
+    """Raise `UserError` unless an IP address belongs to this machine."""
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(kind, socket.SOCK_STREAM) as server:
         try:
@@ -134,12 +134,12 @@ def stop(unit: str) -> None:
 
 
 def run_audit() -> None:
-    """Run the daily audit to its end, so that the first check can report it."""
+    """Run the daily audit to its end, so that the first check can report the audit."""
     _act("start", FIRST_AUDIT)
 
 
 def wait_until_ready(ports: Sequence[int]) -> str | None:
-    """Wait until every service can operate; return the problem if it takes too long."""
+    """Wait until every service can operate. Return the problem if this takes too long."""
     ends = time.monotonic() + _READY_WITHIN_S
     while (problem := _problem(ports)) is not None and time.monotonic() < ends:
         time.sleep(_ASKED_EVERY_S)
@@ -150,7 +150,7 @@ def _problem(ports: Sequence[int]) -> str | None:
     for port in ports:
         url = f"http://127.0.0.1:{port}/readyz"
         try:
-            # A proxy of this machine's user, as apt needs it, does not reach our loopback.
+            # The user can have a proxy, for example for apt. A proxy does not reach our loopback.
             answer = httpx.get(url, timeout=_ANSWERS_WITHIN_S, trust_env=False)
         except httpx.HTTPError as error:
             return f"{url}: {error}"

@@ -1,4 +1,4 @@
-"""The users that result from the operators' log. The audit compares them with the stored users."""
+"""The users that the operators' log describes. The audit compares them with the stored users."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,9 +18,9 @@ _ON_ACCOUNTS: Final = frozenset(
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
-"""The age in ms up to which the audit expects in Redis who set a PIN.
+"""If a PIN was set more recently, the audit expects a record in Redis of who set it.
 
-Redis keeps this for 24 hours; the clocks of two machines can differ by up to one hour.
+Redis keeps the record for 24 hours. The clocks of two machines can differ by up to one hour.
 """
 
 
@@ -28,10 +28,10 @@ Redis keeps this for 24 hours; the clocks of two machines can differ by up to on
 class ExpectedUser:
     """A user as the operators' log describes them.
 
-    `added_by` is a person or command. `pin_by` set the PIN last, and so knows it; if another person
-    set it, the user must replace it by `choose_by`. `pin` is the digest of the stored PIN hash.
-    `generation` is 1 plus the number of changes that ended the user's sessions. `signed_in_at` is
-    empty if the user never signed in.
+    `added_by` is a person or command. `pin_by` set the PIN last, and so knows it. If this is
+    another person, the user must replace the PIN by `choose_by`. `pin` is the digest of the stored
+    PIN hash. `generation` is 1 plus the number of changes that ended the user's sessions.
+    `signed_in_at` is empty if the user never signed in.
     """
 
     name: str
@@ -48,11 +48,11 @@ class ExpectedUser:
 
 @dataclass
 class ExpectedUsers:
-    """The users that result from the entries of the log that were applied so far.
+    """The users that the log describes up to the last applied entry.
 
-    `users`, and `accounts`, the numbers of the log entries about each user, are by folded name
-    (lower case). `setters` has the last time in ms for each user and a person who set their PIN; a
-    line break is between the two names, as in Redis.
+    `users` has the users by folded name (in lower case). `accounts` has the numbers of the log
+    entries about each user, also by folded name. `setters` has the time in ms when a person last
+    set the PIN of a user. Its keys are the two names with a line break between them, as in Redis.
     """
 
     users: dict[str, ExpectedUser] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class ExpectedUsers:
     accounts: dict[str, list[int]] = field(default_factory=dict)
 
     def apply_entry(self, number: int, entry: Fields) -> str | None:
-        """Apply an entry of the log. Return a text if it contradicts the earlier entries."""
+        """Apply an entry of the log. If it contradicts earlier entries, return a text."""
         what, about, by, at = (entry.get(name, "") for name in ("what", "about", "by", "at"))
         folded = fold_name(about)
         user, impossible = self.users.get(folded), self._impossible(what, about, entry)
@@ -87,7 +87,7 @@ class ExpectedUsers:
         return impossible
 
     def _impossible(self, what: str, about: str, entry: Fields) -> str | None:
-        """Return the reason why an act in a log entry was impossible, or None.
+        """Return why the act in a log entry was impossible; None if it was possible.
 
         An attacker could change a user's data in Redis, wait until a service has used it for an
         act, and then change it back.
@@ -109,7 +109,7 @@ class ExpectedUsers:
         return None if may else f"is by {by!r}, who was no administrator that could sign in"
 
     def _unlike(self, does: str, name: str, pin: str | None, role: str | None) -> str | None:
-        """Return the reason why a user cannot have acted, in this role if one is given, or None."""
+        """Return why a user cannot have acted (in this role, if one is given); None if they can."""
         user, says = self.users.get(fold_name(name)), f"says that {name!r} {does}"
         if user is None:
             return f"{says}, who was never added"
@@ -124,7 +124,7 @@ class ExpectedUsers:
     def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
         """Return how the stored index of entries by user differs from the log.
 
-        `stored` has for each folded name the numbers of the entries about this user, each with its
+        For each folded name, `stored` has the numbers of the entries about this user, each with its
         score in the sorted set.
         """
         found: list[str] = []
@@ -145,9 +145,9 @@ class ExpectedUsers:
     ) -> list[str]:
         """Return how the users in Redis differ from those of the log.
 
-        Names are folded. `listed` and `administrators` are those that Redis lists, the latter only
-        if they are enabled. `stored` has the Redis hashes of the users in the list and of the users
-        of the log.
+        All names are folded. `listed` are the users in the list of Redis; `administrators` are the
+        enabled administrators in its other list. `stored` has the Redis hashes of the users in the
+        list, and of the users in the log.
         """
         found = []
         for folded in sorted({*listed, *self.users}):
@@ -173,10 +173,10 @@ class ExpectedUsers:
         return found
 
     def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
-        """Return texts about lost records in Redis, which say who set a PIN recently.
+        """Return a text for each lost record in Redis of who set a PIN recently.
 
         A person who sets another user's PIN can act as this user. Without the record, the services
-        would accept acts of one person as acts of two people. `stored` is as `setters`.
+        would accept acts of one person as acts of two people. `stored` has the form of `setters`.
         """
         return [
             "Redis lacks the record that the PIN of {!r} was set by {!r}".format(*pair.split("\n"))
@@ -186,7 +186,7 @@ class ExpectedUsers:
 
 
 def _sets_anothers_pin(entry: Fields) -> bool:
-    """Check if a log entry sets a PIN whose setter Redis must store.
+    """Return whether Redis must store who set the PIN of a log entry.
 
     Redis stores everybody who set another user's PIN, except the command that added the user.
     """
@@ -197,7 +197,6 @@ def _sets_anothers_pin(entry: Fields) -> bool:
 
 
 def _pin_of(entry: Fields) -> tuple[str, str, str]:
-    """Return from a log entry who set the PIN, its digest, and until when it must be replaced."""
     return entry.get("pin_by", ""), entry.get("pin", ""), entry.get("choose_by", "")
 
 
@@ -224,5 +223,5 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
 
 
 def pin_digest(stored: str) -> str:
-    """Return the digest of a stored PIN hash, as the log has it. The hash is salted."""
+    """Return the digest of a salted PIN hash, as in the log."""
     return hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()

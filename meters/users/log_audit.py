@@ -1,7 +1,8 @@
 """Audit of the operators' log and the users (duty D17).
 
-Every log entry is unchanged, and the log agrees with its mark: the last entry that was seen, kept
-in a file outside Redis. The users in Redis are exactly those that result from the log entries.
+The audit checks that every log entry is unchanged, that the log agrees with its mark (a file
+outside Redis with the last entry that was seen), and that the users in Redis are exactly those that
+the log describes.
 """
 
 import time
@@ -28,24 +29,24 @@ from meters.users.operators_log import LogSeal
 from meters.users.user_store import readable
 
 PROBLEMS_MAX: Final = 20
-"""Largest number of problems in one report: a log with so many was clearly altered."""
+"""A report names at most this many problems: a log with so many was clearly altered."""
 
 _PAGE: Final = 1_000
 _CHAIN: Final = b"chain"
 _READ_MOST: Final = 20
-"""How often the log and the users are read at most, until no entry comes in between."""
+"""If new entries come in between, the log and the users are read again, at most so often."""
 
 Entry = tuple[bytes, dict[bytes, bytes]]
-"""An entry of the operators' log: its id in the Redis stream, and its fields."""
+"""Id in the Redis stream, and fields, of an entry of the operators' log."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogFinding:
     """Result of an audit of the operators' log.
 
-    `first` and `entries` are the numbers of the first entry that the audit read, and of the last.
-    People can compare `chain`, the chain digest of the last entry, with a copy that they kept, and
-    `seal`, SHA-256 over all entries, with the published seal.
+    `first` is the number of the first entry that the audit read, `entries` the number of the last.
+    `chain` is the chain digest of the last entry: people can compare it with a copy that they kept.
+    `seal` is SHA-256 over all entries: people can compare it with the published seal.
     """
 
     entries: int
@@ -56,10 +57,10 @@ class LogFinding:
 
 
 class LogMark(LedgerMark):
-    """The mark of the log: the last entry that was seen, in a file outside Redis."""
+    """The mark of the log: a file outside Redis with the last entry that was seen."""
 
     def __init__(self, data: Path) -> None:
-        # No link can have this text as its id.
+        # No link can have this id.
         super().__init__(data, "@people", "operators.log-mark.json")
 
     @property
@@ -67,7 +68,7 @@ class LogMark(LedgerMark):
         return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return a message if the log has fewer entries than its mark says."""
+        """Return a message if the log has fewer entries than its mark."""
         if entries >= had:
             return None
         return (
@@ -80,9 +81,10 @@ class LogMark(LedgerMark):
 class LogCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of the operators' log after an audit that found no problem.
 
-    `chain` is the digest of the last audited entry, `seal` that over all entries up to it. `mac_by`
-    is the secret of the last MAC, `mac_checked` that of the last MAC that was checked, or empty. An
-    audit that continues from here changes `due`, the users that result from the entries.
+    `chain` is the digest of the last audited entry; `seal` is the digest over all entries up to it.
+    `mac_by` names the secret of the last MAC. `mac_checked` names the secret of the last MAC that
+    was checked; empty if none was. `due` has the users that the entries describe: an audit that
+    continues from here changes it.
     """
 
     entries: int
@@ -97,21 +99,20 @@ _CHECKPOINT: Final = msgspec.json.Decoder(LogCheckpoint)
 
 
 class LogCheckpointFile:
-    """The file from which a later audit of the log continues, next to the mark of the log.
+    """The file from which a later audit of the log continues, beside the mark of the log.
 
-    Nothing is ever deleted from the operators' log, so without this file, each audit would read
-    more entries than the one before. A service reads the older entries again in small parts while
-    it runs, and `pitlink audit` without `--since` reads all of them.
+    Nothing is ever deleted from the operators' log. Without this file, each audit would read more
+    entries than the audit before. A running service reads the older entries again in small parts.
+    `pitlink audit` without `--since` reads all entries.
     """
 
     def __init__(self, mark_path: Path) -> None:
         self._path = mark_path.with_name("operators.log-checkpoint.json")
 
     def read(self, seen: Mark) -> LogCheckpoint | None:
-        """Return the checkpoint, or None if there is none that can be used.
+        """Return the checkpoint; None if no checkpoint can be used, so the audit takes longer.
 
-        Without it, an audit only takes longer. A checkpoint after the sealed entry is not used,
-        because the seal does not confirm it.
+        A checkpoint after the sealed entry is not used, because the seal does not cover it.
         """
         try:
             found = _CHECKPOINT.decode(self._path.read_bytes())
@@ -150,8 +151,7 @@ class _Walk:
         if unsound and number > self.covered:
             self.add(f"entry {number} {unsound}")
         elif unsound:
-            # Another service, which has the secret that is missing here, can have sealed these
-            # entries.
+            # Another service can have the secret that is missing here, and have sealed the entries.
             self.macs.last = mac.partition(":")[0] or self.macs.last
         made = link_entry(self.chain, id_, content)
         if stored_chain != made:
@@ -174,7 +174,7 @@ class _Walk:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """The users in Redis and the head of the operators' log, read at the same moment."""
+    """The users in Redis and the head of the operators' log, read at one moment."""
 
     entries: int
     chain: str
@@ -187,10 +187,9 @@ class _Stored:
 
 
 class LogAudit:
-    """Audit of the operators' log. Each run continues where the run before it ended.
+    """Audit of the operators' log. Each run continues after the last entry of the run before.
 
-    The first run continues from `checkpoint`, the state after an earlier audit. If it finds a
-    problem, the whole log is read.
+    The first run continues from `checkpoint`. If this run finds a problem, it reads the whole log.
     """
 
     def __init__(
@@ -210,12 +209,12 @@ class LogAudit:
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
         """Check the operators' log to its end, and compare the users in Redis with the log.
 
-        Entries before the first with a MAC have none to check. The MACs of entries that an earlier
-        audit has sealed are not checked. `seen` is the mark of the log. `again` is the number of
-        old entries, which an earlier run has checked, to read once more.
+        Entries before the first MAC have none to check. If an earlier audit has sealed an entry,
+        its MAC is not checked. `seen` is the mark of the log. `again` is the number of old entries,
+        already checked by an earlier run, that this run reads once more.
 
         Raises:
-            ValueError: an entry's id or its chain is not valid text, or a Redis key has a wrong
+            ValueError: an entry's id or chain digest is not valid text, or a Redis key has a wrong
                 data type.
         """
         with as_altered():
@@ -223,14 +222,14 @@ class LogAudit:
                 self._begin_again()
             finding = await self._run(seen, again)
             if finding.problems and self._first > 1:
-                # The file of the checkpoint can be wrong. Only an audit of the whole log can tell.
+                # The file of the checkpoint can be wrong. Only an audit of the whole log shows it.
                 self._begin_again()
                 finding = await self._run(seen, again)
             return finding
 
     @property
     def checkpoint(self) -> LogCheckpoint | None:
-        """The state after the last run; None if there is no entry, or if there is a problem."""
+        """The state after the last run; None if there are no entries, or problems."""
         walk, macs = self._walk, self._walk.macs
         if walk.problems or not walk.entries:
             return None
@@ -266,7 +265,7 @@ class LogAudit:
         return LogFinding(walk.entries, walk.chain, tuple(problems), walk.seal, self._first)
 
     async def _read_on(self, seen: Mark | None) -> _Stored:
-        """Check new log entries, then read the users; again if somebody wrote in between."""
+        """Check new log entries, then read the users. Repeat this if somebody wrote in between."""
         names: list[str] = []
         for _ in range(_READ_MOST):
             await self._walk_to(self._walk, None, seen)
@@ -306,7 +305,7 @@ class LogAudit:
         )
 
     async def _read_again(self, count: int) -> None:
-        """Read some old entries once more. Somebody can have changed them after the first read."""
+        """Read some old entries again: somebody can have changed them after the first reading."""
         again = self._again = self._again or _Walk(MacCheck(self._secrets))
         again.covered = self._walk.covered
         await self._walk_to(again, min(again.entries + count, self._walk.entries), None)
@@ -315,7 +314,7 @@ class LogAudit:
             if again.seal != self._walk.seal and not again.problems:
                 self._walk.add("it is not the one that was read before")
             if again.due != self._walk.due and not again.problems:
-                # The file of the checkpoint, which has the users, can have been changed.
+                # The checkpoint's file, which has the users, can have been changed.
                 self._walk.add("the users that result from it are not those of the audits before")
             self._again = None
 
@@ -335,7 +334,7 @@ class LogAudit:
 
 @contextmanager
 def as_altered() -> Iterator[None]:
-    """Convert Redis's error about the data type of a Redis key into a ValueError."""
+    """Raise `ValueError` instead of Redis's error about the data type of a key."""
     try:
         yield
     except ResponseError as error:
@@ -345,5 +344,4 @@ def as_altered() -> Iterator[None]:
 
 
 def _number(member: bytes) -> int:
-    """Return the entry number in an index member; above all entries if it is no number."""
     return int(member) if member.isdigit() else 2**63

@@ -1,10 +1,10 @@
-"""MACs of the operators' log (duty D17): the writer of an entry has a service's key bundle.
+"""MACs of the operators' log (D17): they prove that a writer of entries has a service's key bundle.
 
-Anybody who can write into Redis can calculate the digests that chain the entries, so each entry
-also has an HMAC. The service derives its key from a secret and from the head of the log, which is
-the log's last entry; it is valid only for the next entries after this head. Redis receives the key,
-but never the secret. If another process adds an entry after the service has read the head, the Lua
-script refuses to write.
+Anybody who can write into Redis can calculate the digests that chain the entries. So each entry
+also has an HMAC. The service derives the key of the HMAC from a secret and from the head, which is
+the log's last entry. The key is valid only for the entries right after this head. Redis receives
+the key, but never the secret. If another process adds an entry after the service has read the head,
+the Lua script refuses to write.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from meters.ledger.chain import entry_text
 from meters.store.credentials import log_secrets
 
 MAC: Final = b"mac"
-"""The name of the field with the MAC of a log entry. The next field is the chain digest."""
+"""The field with the MAC of a log entry. The next field is the chain digest."""
 
 _ID_DIGITS: Final = 16
 _READ_AGAIN_S: Final = 1.0
@@ -42,24 +42,24 @@ class LogHead:
 
 @dataclass(frozen=True, slots=True)
 class _Secret:
-    """A secret for MACs. `age` is 0 for the oldest secret, 1 for the next one, and so on."""
+    """A secret for MACs. The oldest secret has the `age` 0, the next one 1, and so on."""
 
     id: str
     age: int
     text: bytes
 
     def key_after(self, head: LogHead) -> bytes:
-        """Derive the HMAC key for the entries that one script call adds after the given head."""
+        """Derive the HMAC key for the entries that one script call adds after this head."""
         return hmac.digest(self.text, f"{head.entries}:{head.chain}".encode(), "sha256")
 
 
 class LogSecrets:
     """The secrets for the MACs of the operators' log.
 
-    New entries get MACs of the newest; all are used to check. `read` returns them, the newest
-    first; none if there is no key bundle. It is called once more if the log has a MAC of an unknown
-    secret, which can be new in the key bundle. Its methods raise a `UserError` if the secrets
-    cannot be read.
+    New entries get MACs with the newest secret; old MACs are checked with all secrets. `read`
+    returns the secrets, the newest first; none without a key bundle. If the log has a MAC with an
+    unknown secret, `read` is called again, because the secret can be new in the bundle. If the
+    secrets cannot be read, the methods raise a `UserError`.
     """
 
     def __init__(self, read: Callable[[], Sequence[str]] = tuple) -> None:
@@ -75,19 +75,19 @@ class LogSecrets:
 
     @property
     def newest(self) -> str:
-        """Name of the newest secret, as log entries show it; empty if there are no secrets."""
+        """Name of the newest secret in log entries; empty if there are no secrets."""
         return self._newest.id if self._newest else ""
 
     def find(self, of: str) -> _Secret | None:
         if of not in self._secrets and time.monotonic() >= self._again_s:
-            # While the key bundle is replaced, it cannot be read.
+            # The key bundle cannot be read at the moment when it is replaced.
             with contextlib.suppress(UserError):
                 self._take(self._read())
             self._again_s = time.monotonic() + _READ_AGAIN_S
         return self._secrets.get(of)
 
     def arguments(self, head: LogHead) -> list[str | int | bytes]:
-        """Return the last arguments of a Lua script that adds entries: the head and a MAC key."""
+        """Return the last arguments of Lua scripts that add entries: the head and a MAC key."""
         known: list[str | int | bytes] = [head.entries, head.chain, head.mac_by]
         if self._newest is None:
             return [*known, "", ""]
@@ -108,10 +108,10 @@ def _id_of(text: str) -> str:
 class MacCheck:
     """Check of the MACs of the operators' log, entry by entry from the first entry.
 
-    Entries that were written before the services had a secret have no MAC. After the first MAC of a
-    known secret, every entry must have one, and not with an older secret than the MAC before it.
-    `last` names the secret of the last accepted MAC, `checked` that of the last MAC that was
-    checked.
+    Entries from the time before the services had a secret have no MAC. After the first MAC of a
+    known secret, every entry must have a MAC, and never with an older secret than the MAC before.
+    `last` names the secret of the last accepted MAC. `checked` names the secret of the last MAC
+    that was checked.
     """
 
     secrets: LogSecrets
@@ -123,23 +123,23 @@ class MacCheck:
     def resume(self, last: str, checked: str) -> bool:
         """Continue after the entries that an earlier check has read.
 
-        Return False if the entries must be read again: the secret `checked` is not known here, or
-        there are secrets here and no MAC was checked, as if a person had removed the name of the
+        Return False if the entries must be read again: the secret `checked` is not known here; or
+        secrets are known here but no MAC was checked. A person could have removed the name of the
         secret so that later entries need no MAC.
         """
         secret = self.secrets.find(checked) if checked else None
         self.last, self.checked = last, checked
-        # An audit ends after a whole script call. So no later entry needs the key of its last step.
+        # An audit ends after a whole script call, so no later entry needs the key of that call.
         self._age = secret.age if secret else None
         return secret is not None or not (checked or self.secrets.newest)
 
     def check(
         self, head: LogHead, entry_id: str, fields: Sequence[tuple[bytes, bytes]], mac: str
     ) -> str | None:
-        """Return the reason why an entry's MAC is wrong, or None if the MAC is accepted.
+        """Return why the MAC of an entry is wrong; None if the MAC is accepted.
 
-        If it is wrong, neither a service nor a `pitlink` command has written the entry. `head` is
-        that before the entry. `fields` are in their order, without the MAC and the chain digest.
+        If the MAC is wrong, neither a service nor a `pitlink` command wrote the entry. `head` is
+        the head before the entry. `fields` are in order, without the MAC and the chain digest.
         """
         of, _, digest = mac.partition(":")
         secret = self.secrets.find(of) if of else None
@@ -147,8 +147,7 @@ class MacCheck:
             return self._unknown(of)
         own = secret.key_after(head)
         text = entry_text(head.chain, entry_id, fields)
-        # The MACs of all entries of one script call are made with the key of the first of these
-        # entries.
+        # All entries of one script call have MACs with the key of the first of these entries.
         keys = [own, self._step[1]] if self._step[0] == of else [own]
         for key in keys:
             due = hmac.new(key, text, "sha1").hexdigest()

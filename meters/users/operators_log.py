@@ -1,6 +1,6 @@
-"""The operators' log: sign-ins, user changes, printed slips, starts and stops of the service.
+"""The operators' log: sign-ins, user changes, printed slips, starts and stops of the service (D17).
 
-Duty D17. Each entry is chained to the entry before it.
+Each entry is chained to the entry before it.
 """
 
 from collections.abc import Sequence
@@ -35,10 +35,10 @@ What = Literal[
 _OF_USERS: Final = frozenset(
     {"chain", "mac", "role", "pin", "pin_by", "choose_by", "old_pin", "account"}
 )
-"""Fields of a log entry that only the audit needs. No page shows them."""
+"""Fields of a log entry that only the audit needs. Pages do not show them."""
 
 Noted = Literal["slip_printed", "signed_on_device", "service_started", "service_stopped"]
-"""Acts that add an entry to the operators' log, and change no other data in Redis."""
+"""Acts that add an entry to the operators' log, but change no other data in Redis."""
 
 
 class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -47,12 +47,12 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     Attributes:
         entry: the number of the entry. The first entry has the number 1, and no number is left out.
         at: the time, RFC 3339 in UTC.
-        what: the act. It can be a refused act, such as a failed sign-in. ``unreadable`` if
-            somebody damaged the entry, which the audit reports: all other fields are then empty.
+        what: the act, also a refused act, such as a failed sign-in. ``unreadable`` if somebody
+            damaged the entry; all other fields are then empty, and the audit reports it.
         by: the person or program that acted; empty if no user was signed in.
-        about: the user, the claim of a printed slip, the user on whose device a colleague signed
-            (``signed_on_device``), or the version of the service; empty if the act names an unknown
-            user.
+        about: the user, the claim of a printed slip, or the version of the service. For
+            ``signed_on_device``, the user on whose device a colleague signed. Empty if the act
+            names an unknown user.
         client: the network address of the actor; empty for a command.
     """
 
@@ -65,9 +65,9 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The seal of the operators' log: a digest that is kept outside Redis.
+    """The seal of the operators' log: a digest that people keep outside Redis.
 
-    The seal is empty before the first audit.
+    Before the first audit, the seal is empty.
 
     Attributes:
         sealed_entry: the number of the last entry that an audit found unchanged.
@@ -79,20 +79,19 @@ class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class OperatorsLog:
-    """The operators' log for people; a `UsersError` is ``store_failed`` if Redis fails."""
+    """The operators' log for people. Methods raise `UsersError` ``store_failed`` if Redis fails."""
 
     def __init__(self, store: UserStore) -> None:
         self._store = store
 
     async def page(self, before: int | None, limit: int) -> Sequence[LogRow]:
-        """Return at most `limit` entries of the log before entry `before`, the latest first."""
+        """Return at most `limit` log entries before the entry `before`, the latest first."""
         return [_row(*entry) for entry in await self._store.log_entries(before, limit)]
 
     async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
         """Return the log entries about one user, the latest first.
 
-        They are about changes of this user or of their PIN, and about changes that this user made
-        to other users.
+        They are about changes of this user and their PIN, and about their changes of other users.
         """
         found = await self._store.account_entries(fold_name(name), limit)
         return [_row(*entry) for entry in found]
@@ -100,7 +99,7 @@ class OperatorsLog:
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
         """Add an entry for an act that changes no other data in Redis.
 
-        `by` is the user who acted, or ``service``. `about` is as in `LogRow`.
+        `by` is the user who acted, or ``service``. `about` has the meaning that it has in `LogRow`.
         """
         keys = self._store.keys
         arguments: list[str | int] = [now_text(), what, by, about, client]

@@ -1,4 +1,4 @@
-"""Prompts for a PIN in `pitlink` commands: a new PIN, or that of the person who acts.
+"""Prompts for a PIN in `pitlink` commands: for a new PIN, or for the PIN of the person who acts.
 
 A PIN is never an argument of a command, because other accounts of the machine can see arguments.
 """
@@ -22,10 +22,10 @@ from meters.users.users import UserDirectory
 
 
 def ask_new_pin() -> str:
-    """Ask for a new PIN: on a terminal twice, and again if the PIN is not valid.
+    """Ask for a new PIN. On a terminal, ask twice, and again if the PIN is not valid.
 
     Raises:
-        UserError: there is no input, or it is not from a terminal and the PIN is not valid.
+        UserError: there is no input; or the PIN is not valid and not from a terminal.
     """
     while True:
         pin = ask_pin("PIN (6 to 12 digits): ")
@@ -62,15 +62,15 @@ def ask_pin(prompt: str = "PIN: ") -> str:
 async def confirm_person(
     user_directory: UserDirectory, name: str, act: str, *, may_have_to_choose: bool = False
 ) -> SignedIn:
-    """Ask for the PIN of a user, and return the user if they are allowed to change links.
+    """Ask for the PIN of a user. Return the user if they may change links.
 
     The user is signed in and out, so the operators' log records the sign-in, and wrong PINs are
-    counted. `act` is what they do, as in "approves it". With `may_have_to_choose`, the act is also
-    open to a user whose PIN another person set.
+    counted. `act` is a text such as "approves it". With `may_have_to_choose`, the user may also act
+    if another person set their PIN.
 
     Raises:
         UserError: the PIN or the name is wrong, sign-in is locked, the user's role does not allow
-            the act, or the user must choose their own PIN first. Nothing was done.
+            the act, or the user must first choose a PIN. Nothing was done.
     """
     pin = ask_pin(f"PIN of {name}: ")
     sessions = user_directory.sessions
@@ -92,7 +92,7 @@ async def confirm_person(
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn a refusal or a failure of Redis into a `UserError` in plain words."""
+    """Raise a `UserError` in plain words instead of a refusal or a failure of Redis."""
     try:
         yield
     except UsersError as error:

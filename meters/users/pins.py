@@ -27,7 +27,7 @@ _LISTED: Final = frozenset({
     "334452", "420069", "520131", "521314", "555121", "584520", "584521", "775825",
     "775852", "789456", "864201", "867530", "975310", "975319",
 })  # fmt: skip
-"""The first six digits of common PINs that no rule finds."""
+"""The first six digits of common PINs that the rules do not find."""
 
 _GENERATED_DIGITS: Final = 8
 _AT_ONCE: Final = 2
@@ -38,7 +38,7 @@ _HASH_BYTES: Final = 32
 
 
 def check_digits(pin: str) -> None:
-    """Refuse a PIN without 6 to 12 digits (``bad_pin``). No message contains the PIN."""
+    """Raise `UsersError` ``bad_pin`` unless a PIN has 6 to 12 digits. No message has the PIN."""
     if not _DIGITS.fullmatch(pin):
         raise UsersError("bad_pin", "a PIN has 6 to 12 digits")
 
@@ -46,11 +46,11 @@ def check_digits(pin: str) -> None:
 def check_pin(pin: str) -> None:
     """Refuse a PIN that does not have 6 to 12 digits, or that others would try first.
 
-    About one in six PINs of six digits is refused. Few people choose any of the others, so an
-    attacker gains little by trying likely PINs.
+    About one in six PINs of six digits is refused. Few people choose the other PINs, so an attacker
+    who tries likely PINs gains little.
 
     Raises:
-        UsersError: ``bad_pin``, with the broken rule. The message never contains the PIN.
+        UsersError: ``bad_pin``. The message has the broken rule, but never the PIN.
     """
     check_digits(pin)
     for is_common, what in _COMMON_RULES:
@@ -70,7 +70,7 @@ def _is_repeated(pin: str) -> bool:
 
 
 def _is_run(pin: str) -> bool:
-    """Check for even steps: in groups of digits, in every second digit, or in all but two."""
+    """Check for equal steps: in groups of digits, in every second digit, or in all but two."""
     nearly = (pin[at : at + len(pin) - 2] for at in range(3))
     return (
         _in_runs(pin)
@@ -86,7 +86,7 @@ def _in_runs(pin: str) -> bool:
 
 
 def _step(digits: str) -> int | None:
-    """Return the step from each digit to the next; None if the steps differ. 0 follows 9."""
+    """Return the step between any two digits in a row; None if steps differ. 0 follows 9."""
     steps = {int(after) - int(before) for before, after in itertools.pairwise(digits)}
     steps = {{-9: 1, 9: -1}.get(step, step) for step in steps}
     return steps.pop() if len(steps) == 1 else None
@@ -132,9 +132,9 @@ class PinHashing:
     """Calculation and comparison of PIN hashes (argon2id), in threads that do not stop the service.
 
     `time_cost` is the number of passes over the memory. Three passes over 64 MiB on one lane take
-    about 0.15 s of one core: above the minimum of OWASP, and short enough for a sign-in.
+    about 0.15 s of one core. This is above the minimum of OWASP, and short enough for a sign-in.
 
-    Methods raise a `UsersError` ``busy`` if too many calculations are waiting.
+    If too many calculations wait, the methods raise a `UsersError` ``busy``.
     """
 
     def __init__(self, *, time_cost: int = 3, memory_kib: int = 65_536) -> None:
@@ -145,8 +145,8 @@ class PinHashing:
             hash_len=_HASH_BYTES,
             salt_len=_SALT_BYTES,
         )
-        # This hash has the same cost as a real one. No PIN is known that matches it, because it is
-        # random.
+        # This hash costs as much as a real one. It is random, so nobody knows a PIN that matches
+        # it.
         self._nobodys = (
             f"$argon2id$v=19$m={memory_kib},t={time_cost},p=1"
             f"${_base64(_SALT_BYTES)}${_base64(_HASH_BYTES)}"
@@ -155,16 +155,16 @@ class PinHashing:
         self._waiting = 0
 
     async def hash(self, pin: str) -> str:
-        """Return the hash of a PIN; a wrong form is ``bad_pin``. Redis never has the PIN."""
+        """Return the hash of a PIN, or raise ``bad_pin``. Redis never has the PIN."""
         check_digits(pin)
         async with self._place():
             return await asyncio.to_thread(self._hasher.hash, pin)
 
     async def matches(self, pin: str, stored: str | None) -> bool:
-        """Check if a PIN matches a stored hash.
+        """Return whether a PIN matches a stored hash.
 
-        If `stored` is None, return False, but take as long as a real check, so that nobody can
-        measure whether a user exists.
+        If `stored` is None, return False, but take as long as a real check. So nobody can measure
+        whether a user exists.
         """
         async with self._place():
             return await asyncio.to_thread(self._verify, stored or self._nobodys, pin)
@@ -177,7 +177,6 @@ class PinHashing:
 
     @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
-        """Wait until the caller is allowed to calculate a hash, and yield."""
         if self._waiting >= _WAITING_MAX:
             raise UsersError("busy", "too many users sign in now: try again", wait_ms=_BUSY_MS)
         self._waiting += 1

@@ -1,4 +1,4 @@
-"""Sign-in, sign-out, and sessions of users. The sessions are in Redis, for all workers."""
+"""Sign-in, sign-out and sessions of users. All workers share the sessions, which are in Redis."""
 
 import hashlib
 import hmac
@@ -18,7 +18,7 @@ from meters.users.user_store import UsersError, UserStore
 
 TOUCHED_EVERY_MS: Final = 15_000
 DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
-"""The time for which a device remains known after the last sign-in on it."""
+"""After the last sign-in on a device, it stays known for this time."""
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
@@ -30,11 +30,11 @@ _EXPIRED: Final = "this PIN expired 24 hours after it was set: an administrator 
 class SignedIn:
     """A signed-in user.
 
-    `csrf` is the token that the user's page sends with every act. If another person set the user's
-    PIN (`must_choose`), they are only allowed to choose a PIN of their own. If they did nothing for
-    too long (`lapsed`), they are only allowed to read, until they enter their PIN. `setters` are
-    the people who set PINs in the last 24 hours, as far as this concerns the user; empty if the
-    user's request changes nothing.
+    `csrf` is the token that the user's page sends with every act. If `must_choose`, another person
+    set the user's PIN: the user may only choose a new one. If `lapsed`, the user did nothing for
+    too long: until they enter their PIN, they may only read. `setters` are the people who set PINs
+    in the last 24 hours, as far as this concerns the user; empty for a request that changes
+    nothing.
     """
 
     name: str
@@ -45,26 +45,26 @@ class SignedIn:
     setters: PinSetters = NO_SETTERS
 
     def may(self, right: Right) -> bool:
-        """Check if the user's role has a right, and the user has chosen their own PIN."""
+        """Return whether the role has a right. False until the user has chosen their own PIN."""
         return right in RIGHTS[self.role] and not self.must_choose
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """A new session, and its token for the user's browser. Redis never has the token."""
+    """A new session, with its token for the user's browser. Redis never has the token."""
 
     token: str
     person: SignedIn
 
 
 class Sessions:
-    """The sessions of the facility. The Redis key of a session contains the digest of its token.
+    """The sessions of the facility. The Redis key of a session has the digest of its token.
 
-    A session lapses after `idle_ms` without an act of its user. It is sealed with `secret`, which
-    Redis does not have, so a session that an attacker writes into Redis is not valid.
-    `count_refused` is called for each refused sign-in attempt. Only in a `demonstration`
-    does the public PIN open a session: the users of a demonstration can still be in Redis when real
-    play begins.
+    If the user of a session does nothing for `idle_ms`, the session lapses. A session is sealed
+    with `secret`, which Redis does not have. So a session that an attacker writes into Redis is not
+    valid. `count_refused` is called for each refused sign-in attempt. The public PIN opens a
+    session only in a `demonstration`, because users of a demonstration can still be in Redis when
+    real play begins.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class Sessions:
     ) -> OpenedSession:
         """Check a name and a PIN, begin a session, and end the browser's earlier session.
 
-        The attempt is counted before the PIN is checked, and removed from the count if the PIN is
-        right. An unknown name, a disabled user and a wrong PIN take the same time and get the same
+        The attempt is counted before the PIN is checked; if the PIN is right, the count is taken
+        back. An unknown name, a disabled user and a wrong PIN take equally long, and get one
         answer. With `keeps_device`, the device is then known for the name.
 
         Raises:
-            UsersError: ``wrong_name_or_pin``; ``pin_expired`` if the PIN is right, but another
-                person set it more than 24 hours ago; ``locked_out`` after too many failed attempts;
-                ``slowed`` after too many failed attempts of everybody; ``busy``; ``store_failed``.
+            UsersError: ``wrong_name_or_pin``; ``pin_expired`` if another person set the right PIN
+                more than 24 hours ago; ``locked_out`` after too many failed attempts; ``slowed``
+                after too many failed attempts of everybody; ``busy``; ``store_failed``.
         """
         store, keys, folded = self._store, self._store.keys, fold_name(name)
         async with self._attempts.begin(folded, caller) as begun:
@@ -143,24 +143,24 @@ class Sessions:
                 if opened == "pin_expired":
                     await self._attempts.refuse(begun, "sign_in_refused", user["name"])
                     raise UsersError("pin_expired", _EXPIRED)
-            # An unknown name is not logged: it can be a PIN that was typed into the wrong field.
+            # An unknown name is not logged, because it can be a PIN in the wrong field.
             await self._attempts.refuse(begun, "sign_in_refused", user.get("name", ""))
             raise UsersError("wrong_name_or_pin", _WRONG)
 
     async def sign_once(self, name: str, pin: str, caller: Caller) -> SignedIn:
-        """Check the name and PIN of a colleague, for one act on the device of another user.
+        """Check the name and PIN of a colleague, for one act on another user's device.
 
-        The session of this sign-in ends immediately, and its token does not leave the function.
+        The session ends immediately, and its token does not leave the function.
 
         Raises:
-            UsersError: the codes of `sign_in`.
+            UsersError: with the codes of `sign_in`.
         """
         opened = await self.sign_in(name, pin, caller, None, keeps_device=False)
         try:
             person = await self.find(opened.token, keep_alive=False, acts=True)
         finally:
             await self.sign_out(opened.token, caller.client)
-        if person is None:  # disabled, or given another PIN, a moment ago
+        if person is None:  # they were disabled or got another PIN a moment ago
             raise UsersError("wrong_name_or_pin", _WRONG)
         return person
 
@@ -169,13 +169,13 @@ class Sessions:
     ) -> None:
         """Set the PIN that a signed-in user has chosen. End the user's other sessions.
 
-        Wrong inputs of the current PIN `old` are counted and limited, as at the sign-in. `new` must
-        differ from it, because another person can know it. `token` is that of the user's session,
-        which continues.
+        Wrong entries of the present PIN `old` are counted and limited, as at the sign-in. `new`
+        must differ from `old`, because another person can know `old`. `token` belongs to the user's
+        session, which continues.
 
         Raises:
             UsersError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``slowed``, ``busy``,
-                ``session_ended``, ``store_failed``; the PIN is then unchanged.
+                ``session_ended``, ``store_failed``. The PIN is then unchanged.
         """
         check_pin(new)
         store, keys, folded = self._store, self._store.keys, fold_name(person.name)
@@ -187,8 +187,8 @@ class Sessions:
             if new == old:
                 await self._attempts.drop(begun)
                 raise UsersError("bad_pin", "this is your current PIN: choose another")
-            # A new PIN raises the user's generation by 1. The seal of this session must have the
-            # new generation.
+            # A new PIN raises the user's generation by 1, and the seal of this session covers the
+            # generation.
             following = str(int(user["generation"]) + 1)
             status = await store.record(
                 "choose_pin",
@@ -215,11 +215,11 @@ class Sessions:
     async def find(
         self, token: str | None, *, keep_alive: bool, acts: bool = False
     ) -> SignedIn | None:
-        """Return the user of a session, or None if the session's token is not valid.
+        """Return the user of a session; None if the token is not valid.
 
-        With `keep_alive`, the request comes from an act of the user, and not from the page itself.
-        With `acts`, the user changes something, and the same script call also reads who set PINs in
-        the last 24 hours (`two_people.py` explains the reason).
+        With `keep_alive`, the request comes from an act of the user, not from the page by itself.
+        With `acts`, the user changes something: the script call then also reads who set PINs in the
+        last 24 hours (see `two_people.py`).
         """
         if not token:
             return None
@@ -257,7 +257,7 @@ class Sessions:
             )
 
     def _seal(self, token: str, folded: str, role: str, generation: str) -> str:
-        """Return the seal that proves that a service began a session; empty without a secret."""
+        """Return the seal, which proves that a service began a session; empty without a secret."""
         if not self._secret:
             return ""
         text = "\n".join((token, folded, role, generation))

@@ -1,4 +1,4 @@
-"""Limits on sign-in attempts, which are counted before their PIN is checked."""
+"""Limits on sign-in attempts. An attempt is counted before its PIN is checked."""
 
 import hashlib
 import ipaddress
@@ -15,7 +15,7 @@ from meters.users.user_store import UsersError, UserStore
 _MINUTES_MS: Final = 60_000
 
 UNDECIDED_MS: Final = 60_000
-"""The time after which an attempt without a result is no longer counted: a PIN check is fast."""
+"""After this time, an attempt without a result no longer counts: checking a PIN takes less time."""
 
 _BUSY_MS: Final = 2_000
 _SITE_BITS: Final = 64
@@ -24,7 +24,7 @@ _UNIQUE_LOCAL: Final = ipaddress.ip_network("fc00::/7")
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """A limit on failed attempts within `within_ms`, at which sign-in is locked for `lock_ms`."""
+    """A limit on failed attempts within `within_ms`. Reaching it locks sign-in for `lock_ms`."""
 
     most: int
     within_ms: int
@@ -32,33 +32,33 @@ class AttemptLimit:
 
 
 PAIR: Final = AttemptLimit(5, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""Limit for one name from one address: a stranger can lock the name only for their own."""
+"""Limit for one name at one address. A stranger can lock the name only at their own address."""
 
 ADDRESS: Final = AttemptLimit(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""Limit for one network address, over all names."""
+"""Limit for all names at one network address."""
 
 NEW_DEVICES: Final = AttemptLimit(20, 24 * 60 * _MINUTES_MS, 4 * 60 * _MINUTES_MS)
-"""Limit for one name over all addresses, on devices on which it has never signed in.
+"""Limit for one name at all addresses, on devices where the name has never signed in.
 
 It allows at most 120 attempts a day.
 """
 
 EVERYBODY: Final = AttemptLimit(40, 60 * _MINUTES_MS, 0)
-"""Limit for all names and addresses together, on devices that are new to the name.
+"""Limit for all names and addresses together, on devices where the name has never signed in.
 
-At the limit, nothing is locked: attempts are *slowed*. An address where nobody failed recently must
-wait until `CLEAN_GAP_MS` after the last failure of anybody; any other address must wait until
-`FAILED_GAP_MS` after it. So most people still get in, and somebody who tries a few PINs for every
-name gets at most 8,640 attempts a day, with however many addresses.
+When the limit is reached, nothing is locked, but attempts are *slowed*. After each failed attempt
+of anybody, an address without recent failures must wait `CLEAN_GAP_MS`; any other address must wait
+`FAILED_GAP_MS`. So most people still get in. Somebody who tries a few PINs for every name gets at
+most 8,640 attempts a day, even with many addresses.
 """
 
 CLEAN_GAP_MS: Final = 10_000
 FAILED_GAP_MS: Final = 60_000
 
 DEVICE: Final = AttemptLimit(5, 24 * 60 * _MINUTES_MS, 0)
-"""Limit for one name on a device that it has used. At the limit, the device is forgotten.
+"""Limit for one name on a known device. When the limit is reached, the device is forgotten.
 
-So a thief of the device has only five guesses without the other limits.
+So a thief of the device has only five attempts outside the other limits.
 """
 
 
@@ -66,7 +66,7 @@ So a thief of the device has only five guesses without the other limits.
 class Caller:
     """The network address and the device of a sign-in attempt.
 
-    `device` is the token that the browser received at an earlier sign-in, or empty.
+    `device` is the token that the browser got at an earlier sign-in; empty if it has none.
     """
 
     client: str
@@ -79,12 +79,12 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """A sign-in attempt that has reached no limit, so the service is allowed to check its PIN.
+    """A sign-in attempt that has reached no limit. The service may check its PIN.
 
-    `bounds` are the limits that count the attempt, by label; the first limits this name, on the
-    device or at the network address. `keys` are their Redis keys, in the order that the Lua scripts
-    expect. `folded` is the name in lower case. `device` is a digest; empty if the name has never
-    signed in on this device.
+    `bounds` are the limits that count the attempt, by label. The first limit is for this name, on
+    the device or at the network address. `keys` are the Redis keys of the limits, in the order of
+    the Lua scripts. `folded` is the name in lower case. `device` is a digest; empty if the name has
+    never signed in on this device.
     """
 
     number: str
@@ -97,21 +97,20 @@ class SignInAttempt:
 
 RefusalReason = Literal["wrong", "locked", "slowed"]
 CountRefused = Callable[[Literal["known", "new"], RefusalReason], None]
-"""Counts a refused attempt, by whether the name has signed in on the device, and by reason."""
+"""Counts a refused attempt by device (known or new for the name) and by reason."""
 
 
 def count_nothing(_device: str, _reason: str) -> None:
-    """Do nothing: a command has no metrics."""
+    """Do nothing, because a command has no metrics."""
 
 
 class SignInAttempts:
     """The sign-in attempts of the facility, counted by name and network address, or by device.
 
-    A device is known for a name if this name has signed in on it. An attempt on a known device
-    counts only for the limit of the device, so the user can still sign in if other people fail
-    under the name. An attempt on any other device counts for four limits: of the name at the
-    network address, of the network address, of the name on all new devices together, and of
-    everybody on new devices.
+    A device is known for a name that has signed in on it. An attempt on a known device counts only
+    for the limit of the device. So the user can still sign in if other people fail under the name.
+    An attempt on any other device counts for four limits: of the name at the network address, of
+    the network address, of the name on all new devices together, and of everybody on new devices.
     """
 
     def __init__(self, store: UserStore, count_refused: CountRefused = count_nothing) -> None:
@@ -120,14 +119,14 @@ class SignInAttempts:
 
     @asynccontextmanager
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
-        """Begin a sign-in attempt; in the `with` block, the caller checks the PIN and records it.
+        """Begin a sign-in attempt. In the `with` block, the caller checks the PIN and records it.
 
-        At most as many attempts are checked at the same time as a limit still allows failures. More
-        are refused as ``busy``, and are not counted as failures.
+        The number of simultaneous attempts is limited to the failures that a limit still allows.
+        Further attempts are refused as ``busy``, and do not count as failures.
 
         Raises:
-            UsersError: ``locked_out`` if a limit is reached, ``slowed`` if too many people failed
-                to sign in, ``busy``, ``store_failed``.
+            UsersError: ``locked_out`` if a limit is reached; ``slowed`` if too many people failed
+                to sign in; ``busy``; ``store_failed``.
         """
         begun = await self._attempt(folded, caller)
         keys = self._store.keys
@@ -153,7 +152,7 @@ class SignInAttempts:
             raise
 
     async def drop(self, begun: SignInAttempt) -> None:
-        """Remove from the count an attempt that neither failed nor opened a session."""
+        """Take back the count of an attempt that neither failed nor opened a session."""
         await self._store.call("drop_attempt", begun.keys, [begun.number])
 
     async def refuse(
@@ -166,7 +165,7 @@ class SignInAttempts:
         """Record that a sign-in attempt failed.
 
         Raises:
-            UsersError: ``locked_out`` if this failure reached a limit, ``store_failed``.
+            UsersError: ``locked_out`` if this failure reaches a limit; ``store_failed``.
         """
         keys = self._store.keys
         wait_ms = await self._store.record(
@@ -212,7 +211,7 @@ class SignInAttempts:
 
 
 def new_device() -> str:
-    """Return a random token for a device on which nobody has signed in yet."""
+    """Return a random token for a new device."""
     return secrets.token_urlsafe(32)
 
 
@@ -237,11 +236,10 @@ def _terms(of: SignInAttempt) -> list[str | int]:
 
 
 def site(client: str) -> str:
-    """Return the part of a network address that identifies the owner of the address.
+    """Return the part of a network address that identifies its owner.
 
-    The owner of a global IPv6 address can choose any address of a whole network, so this network is
-    returned. In a local IPv6 network, all machines are in the same network, so the whole address is
-    returned.
+    The owner of a global IPv6 address can use any address of a whole network, so this network is
+    returned. Machines of a local IPv6 network share the network, so the whole address is returned.
     """
     try:
         address = ipaddress.ip_address(client)

@@ -1,4 +1,4 @@
-"""Names of users, in the one spelling that is stored, and of their roles in Redis."""
+"""Names of users in their stored spelling, and names of their roles in Redis."""
 
 import re
 import unicodedata
@@ -16,10 +16,10 @@ _LENGTHS: Final = (2, 40)
 def clean_name(text: str) -> str:
     """Return a user's name in the one spelling that is stored (Unicode form NFC).
 
-    A name has the letters of the Western European languages, which a payout slip can show.
+    A name has letters of Western European languages, because payout slips can show these letters.
 
     Raises:
-        UsersError: ``bad_name``; the message tells the user the rule.
+        UsersError: ``bad_name``. Its message tells the user the rule.
     """
     name = unicodedata.normalize("NFC", text).strip()
     least, most = _LENGTHS
@@ -37,7 +37,7 @@ def clean_name(text: str) -> str:
 
 
 def fold_name(text: str) -> str:
-    """Return the folded name: one form, in lower case, for all spellings of a name."""
+    """Return one form for all spellings of a name, in lower case."""
     return unicodedata.normalize("NFC", text).strip().casefold()
 
 
@@ -45,7 +45,7 @@ def parse_role(text: str) -> Role:
     """Return a role from its name in Redis.
 
     Raises:
-        UsersError: ``store_failed``: no such role exists, so another program wrote the stored name.
+        UsersError: ``store_failed``: no role has this name, so another program wrote it.
     """
     try:
         return Role(text)

@@ -14,15 +14,15 @@ from meters.users.log_macs import LogHead, LogSecrets
 
 
 class UsersError(Exception):
-    """Refusal of an act of a user, or failure of Redis. Nothing has changed.
+    """Refusal of a user's act, or failure of Redis. Nothing has changed.
 
-    `code` is the reason for programs, `message` for people: ``wrong_name_or_pin``, ``wrong_pin``,
-    ``pin_expired``, ``locked_out``, ``slowed``, ``bad_name``, ``bad_pin``, ``name_taken``,
-    ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``, ``same_person``,
-    ``busy`` (too many requests at the same time), ``store_failed`` (Redis failed), ``other_schema``
-    (the data in Redis has the layout of another release), ``other_keys`` (the key bundle lacks a
-    secret that was used in the operators' log), or ``session_ended``. `wait_ms` is the time before
-    another attempt can succeed, if it is known.
+    `code` is the reason for programs, and `message` the reason for people. The codes are
+    ``wrong_name_or_pin``, ``wrong_pin``, ``pin_expired``, ``locked_out``, ``slowed``, ``bad_name``,
+    ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``, ``yourself``,
+    ``last_administrator``, ``same_person``, ``busy`` (too many requests at the same time),
+    ``store_failed`` (Redis failed), ``other_schema`` (the data in Redis has the layout of another
+    release), ``other_keys`` (the key bundle lacks a secret that was used in the operators' log), or
+    ``session_ended``. `wait_ms` is the time before another attempt can succeed, if it is known.
     """
 
     def __init__(self, code: str, message: str, *, wait_ms: int | None = None) -> None:
@@ -34,7 +34,7 @@ class UsersError(Exception):
 
 @contextmanager
 def as_store_failure() -> Iterator[None]:
-    """Convert an error of Redis into a `UsersError` ``store_failed`` with it as its cause."""
+    """Raise a `UsersError` ``store_failed`` instead of an error of Redis, its cause."""
     try:
         yield
     except (RedisError, OSError) as error:
@@ -42,7 +42,7 @@ def as_store_failure() -> Iterator[None]:
 
 
 _SCHEMA_SUBJECT: Final = "the data of the users and the operators' log is"
-"""The name of the users' data in messages about its schema version."""
+"""The users' data in messages about its schema version."""
 
 _RUNS_MAX: Final = 500
 _BUSY_MS: Final = 1_000
@@ -55,9 +55,9 @@ Answer = int | str | list[str] | None
 
 
 class UserStore:
-    """Access to the users in Redis: it calls the Lua scripts, and reads hashes as text.
+    """Access to the users in Redis. It calls Lua scripts, and reads hashes as text.
 
-    Every method raises a `UsersError` with the code ``store_failed`` if Redis fails.
+    If Redis fails, every method raises a `UsersError` ``store_failed``.
     """
 
     def __init__(self, redis: AnyRedis, secrets: LogSecrets | None = None) -> None:
@@ -71,7 +71,7 @@ class UserStore:
         """Run a Lua script that adds no entry to the operators' log. The script is atomic.
 
         Raises:
-            UsersError: also ``other_schema`` if the Redis keys have the layout of another release.
+            UsersError: ``store_failed``; ``other_schema`` if the layout is that of another release.
         """
         await self._check_schema()
         return _text(await self._run(script, keys, arguments))
@@ -80,14 +80,14 @@ class UserStore:
         """Run a Lua script that adds an entry to the operators' log. The script is atomic.
 
         Raises:
-            UsersError: as `call`; ``other_keys`` if the log has a MAC of a secret that this process
-                does not have; ``busy`` if other processes write to the log too often.
+            UsersError: the codes of `call`; ``other_keys`` if the log has a MAC with a secret that
+                this process does not have; ``busy`` if other processes write to the log too often.
         """
         await self._check_schema()
         for _ in range(_RUNS_MAX):
             # The script adds its entries after the head that this process knows. If another process
-            # has added one, the script writes nothing and returns the new head, with which it is
-            # run again. So one round trip to Redis is enough if no other process writes.
+            # has added an entry, the script writes nothing and returns the new head, and is run
+            # again with this head. So one call of Redis is enough if no other process writes.
             by = self._secrets.newest
             secret = self._secrets.arguments(self._head)
             answer = await self._run(script, keys, [*arguments, *secret])
@@ -96,8 +96,8 @@ class UserStore:
                     self._head = LogHead(int(entries), chain.decode(), by)
                     return _text(outcome)
                 case [b"moved", bytes(entries), bytes(chain), bytes(wrote)]:
-                    # Nothing is written after a MAC of an unknown secret, because that secret can
-                    # be newer than the newest secret here.
+                    # After a MAC with an unknown secret, nothing is written, because that secret
+                    # can be newer than the newest secret here.
                     if wrote and self._secrets.find(wrote.decode()) is None:
                         raise UsersError("other_keys", _OTHER_KEYS)
                     self._head = LogHead(int(entries), chain.decode(), wrote.decode())
@@ -112,10 +112,10 @@ class UserStore:
             self._fits = True
 
     async def schema(self) -> int | None:
-        """Return the schema version of the users' data; None if there is no operators' log yet.
+        """Return the schema version of the users' data; None before the first log entry.
 
         Raises:
-            UsersError: also ``other_schema`` if the stored value is no schema version.
+            UsersError: ``store_failed``; ``other_schema`` if the stored value is no schema version.
         """
         with as_store_failure():
             noted, began = await self._redis.hmget(self.keys.log_head, [SCHEMA_FIELD, "entries"])
@@ -142,9 +142,9 @@ class UserStore:
             return await self._redis.zscore(self.keys.devices(folded), device) is not None
 
     async def locks(self, folded: str) -> list[tuple[str, int]]:
-        """Return the sign-in limits of a name by label, each with the end of its lock in ms.
+        """Return the sign-in limits of a name by label, with the end of each lock in ms.
 
-        A limit that is not locked has the time of its last failed sign-in instead.
+        For a limit that is not locked, it is the time of its last failed sign-in.
         """
         with as_store_failure():
             found = cast(
@@ -163,7 +163,7 @@ class UserStore:
         return [readable(each) for each in found]
 
     async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
-        """Return log entries, the latest first, all before the entry `before`."""
+        """Return log entries before the entry `before` (None: all), the latest first."""
         latest = "+" if before is None else f"({before}-0"
         with as_store_failure():
             found = cast(
@@ -176,8 +176,8 @@ class UserStore:
         """Return the log entries about one user, the latest first."""
         account = self.keys.account(folded)
         with as_store_failure():
-            # The client turns a ZRANGE by descending rank into ZREVRANGE. The Redis user of the
-            # services is not allowed to use ZREVRANGE, because no other code needs it.
+            # The client turns a ZRANGE by descending rank into ZREVRANGE, which the Redis user of
+            # the services may not use, because no other code needs it.
             numbers = cast(
                 "list[bytes]",
                 await self._redis.zrevrangebyscore(account, "+inf", "-inf", start=0, num=limit),
@@ -195,7 +195,7 @@ def _entry(found: tuple[bytes, dict[bytes, bytes]]) -> tuple[int, dict[str, str]
 
 
 def readable(fields: dict[bytes, bytes]) -> dict[str, str]:
-    """Decode the fields of a hash or an entry, also those that somebody damaged."""
+    """Decode the fields of a hash or an entry, even if somebody damaged them."""
     return {
         name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
         for name, value in fields.items()

@@ -1,4 +1,4 @@
-"""The users of a facility, and what the web pages and commands need of them.
+"""The users of a facility for the web pages and commands.
 
 A user can be disabled, but is never deleted, because the ledger has the user's name.
 """
@@ -44,7 +44,7 @@ class SignInLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     Attributes:
         where: what is locked. ``name``: the user at one address. ``address``: everybody at one
-            address. ``new_devices``: the user on all devices on which they have never signed in.
+            address. ``new_devices``: the user on all devices where they have never signed in.
         address: the network address; empty for ``new_devices``.
         until: the end of the lock, RFC 3339 in UTC.
     """
@@ -63,15 +63,15 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """A user as other people see them.
 
     Attributes:
-        name: the name as it is shown everywhere; unique without regard to case.
+        name: the name as pages show it. No two names differ only in case.
         role: the role of the user.
         enabled: whether the user can sign in.
         added_at: the time at which the user was added, RFC 3339 in UTC.
         added_by: the person or command that added the user.
-        pin_by: the person who set the PIN and so knows it: the user or another person.
-        choose_by: the end of the time in which a user must replace a PIN that another person set;
-            null if the PIN is the user's own.
-        locked: the locks that prevent the sign-in of the user now, after too many failed attempts.
+        pin_by: who set the PIN, and so knows it: the user or another person.
+        choose_by: until when the user must replace a PIN that another person set; null if the PIN
+            is the user's own.
+        locked: the locks that now prevent the user's sign-in, after too many failed attempts.
         signed_in_at: the time of the last sign-in; null if the user never signed in.
     """
 
@@ -90,7 +90,7 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class Actor:
     """A person or a `pitlink` command that changes something.
 
-    A person has a network address, and the token of a session, which must still be valid.
+    A person has a network address, and the token of a session. It must still be valid.
     """
 
     name: str
@@ -99,10 +99,10 @@ class Actor:
 
     @classmethod
     def of_command(cls) -> Self:
-        """Return the person who runs this command: the name of the operating system's user.
+        """Return the person who runs this command, by their name in the operating system.
 
-        They need not be a user of pitlink. The name is not read from the environment, where anybody
-        can set any name.
+        The person need not be a user of pitlink. The name is not read from the environment, because
+        anybody can set it there.
         """
         try:
             who = pwd.getpwuid(os.getuid()).pw_name
@@ -125,7 +125,7 @@ class Users:
             except (LookupError, ValueError, UsersError) as error:
                 if error.__cause__ is not None:  # Redis failed
                     raise
-                # Somebody damaged the user, which the audit reports. The others are still shown.
+                # Somebody damaged this user; the audit reports it. Other users are still shown.
                 _log.error("user not readable", user=fields.get("name", ""))
         return found
 
@@ -134,7 +134,7 @@ class Users:
     ) -> UserRow:
         """Add a user with a first PIN.
 
-        For 24 hours, the user can sign in with it, but only to choose a PIN of their own. With
+        For 24 hours, the user can sign in with this PIN, but only to choose another one. With
         `own`, the first PIN is public and permanent, for a demonstration.
 
         Raises:
@@ -169,7 +169,7 @@ class Users:
         return await self._done(status, name)
 
     async def disable(self, name: str, doer: Actor) -> UserRow:
-        """Disable a user: end the user's sessions immediately, and refuse their sign-in.
+        """Disable a user: end the user's sessions immediately, and refuse further sign-ins.
 
         Raises:
             UsersError: ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``,
@@ -180,7 +180,7 @@ class Users:
         return await self._change(name, "disable", "", doer)
 
     async def enable(self, name: str, doer: Actor) -> UserRow:
-        """Enable a disabled user, so they can sign in. Remove the sign-in locks on their name.
+        """Enable a disabled user, who can then sign in. Remove the sign-in locks on the name.
 
         Raises:
             UsersError: ``unknown_user``, ``wrong_state``, ``session_ended``, ``store_failed``.
@@ -188,7 +188,7 @@ class Users:
         return await self._change(name, "enable", "", doer)
 
     async def unlock(self, name: str, doer: Actor) -> UserRow:
-        """Remove the sign-in locks of a user, which too many failed attempts cause.
+        """Remove the sign-in locks of a user after too many failed attempts.
 
         Raises:
             UsersError: ``unknown_user``, ``session_ended``, ``store_failed``.
@@ -198,8 +198,8 @@ class Users:
     async def set_pin(self, name: str, pin: str, doer: Actor, *, own: bool = False) -> UserRow:
         """Set a new PIN for a user, end the user's sessions, and remove the locks on their name.
 
-        For 24 hours, the user can sign in with it, but only to choose a PIN of their own. With
-        `own`, it remains valid, as if the user had chosen it, for a demonstration.
+        For 24 hours, the user can sign in with this PIN, but only to choose another one. With
+        `own`, the PIN stays valid, for a demonstration.
 
         Raises:
             UsersError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
@@ -240,12 +240,10 @@ class Users:
         return await self._done(status, name, "disabled" if act == "disable" else "enabled")
 
     def _accounts(self, folded: str, doer: Actor) -> tuple[str, str]:
-        """Return the Redis keys of the log indexes of the changed user and of the actor."""
         keys = self._store.keys
         return keys.account(folded), keys.account(fold_name(doer.name))
 
     def _by(self, doer: Actor) -> tuple[str, str]:
-        """Return the key of the actor's session and the prefix of users' keys, for a script."""
         keys = self._store.keys
         return "" if doer.token is None else keys.session_of(doer.token), keys.user_prefix
 
@@ -277,15 +275,14 @@ def _lock(label: str, until_ms: int) -> SignInLock:
 
 
 def _moment(at_ms: int) -> str:
-    """Return a time in ms as text, RFC 3339 in UTC."""
     return f"{datetime.fromtimestamp(at_ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 class UserDirectory:
     """Users, sessions and operators' log of a facility, for the web pages and the commands.
 
-    A session lapses after `idle_minutes` without an act of its user. With the `secret`, services
-    seal sessions. `count_refused` is called for each refused sign-in attempt. The users of a
+    If a user does nothing for `idle_minutes`, their session lapses. Services seal sessions with the
+    `secret`. `count_refused` is called for each refused sign-in attempt. The users of a
     demonstration have a public PIN.
     """
 
@@ -314,10 +311,10 @@ class UserDirectory:
 
     @classmethod
     def of_floor(cls, redis: AnyRedis, floor: Floor) -> Self:
-        """Return the user directory for a `pitlink` command, which has no signed-in users.
+        """Return the user directory for a `pitlink` command, where nobody is signed in.
 
         Raises:
-            UserError: the key bundle is missing, or cannot be used.
+            UserError: the key bundle is missing or wrong.
         """
         return cls(
             redis,
@@ -333,8 +330,8 @@ _DEMONSTRATION: Final = Actor("demonstration")
 async def let_in(users: Users) -> None:
     """Add the users of a demonstration, unless an earlier run or another service added them.
 
-    Their public PIN is permanent, so they never have to choose one of their own. A floor that has
-    users, none of them from a demonstration, gets none.
+    Their public PIN is permanent, so they need not choose one. If the floor has users, none of them
+    from a demonstration, nobody is added.
     """
     try:
         rows = await users.rows()

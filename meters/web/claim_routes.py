@@ -147,10 +147,10 @@ def _reading_routes(
     async def list_claims(request: WebRequest) -> Sequence[ClaimRow]:
         """List the claims that wait, oldest first.
 
-        A claim is the record of a win. It waits until the win and its Envy Bonuses are paid or
-        rejected. A user with the right to see wins gets every field of each claim, and the rejected
-        wins that somebody requested to reopen. Everybody else gets no names of people, evidence,
-        reason or slip number. Money is in cents.
+        A claim is the record of a win. A claim waits until the win and its Envy Bonuses are paid or
+        rejected. A user with the right to see wins gets every field of each claim, and also the
+        rejected wins that somebody asked to reopen. Everybody else gets no names of people,
+        evidence, reason or slip number. Money is in cents.
         """
         person = await person_of(request, user_directory)
         rows = await claims.waiting()
@@ -173,8 +173,8 @@ def _reading_routes(
     async def print_slip(claim: ClaimId, request: StaffRequest) -> Response[bytes]:
         """Return the payout slip of a win as a PDF of one page (duty D16).
 
-        The operators' log records who printed it (duty D17), so a user whose session has lapsed
-        must first enter their PIN.
+        The operators' log records who printed the slip (duty D17), so a user whose session has
+        lapsed must first enter their PIN.
         """
         row, hand = await claims.find(claim), await claims.hand(claim)
         name = request.user.name
@@ -235,12 +235,12 @@ def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
     ) -> ClaimRow:
         """Reject a win, or request its rejection.
 
-        If `two_people_reject` of the win is true, this only stores a request: the claim stays
-        pending, and its field `request` names the user who made it. Another user must confirm it
-        with `confirm` (duty D4).
+        If `two_people_reject` of the win is true, the call only stores a request: the claim stays
+        pending, and its field `request` names the user. Another user must confirm the request with
+        `confirm` (duty D4).
 
-        The amount goes back to the meter if the win is a percentage of it; a win at odds goes back
-        to the house account.
+        If the win is a percentage of a meter, its amount goes back to the meter; the amount of any
+        other win goes back to the house account.
         """
         return await claims.reject(
             claim,
@@ -254,8 +254,8 @@ def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
     async def pay_claim(claim: ClaimId, data: JSONBody[Payment], request: StaffRequest) -> ClaimRow:
         """Record the payment of a validated win, with the number of its payout slip.
 
-        The user who records it must not count as the person who validated the win (duty D4). With
-        a `colleague`, it is the colleague who records it.
+        The user who records the payment must not count as the person who validated the win (duty
+        D4). If a `colleague` is given, the colleague records the payment.
         """
         person = await signer_of(request, data, user_directory)
         return await claims.decide(
@@ -278,7 +278,7 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
         """Request to reopen a rejected win.
 
         Another user must confirm the request before the gaming day of the rejection is closed. The
-        win then waits for a floorperson, as it did before the rejection.
+        win then waits for a floorperson again.
         """
         person = request.user
         return await claims.request_reopening(
@@ -291,7 +291,7 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
     ) -> ClaimRow:
         """Confirm another user's request to reject a win, or to reopen a rejected win (duty D4).
 
-        With a `colleague`, they confirm it, and not the signed-in user.
+        If a `colleague` is given, the colleague confirms the request, not the signed-in user.
         """
         person = await signer_of(request, data, user_directory)
         return await claims.confirm(claim, person.name, data.request, person.setters)
@@ -308,7 +308,7 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
     async def correct_slip(
         claim: ClaimId, data: JSONBody[SlipCorrection], request: StaffRequest
     ) -> ClaimRow:
-        """Correct a payout slip's number; the wrong one stays in the ledger and unusable."""
+        """Correct a payout slip's number. The wrong one stays in the ledger, and stays used."""
         return await claims.correct_slip(
             claim, request.user.name, slip=data.slip, replaces=data.replaces, reason=data.reason
         )
@@ -327,7 +327,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_envy(
         claim: ClaimId, data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
-        """Declare Envy Bonuses as not due. They must be owed and not paid yet."""
+        """Declare that Envy Bonuses are not due. They must be owed, and not paid yet."""
         person = request.user
         return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters
@@ -337,7 +337,6 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
 
 
 def without_names(row: ClaimRow) -> ClaimRow:
-    """Return a claim without names of people, evidence, reason and slip number."""
     return msgspec.structs.replace(
         row,
         patron=None,
@@ -360,7 +359,6 @@ def without_names(row: ClaimRow) -> ClaimRow:
 
 
 def _plain(claim: str) -> str:
-    """Return a claim's id without the characters that are not safe in a file name."""
     return "".join(sign for sign in claim if sign.isascii() and (sign.isalnum() or sign in "-."))
 
 
@@ -370,8 +368,8 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
         """List the correction requests that wait for a decision, oldest first.
 
         The dealer asks for a correction to void a round after its cards were entered, to enter a
-        hand again with other cards, or to add a wager or take one back before the first card. The
-        table waits until a floorperson confirms or refuses the request.
+        hand again with other cards, or to add or take back a wager before the first card. The table
+        waits until a floorperson confirms or refuses the request.
         """
         return await asks.asks()
 
@@ -379,7 +377,7 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def confirm_ask(ask: AskId, data: JSONBody[Nothing], request: StaffRequest) -> AskRow:
         """Confirm the correction that the floor page showed (duty D17).
 
-        If the dealer changes it, the table makes another request with another id.
+        If the dealer changes the correction, the table makes a new request with another id.
         """
         return await asks.decide(ask, "confirm_correction", request.user.name)
 

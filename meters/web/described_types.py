@@ -1,7 +1,7 @@
-"""What the program says of its types and their fields, for descriptions of its JSON.
+"""Descriptions of types and fields for the API's document, taken from their docstrings.
 
-The texts are those of the docstrings: what stands under ``Attributes:`` is about one field each.
-Fields with one meaning everywhere are described here, once, with an example.
+Under ``Attributes:``, a docstring describes each field. Fields that mean the same in every type are
+described here, once, with an example.
 """
 
 import inspect
@@ -77,16 +77,16 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "primary_bps": FieldText("What a wager adds to the meter, in basis points.", 1_400),
     "reserve_bps": FieldText("What a wager adds to the reserve, in basis points.", 100),
 }
-"""Fields with one meaning everywhere, unless the docstring of their type says another."""
+"""Fields with one meaning in all types. The docstring of a type can describe such a field anew."""
 
 
 def about(docstring: str | None) -> str:
-    """Return what a type's docstring says of the whole type."""
+    """Return the part of a type's docstring that is about the whole type."""
     return _plain(inspect.cleandoc(docstring or "").partition(_HEAD)[0].strip())
 
 
 def field_texts(docstring: str | None) -> dict[str, str]:
-    """Return what a type's docstring says of each of its fields."""
+    """Return the description of each field in a type's docstring."""
     found = _ATTRIBUTE.finditer(inspect.cleandoc(docstring or "").partition(_HEAD)[2])
     texts = {one["name"]: _plain(" ".join(one["text"].split())) for one in found}
     return {name: f"{text[:1].upper()}{text[1:]}" for name, text in texts.items()}
@@ -97,7 +97,7 @@ def _plain(text: str) -> str:
 
 
 class DescribedTypes(OpenAPISchemaPlugin):
-    """Adds to the OpenAPI document what the program says of its types and their fields."""
+    """Adds the descriptions of types and fields to the OpenAPI document."""
 
     def is_plugin_supported_field(self, field_definition: FieldDefinition) -> bool:
         kind = field_definition.type_
@@ -128,7 +128,6 @@ class DescribedTypes(OpenAPISchemaPlugin):
 
 
 def _fits(schema: Schema, example: object) -> bool:
-    """Return whether an example has one of the types of a field without a list of its values."""
     each = [schema, *(one for one in schema.one_of or () if isinstance(one, Schema))]
     types = {one.type for one in each if not one.enum and one.const is None and not one.format}
     return _TYPES[type(example)] in types

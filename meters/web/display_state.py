@@ -1,8 +1,8 @@
 """The data that displays show, in memory: meters, heartbeats of the links, wins, and today's wins.
 
-It has only what the service has just published, and accounting never uses it. A display reads the
+Accounting never uses this data: it is only what the service has just published. A display reads the
 data once, or follows it: it receives the current data, and then each change. If a value changes
-twice before the follower reads it, only the new value arrives, so a slow follower uses no more
+twice before a follower reads it, only the new value arrives. So a slow follower needs no more
 memory, and never sees an old amount after a newer one.
 """
 
@@ -25,26 +25,26 @@ from meters.floor.floor_file import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
 FRESH_S: Final = 4.0
-"""Seconds after a link's heartbeat until all data of the link can be out of date."""
+"""If a link has no heartbeat for this time, displays take its data as out of date."""
 
 LATE_S: Final = 5.0
-"""Seconds by which a message can be late. A value with an earlier time than one that was shown
-longer ago is not late: a clock was set back.
+"""By how much a message can be late. If a value is older than a value that was shown longer ago, a
+clock was set back.
 """
 
 HITS_MAX: Final = 256
-"""Latest wins of one link that are kept."""
+"""How many of the latest wins of a link are kept."""
 
 HIT_NEWS_S: Final = 20.0
-"""Seconds for which a win is news: a display that reconnects in time celebrates it."""
+"""For this time, a win is news: a display that reconnects meanwhile celebrates it."""
 
 VALIDATED_NEWS_S: Final = 60.0
 
 WATCHERS_MAX: Final = 1024
-"""Displays that can follow the data at the same time; as many staff members can in addition."""
+"""How many displays can follow the data at the same time. Staff have as many places again."""
 
 WATCHERS_OF_ONE_MAX: Final = 64
-"""Event streams to one address, or to one member of the staff."""
+"""How many event streams one address, or one member of the staff, can have."""
 
 MeterState = Literal["open", "pending", "closed", "inoperable"]
 LinkState = Literal["operable", "inoperable", "closed"]
@@ -58,7 +58,7 @@ class TooManyWatchersError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """The owner of an event stream: a display by its address, or a member of the staff by name."""
+    """The owner of an event stream. `name` is a display's address, or a staff member's name."""
 
     name: str = ""
     staff: bool = False
@@ -72,8 +72,8 @@ class MeterRow(_Row, frozen=True):
     """A meter as displays show it. Amounts are in cents.
 
     Attributes:
-        kind: the meter in the rules of its game.
-        wager: the amount of one of its wagers, in cents.
+        kind: the name of the meter in the rules of its game.
+        wager: the amount of one wager on the meter, in cents.
         state: ``pending`` while a win of this meter waits for a floorperson.
     """
 
@@ -98,9 +98,9 @@ class LinkRow(_Row, frozen=True):
     """The last heartbeat of a link's service.
 
     Attributes:
-        state: ``closed`` if people closed it.
-        reason: why the link is inoperable, without network addresses, because everybody can see
-            displays; empty if it operates.
+        state: ``closed`` if people closed the link.
+        reason: why the link is inoperable; empty if it operates. Network addresses are left out,
+            because everybody can see displays.
         beat: a number that rises with each heartbeat.
         age_ms: the age of the heartbeat when the row is read, in milliseconds. It is 0 except in
             the first event of a stream.
@@ -116,9 +116,9 @@ class LinkRow(_Row, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class WinningHand:
-    """What a celebration shows of a win besides the public message about it.
+    """What a celebration shows of a win besides the public message.
 
-    `cards` are those that form the hand. `percent` is the percentage of the meter that was won.
+    `cards` are the cards that form the hand. `percent` is the percentage of the meter that was won.
     """
 
     cards: tuple[str, ...] = ()
@@ -132,11 +132,11 @@ class JackpotRow(_Row, frozen=True):
         event: what happened to the win.
         item: the wager that won.
         hand_name: the hand in words.
-        meter_after: the meter after the win.
+        meter_after: the amount of the meter after the win.
         cards: the cards that form the hand; none if they are not known.
         percent: the percentage of the meter that was won; null if it is not known.
-        news_ms: the time for which displays still celebrate the win, or show that it was validated,
-            in milliseconds; 0 for an old or rejected win, or one that was decided long ago.
+        news_ms: for how many milliseconds displays still celebrate the win, or show that it was
+            validated; 0 if the win was rejected or is no longer news.
     """
 
     link: str
@@ -174,14 +174,14 @@ class VerifiedWin(_Row, frozen=True):
 class WinsRow(_Row, frozen=True):
     """The validated wins of a link in the open gaming day, and the last one of its top meter.
 
-    A win that waits is not among them: it can still be rejected.
+    A win that waits does not count, because it can still be rejected.
 
     Attributes:
         count: the number of these wins; null if there are more than 500.
-        amount: their sum in cents; null with `count`.
-        latest: a few of them, the latest first.
-        last: the last win of the link's highest meter, also of an earlier day: of the whole meter,
-            if that is known.
+        amount: their sum in cents; null if `count` is null.
+        latest: a few of these wins, the latest first.
+        last: the last win of the link's highest meter, also of an earlier gaming day; the last win
+            of the whole meter, if one is known.
     """
 
     link: str
@@ -194,7 +194,7 @@ class WinsRow(_Row, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The row of a win, and until when it is news, by the clock of `DisplayState`."""
+    """The row of a win. The win is news until `news_until`, by the clock of `DisplayState`."""
 
     row: JackpotRow
     news_until: float
@@ -206,7 +206,7 @@ DisplayRow = MeterRow | LinkRow | JackpotRow | WinsRow
 
 
 class DisplayState:
-    """The current data for all displays, and its followers; `clock` is in seconds and monotonic."""
+    """The current data for all displays, and its followers. `clock` gives monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -226,15 +226,15 @@ class DisplayState:
         self._terms[link.id] = link
 
     def in_force(self, approved: Link) -> Link:
-        """Return a link with its present terms, by default those of the floor file."""
+        """Return a link with its present terms; without them, with those of the floor file."""
         return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:
-        """Show a meter's value, unless a later one is shown. Return True if the value is now shown.
+        """Show a meter's value unless a later one is shown. Return True if it is shown now.
 
-        A value with a lower version is never shown. One with the same version is shown only if its
-        state differs, as when a link loses Redis, and its time is not before that of a value that
-        was shown in the last `LATE_S` seconds.
+        A value with a lower version is never shown. A value with the same version is shown only if
+        its state differs, for example when a link loses Redis, and if it is not older than a value
+        that was shown in the last `LATE_S` seconds.
         """
         key = (row.link, row.meter)
         shown = self._meters.get(key)
@@ -247,7 +247,7 @@ class DisplayState:
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
-        """Show the state of a link's service. Unless called each second, displays see a failure."""
+        """Show the state of a link's service. If no call follows, displays see a failure."""
         row = LinkRow(
             link=link,
             state=beat.state,
@@ -270,7 +270,8 @@ class DisplayState:
         """Show a win until it is decided. Show a validated win a minute longer (duty D8).
 
         A decided win never becomes undecided on a display, even if the decision arrives first. A
-        repeated decision is not news, nor is a win that waited before the service started.
+        repeated decision is not news. A win that already waited when the service started is not
+        news.
         """
         hits = self._hits.setdefault(link, {})
         decided = self._decided.setdefault(link, {})
@@ -289,7 +290,7 @@ class DisplayState:
         if jackpot.event == "hit" and news:
             news_until += HIT_NEWS_S
         elif row.good and was is not None:
-            # A validation or a payment is news only of a win that the displays have shown.
+            # The validation or payment of a win is news only if displays have shown the win.
             news_until = was.news_until if was.row.good else now + VALIDATED_NEWS_S
         held = _Held(row, news_until)
         hits.pop(jackpot.claim, None)
@@ -300,7 +301,7 @@ class DisplayState:
         self._tell(self._with_news_ms(held))
 
     def put_reopened(self, link: str, jackpot: Jackpot, hand: WinningHand) -> None:
-        """Show a win that waits again, because its rejection was reopened. It is not news."""
+        """Show a win that waits again after its rejection was reopened. It is not news."""
         self._decided.get(link, {}).pop(jackpot.claim, None)
         self.put_jackpot(link, jackpot, hand, news=False)
 
@@ -338,11 +339,12 @@ class DisplayState:
         """Return a follower of one or all links: it receives the current data, then the changes.
 
         Displays and staff have separate limits, so even many displays cannot keep out a
-        floorperson. If there are too many in all, the newest follower of the address or person with
-        the most ends in favor of one with fewer, so a few addresses cannot keep out a display.
+        floorperson. If all places are taken, the address or person with the most followers loses
+        the newest one to an address or person with fewer. So a few addresses cannot keep out a
+        display.
 
         Raises:
-            TooManyWatchersError: there are too many followers of `by`, or of its kind.
+            TooManyWatchersError: `by` has too many followers, or no place can be made free.
         """
         by = by or Watcher()
         alike = Counter(watch.by for watch in self._watches if watch.by.staff == by.staff)
@@ -373,7 +375,7 @@ class DisplayState:
         self._watches.discard(watch)
 
     def close(self) -> None:
-        """End every follower. A follower that is made later ends immediately."""
+        """End every follower, and each follower that is made later."""
         self._closed = True
         for watch in list(self._watches):
             watch.close()
@@ -390,8 +392,8 @@ class DisplayState:
 class DisplayUpdates:
     """One follower of the display data: an async iterator of the changes since the last read.
 
-    It ends when the display data is closed, or if the reader missed too many wins and so must
-    follow again. A reader that stops must call `DisplayState.leave`.
+    The iterator ends when the display data is closed, or when the reader has missed too many wins.
+    Then the reader must follow again. A reader that stops must call `DisplayState.leave`.
     """
 
     def __init__(self, link: str | None, displays: DisplayState, by: Watcher, number: int) -> None:
@@ -457,7 +459,6 @@ def _supersedes(row: MeterRow, shown: MeterRow, shown_for_s: float) -> bool:
 
 
 def _keep(values: dict[str, _Kept], claim: str, value: _Kept) -> None:
-    """Set a claim's value; keep only the newest `HITS_MAX` values."""
     values[claim] = value
     while len(values) > HITS_MAX:
         del values[next(iter(values))]

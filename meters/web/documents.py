@@ -1,7 +1,7 @@
-"""The documents as a site under ``/docs``, for people in a network without a way out.
+"""The documents as a site under ``/docs``, for people whose network has no way to the internet.
 
-The builds of a release put the site into the package (``deploy/site/build``). An installation from
-a checkout has none, and says where the documents are.
+The build of a release puts the site into the package (``deploy/site/build``). An installation from
+a checkout has no site: its page says where the documents are.
 """
 
 import base64
@@ -39,7 +39,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
 }
 _PACKED: Final = frozenset({".html", ".css", ".js", ".json", ".svg"})
 _VERSIONED: Final = re.compile(r"\.[0-9a-f]{8}\.min\.(?:js|css)$")
-"""Names that the theme gives its files: they change with the contents."""
+"""File names of the theme that contain a digest of the contents."""
 
 _SCRIPT: Final = re.compile(r"<script(?P<attributes>[^>]*)>(?P<text>.*?)</script>", re.DOTALL)
 _NO_SITE: Final = """<!doctype html>
@@ -68,7 +68,7 @@ class SiteFile:
 
 
 def read_site(directory: Path) -> dict[str, SiteFile]:
-    """Return the files of the site by their paths in the directory; none if it does not exist."""
+    """Return the files by their paths in the directory; no files if it does not exist."""
     return {
         path.relative_to(directory).as_posix(): _file(path)
         for path in sorted(directory.rglob("*"))
@@ -79,7 +79,7 @@ def read_site(directory: Path) -> dict[str, SiteFile]:
 def _file(path: Path) -> SiteFile:
     body = path.read_bytes()
     headers = {
-        # A proxy may compress it too, so the bytes can differ.
+        # A proxy may compress the file too, so the bytes can differ.
         "ETag": f'W/"{hashlib.sha256(body).hexdigest()[:16]}"',
         "Cache-Control": A_YEAR if _VERSIONED.search(path.name) else "no-cache",
     }
@@ -91,9 +91,10 @@ def _file(path: Path) -> SiteFile:
 
 
 def policy_of(page: str) -> str:
-    """Return the policy of a page: it runs its own few scripts, and loads files of this server.
+    """Return the content security policy of a page.
 
-    The pictures in the theme's style sheet are part of it (`data:`).
+    The page can run only its own scripts, and load only files of this server. Pictures in the
+    theme's style sheet are ``data:`` addresses.
     """
     allowed = "".join(
         f" 'sha256-{base64.b64encode(hashlib.sha256(found['text'].encode()).digest()).decode()}'"
@@ -113,14 +114,13 @@ def _packed(body: bytes) -> bytes:
 
 
 def document_routes(directory: Path = SITE) -> list[HTTPRouteHandler]:
-    """Declare the routes of the site that is in the directory."""
     site = read_site(directory)
 
     @get("/docs", sync_to_thread=False)
     def show_documents() -> Redirect:
         return Redirect(f"/docs/{_FIRST}")
 
-    # In a thread: to compress the index of the search takes longer than a table should wait.
+    # In a thread, because compressing the search index takes longer than a table should wait.
     @get("/docs/{name:path}", sync_to_thread=True)
     def send_document(request: WebRequest, name: FromPath[Path]) -> Response[bytes]:
         asked = name.as_posix().removeprefix("/")

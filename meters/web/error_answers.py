@@ -44,7 +44,7 @@ _CODES: Final[Mapping[int, Collection[str]]] = {
         "report_failed",
     ),
 }  # fmt: skip
-"""The codes of refused acts and sign-ins by status; 404 is for ``unknown_``, 422 for all others."""
+"""The codes of refusals by HTTP status. 404 is for ``unknown_...``, and 422 for all other codes."""
 
 _STATUS_OF: Final = {code: status for status, codes in _CODES.items() for code in codes}
 _MEANINGS: Final[Mapping[int, str]] = {
@@ -67,9 +67,9 @@ class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         code: the reason for programs.
         message: the reason for people.
-        until: the end of the wait, in UTC, with the code ``locked_out`` or ``slowed``.
+        until: the end of the wait in UTC, if the code is ``locked_out`` or ``slowed``.
         field: the wrong field of a round, such as ``positions[2].cards``.
-        all: every known error of a round, this one first.
+        all: all errors that were found in a round, this one first.
     """
 
     code: str
@@ -94,7 +94,7 @@ def refusals(*statuses: int) -> dict[int, ResponseSpec]:
 
 
 def answer(kind: type[msgspec.Struct] | None, description: str) -> ResponseSpec:
-    # The framework would make examples of random letters.
+    # Without this option, the framework would make examples of random letters.
     return ResponseSpec(kind, generate_examples=False, description=description)
 
 
@@ -106,7 +106,7 @@ def _meaning(status: int) -> str:
 def error_response(
     status: int, error: ErrorText, headers: Mapping[str, str] | None = None
 ) -> Response[ErrorBody]:
-    """Return an error, escaped, as it can repeat text of the request."""
+    """Return an error. The message is escaped, because it can repeat text of the request."""
     shown = msgspec.structs.replace(error, message=escape_unprintable(error.message))
     return Response(
         ErrorBody(shown), status_code=status, media_type=MediaType.JSON, headers=headers
@@ -114,7 +114,7 @@ def error_response(
 
 
 def reasons_of(error: HTTPException) -> list[str]:
-    """Return what is wrong with each value of a request, if the error says it."""
+    """Return what is wrong with each value of a request; nothing if the error does not say it."""
     wrong = error.extra if isinstance(error.extra, list) else []
     found = [str(each.get("message", "")) for each in wrong if isinstance(each, dict)]
     return [reason for reason in found if reason]
@@ -140,7 +140,6 @@ def _on_round_error(_: WebRequest, error: RoundError) -> Response[ErrorBody]:
 
 
 def _on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
-    """Answer a failed sign-in or change of a user; log a failure of Redis as its cause."""
     if error.code == "store_failed":
         _log.warning("people not read", reason=str(error.__cause__))
     headers = None
@@ -169,12 +168,10 @@ def _on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[Er
 
 
 def _on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
-    """Refuse a request body whose JSON is nested too deeply to be decoded."""
     return error_response(400, ErrorText("bad_request", "the request is nested too deeply"))
 
 
 def _on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
-    """Log an unexpected error in full, and answer without its details."""
     _log.error("request failed", path=request.url.path, exc_info=error)
     return error_response(
         500, ErrorText("internal_error", "the service could not answer this request")
@@ -190,4 +187,3 @@ ERROR_ANSWERS: Final[ExceptionHandlersMap] = {
     RecursionError: _on_deep_nesting,
     Exception: _on_defect,
 }
-"""How the service answers each error that a route raises."""

@@ -1,4 +1,4 @@
-"""Routes for what was: meters in pictures, the floor's activity, tables, and single rounds."""
+"""Routes for the past: pictures of meters, the floor's activity, tables, and single rounds."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -63,8 +63,8 @@ def _picture_routes(history: FloorHistory, days: GamingDays) -> list[HTTPRouteHa
     ) -> MeterHistory:
         """Show the last 24 hours and the last 30 gaming days of a meter.
 
-        With `day`, show this gaming day, and the 30 days that end with it. If `unread` of a picture
-        is not 0, the service still reads past days: ask again in some seconds.
+        With `day`, show this gaming day, and the 30 days up to it. If `unread` of a picture is not
+        0, the service is still reading past days: ask again in some seconds.
         """
         return await history.meter(link, meter, _day(day))
 
@@ -80,10 +80,10 @@ def _picture_routes(history: FloorHistory, days: GamingDays) -> list[HTTPRouteHa
     ) -> Response[bytes]:
         """Return the history of a meter as a spreadsheet, with dollars and local times.
 
-        It has all wins, of which the history itself has the last 400. `picture` is `day` or
-        `month`; `figure` is `meter` (its amount at a time), `contributions` (of an hour or a gaming
-        day), `won`, or `missing` (a time that this machine cannot read). While the service still
-        reads past days, it is refused with `busy`.
+        The spreadsheet has all wins; the history itself has only the last 400. `picture` is `day`
+        or `month`. `figure` is `meter` (the amount at a time), `contributions` (of an hour or a
+        gaming day), `won`, or `missing` (a time that this machine cannot read). While the service
+        still reads past days, the request is refused with `busy`.
         """
         found = await history.meter(link, meter, _day(day), whole=True)
         name = "-".join(filter(None, (link, meter, day)))
@@ -94,15 +94,15 @@ def _picture_routes(history: FloorHistory, days: GamingDays) -> list[HTTPRouteHa
 
     @staff_read("/api/v1/meters/sparks", Right.WINS, *_READS)
     async def list_sparks() -> Sequence[MeterSpark]:
-        """List the last 24 hours of every meter in a few points, for a small picture of each."""
+        """List a few amounts of the last 24 hours of every meter, for a small picture of each."""
         return await history.sparks()
 
     @staff_read("/api/v1/floor/day", Right.WINS, *_READS)
     async def show_floor_day(day: AskedDay = None) -> FloorDay:
         """Show the wagers, waits, wins and payments of the open gaming day, or of a past one.
 
-        It has the wagers of each of the last 60 minutes, how long wins waited, and the wins of each
-        third of the gaming day that wait or were validated.
+        The answer has the wagers of each of the last 60 minutes, and how long wins waited. For each
+        third of the gaming day, it has the wins that wait or were validated.
         """
         return await history.floor_day(_day(day))
 
@@ -130,10 +130,10 @@ def _round_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
     ) -> RoundPage:
         """List the rounds of a table with progressive wagers, whether they won or not (D16).
 
-        With `round`, it is the round with this name; with `since`, those from this time on; with
-        `day`, those of this gaming day; else the last ones. With `claim`, it is the round of a win.
-        Archived days are read if the machine of the service has their files, one search at a time:
-        with a million entries in the file, this takes some seconds.
+        `round` finds the round with this name, and `claim` the round of a win. `since` finds the
+        rounds from this time on, and `day` the rounds of this gaming day. Without these, the last
+        rounds are listed. Archived days are read if the service's machine has their files, one
+        search at a time: if a file has a million entries, this takes some seconds.
         """
         return await history.rounds(
             RoundQuery(
@@ -169,7 +169,7 @@ def _table_route(
     async def list_tables(since: _Count = 0) -> FloorTables:
         """List the states of all tables, or of those that changed since an earlier answer.
 
-        The event stream of the floor page says `tables` when a state has changed.
+        The event stream of the floor page sends `tables` when a state has changed.
         """
         states = {row.link: row.state for row in displays.links()}
         return FloorTables(

@@ -1,6 +1,6 @@
 """Routes for links: show their state and history, and close, open, approve or change them.
 
-To change a meter's parameter or balance, two people are necessary.
+Changes of a meter's parameter or balance need two people.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
 
     @staff_read("/api/v1/links/last-done", Right.WINS, *_READS)
     async def list_last_done(limit: PageSize = 5) -> Sequence[LinkDone]:
-        """List what was last done with each link: audited, read, archived, corrected (D17, D19)."""
+        """List each link's last audit, reading, archived day, correction and acts (D17, D19)."""
         return await links.last_done(limit)
 
     return [list_links, list_acts, list_last_done]
@@ -99,16 +99,16 @@ def _changing_routes(links: Links, user_directory: UserDirectory) -> list[HTTPRo
     async def propose_change(
         link: LinkId, data: JSONBody[ParameterChange | Adjustment], request: StaffRequest
     ) -> ProposalRow:
-        """Propose a change of a parameter or balance (D12, D15), for another to confirm (D4)."""
+        """Propose to change a parameter or balance (D12, D15). Another user confirms it (D4)."""
         return await links.propose(link, request.user.name, data, request.user.setters)
 
     @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/confirm", Right.LINKS, 429)
     async def confirm_change(
         link: LinkId, proposal: ProposalId, data: JSONBody[Signature], request: StaffRequest
     ) -> ProposalRow:
-        """Make a change that somebody else proposed (duty D4).
+        """Make a change that another user proposed (duty D4).
 
-        With a `colleague`, it is the colleague who confirms it.
+        If a `colleague` is given, the colleague confirms the change.
         """
         person = await signer_of(request, data, user_directory)
         return await links.confirm(link, proposal, person.name, person.setters)

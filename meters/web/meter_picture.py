@@ -1,4 +1,4 @@
-"""The amount of a meter as a PNG picture, for systems that can show no page.
+"""The amount of a meter as a PNG picture, for systems that cannot show a page.
 
 The numerals are the outlines of Roboto Flex (SIL Open Font License), in thousandths of its size.
 """
@@ -14,25 +14,24 @@ from typing import Final, NamedTuple
 from bonus.display import money
 
 _SAMPLES: Final = 4
-"""Lines of each row of pixels at which an outline is measured."""
+"""How many lines of each row of pixels are compared with an outline."""
 
 _DIGIT: Final = 0.74
-"""Height of a numeral, in sizes of the font, with what curves have above the line."""
+"""Height of a numeral in sizes of the font, with the part of a curve that is above the line."""
 
 _BELOW: Final = 0.16
-"""Depth of a comma below the line."""
+"""How far a comma reaches below the line."""
 
 _ABOVE: Final = 0.06
-"""Margin above the numerals."""
 
 _SMALL: Final = 0.52
-"""Size of the currency sign and the cents, which are raised."""
+"""Size of the raised currency sign and of the raised cents."""
 
 _CURRENCY: Final = 0.1
-"""How much lower the currency sign is than the cents, in its own sizes."""
+"""How much lower than the cents the currency sign is, in sizes of the sign."""
 
 _CURVE: Final = 6
-"""Straight lines that are drawn for a curve."""
+"""How many straight lines a curve is drawn with."""
 
 _Stops = tuple[tuple[float, int], ...]
 _LIVE: Final[_Stops] = (
@@ -42,9 +41,9 @@ _CLOSED: Final[_Stops] = ((0.0, 0xCBBFAE), (1.0, 0xCBBFAE))
 
 
 def picture(amount_cents: int | None, height: int, *, closed: bool = False) -> bytes:
-    """Return a PNG of an amount on a transparent ground, or an empty one without an amount.
+    """Return a PNG of an amount on a transparent ground; without an amount, an empty PNG.
 
-    Its width has room for 99 million dollars, so that it does not change below that.
+    The picture is wide enough for 99 million dollars: up to this amount, its width never changes.
     """
     size = height / (_ABOVE + _DIGIT + _BELOW)
     text = money(amount_cents) if amount_cents is not None else ""
@@ -121,7 +120,7 @@ _Slope = tuple[float, float, float, float, float, int]
 
 
 def _row(slopes: Sequence[_Slope], row: int, width: int) -> bytes:
-    """Return how much of each pixel of a row is inside the outline."""
+    """Return which part of each pixel of a row is inside the outline, from 0 to 1."""
     covered, begun = [0.0] * (width + 1), [0] * (width + 2)
     for sample in range(_SAMPLES):
         y = row + (sample + 0.5) / _SAMPLES
@@ -152,7 +151,7 @@ _Point = tuple[float, float]
 
 
 def _polygons(outline: str) -> Iterator[list[_Point]]:
-    """Yield the closed lines of an outline, whose paths have only lines and quadratic curves."""
+    """Yield the closed lines of an outline. Its paths have only lines and quadratic curves."""
     for path in outline.split("M")[1:]:
         first, *parts = re.split("(?=[LQ])", path)
         points = [_numbers(first)[0]]

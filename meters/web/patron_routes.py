@@ -1,7 +1,8 @@
-"""What patron pages use besides themselves, and what serves systems that can show no page.
+"""Routes for other parts of patrons' pages, and for systems that cannot show a page.
 
-A service worker keeps one page, the message for a service that is down: without amounts, and with
-the files that it needs, so that a display that starts meanwhile shows it.
+A service worker keeps one page in the browser: the message that the service is down. The page has
+no amounts. The worker also keeps the files of the page, so even a display that starts meanwhile
+shows it.
 """
 
 import asyncio
@@ -40,9 +41,9 @@ _HEIGHTS: Final = {"small": 90, "medium": 180, "large": 360}
 
 
 class PatronMessage:
-    """The message for a service that is down, and the service worker that keeps it.
+    """The message that the service is down, and the service worker that keeps it.
 
-    A display keeps it in the languages of the floor file, and in the one that its address names.
+    A display keeps the message in the languages of the floor file, and in the one of its address.
     """
 
     def __init__(self, floor: Floor, assets: Assets, logo: Logo | None) -> None:
@@ -83,13 +84,12 @@ class PatronMessage:
 
 
 def _named_in(assets: Assets, sheets: Sequence[str]) -> list[str]:
-    """Return the fonts and drawings that style sheets name."""
     found = (name.decode() for sheet in sheets for name in _NAMED.findall(assets.bodies[sheet]))
     return [name for name in dict.fromkeys(found) if name in assets.bodies]
 
 
 def patron_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
-    """Declare the routes; raise `UserError` if the logo cannot be shown."""
+    """Declare the routes, or raise `UserError` if the logo cannot be shown."""
     return [
         *_message_routes(floor, assets),
         *_meter_routes(floor, displays),
@@ -108,7 +108,8 @@ def _message_routes(floor: Floor, assets: Assets) -> list[HTTPRouteHandler]:
 
     @get("/signage/worker.js")
     async def send_worker() -> Response[bytes]:
-        # Its path alone would limit it to the pages below /signage/, without /signage itself.
+        # Without this header, the worker could serve only /signage/..., and not /signage
+        # itself.
         headers = {"Service-Worker-Allowed": "/signage"}
         return Response(
             message.worker, media_type="text/javascript; charset=utf-8", headers=headers
@@ -124,9 +125,9 @@ def _message_routes(floor: Floor, assets: Assets) -> list[HTTPRouteHandler]:
 
 
 class ShownMeter(msgspec.Struct, frozen=True, kw_only=True):
-    """A meter for other systems. `amount` is in cents, and null without a current amount.
+    """A meter for other systems. `amount` is in cents; null if no current amount is known.
 
-    `text` is the amount as patrons read it, empty if there is none.
+    `text` is the amount as patrons read it; empty if there is none.
     """
 
     link: str
@@ -151,7 +152,7 @@ def _preview_route(floor: Floor, displays: DisplayState, page_version: str) -> H
         request: WebRequest, link: FromPath[str], preview: FromPath[Preview]
     ) -> Stream:
         shown = PreviewDisplay(_find(floor, displays, link), preview, floor.signage.celebrate_from)
-        # It takes the place of a display, so that previews cannot keep displays out.
+        # A preview takes one of the places for displays, so its limit is the same.
         place = displays.follow("", Watcher(site(client_of(request))))
         return event_stream(preview_events(shown, page_version, place), displays, place)
 
@@ -162,7 +163,7 @@ def _meter_routes(floor: Floor, displays: DisplayState) -> list[HTTPRouteHandler
     origins = floor.signage.frame_origins
 
     def allowed(request: WebRequest) -> dict[str, str]:
-        """Let pages of the origins in the floor file show a picture, and read an answer."""
+        """Return headers with which pages of the floor file's origins can read an answer."""
         if not origins:
             return {}
         headers = {"Cross-Origin-Resource-Policy": "cross-origin", "Vary": "Origin"}

@@ -1,7 +1,7 @@
 """The payout slip: the record of one win and the signature lines, on one Letter page.
 
-It shows what duty D16 requires in the record of a win: date, time, table, position, hand, amount,
-and the win's place in the order of wins.
+The slip shows what the record of a win must have (duty D16): date, time, table, position, hand,
+amount, and the win's place in the order of wins.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +36,7 @@ _INNER: Final = _WIDTH - 2 * _MARGIN
 _SIGNING_HEIGHT: Final = 64.0
 _SIGNING_APART: Final = 48.0
 _WIDEST: Final = 250
-"""Largest width of the layout in percent; content that is still too high is shrunk."""
+"""Largest width of the layout, in percent. If content is then still too high, it is shrunk."""
 _GAP: Final = 18.0
 _LABEL: Final = 84.0
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
@@ -74,9 +74,9 @@ def slip_pdf(
 ) -> bytes:
     """Return the payout slip of one win as a PDF of one page (duty D16).
 
-    It shows the win's place in the order of wins (duty D7), and the payments of all claims in
-    `hand`, if there are several. `at` is the time of printing. Two slips of the same win, printed
-    by the same person at the same time, are identical files.
+    The slip shows the win's place in the order of wins (duty D7). If `hand` has several claims, it
+    shows the payments of all. `at` is the time of printing. If the same person prints a win twice
+    at the same time, the two files are identical.
     """
     printed = f"Printed by {printed_by}, {moment_words(at, ZoneInfo(floor.facility.timezone))}"
     lowest = _MARGIN + _SIGNING_HEIGHT + _SIGNING_APART
@@ -106,7 +106,6 @@ def slip_pdf(
 
 
 def _fitting(floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], height: float) -> object:
-    """Return a slip's content; what is long is laid out wider than the page, and shrunk."""
     for percent in range(100, _WIDEST, 5):
         width = _INNER * percent / 100
         slip = _Slip(floor, row, hand, width)
@@ -117,8 +116,6 @@ def _fitting(floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], height: floa
 
 
 class _Slip:
-    """Content of a payout slip, from top to bottom; `width` is in points."""
-
     def __init__(self, floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], width: float) -> None:
         self._facility = floor.facility
         self._width = width
@@ -300,7 +297,6 @@ def _who(position: int, patron: str | None) -> str:
 
 
 def _due(one: ClaimRow) -> tuple[int, int]:
-    """Return the cents of a win and of its Envy Bonuses, 0 for what is rejected or not due."""
     won = 0 if one.state == "rejected" or one.only_envy else one.amount
     return won, 0 if one.envy_not_due else one.envy_amount
 
@@ -351,7 +347,7 @@ def _cards_drawing(names: Sequence[str], width_max: float) -> object:
 
 
 def amount_words(amount_cents: int) -> str:
-    """Return an amount in words, which nobody can change on a printed slip by adding a digit.
+    """Return an amount in words. On a printed slip, nobody can change it by adding a digit.
 
     >>> amount_words(151_000), amount_words(100_045), amount_words(99)
     ('One thousand five hundred ten and 00/100 dollars', 'One thousand and 45/100 dollars', \

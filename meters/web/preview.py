@@ -1,7 +1,7 @@
-"""A preview of a link's signage with invented wins, so that marketing needs no real one.
+"""A preview of a link's signage with invented wins, for example for marketing.
 
-It has display data of its own, made from the terms of the link alone: it neither reads nor changes
-the real data. Each amount has its digits in order, such as $12,345.67.
+The preview has display data of its own, made only from the terms of the link. It neither reads nor
+changes the real data. The digits of each amount are in order, such as $12,345.67.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ Preview = Literal["hit", "share", "pending", "night", "closed", "unavailable"]
 
 _SECOND_S: Final = 1.0
 _SCRIPT: Final = {2: ("hit", 0), 13: ("validated", 0), 28: ("hit", 1), 37: ("validated", 1)}
-"""For ``hit`` and ``share``: the seconds of a turn at which one of two wins is hit or validated."""
+"""At these seconds of a turn, one of two wins is hit or validated; for ``hit`` and ``share``."""
 
 _TURN: Final = 48
 _STATES: Final = {"closed": "closed", "unavailable": "inoperable"}
@@ -49,7 +49,7 @@ _CARDS: Final = {
 
 
 def invented_cents(seed_cents: int) -> int:
-    """Return an amount above a seed whose digits are in order, so that nobody takes it as true.
+    """Return an amount above a seed. Its digits are in order, so nobody believes that it is real.
 
     >>> invented_cents(1_000_000), invented_cents(2_500_000), invented_cents(9_000)
     (2345678, 3456789, 12345)
@@ -63,8 +63,8 @@ def invented_cents(seed_cents: int) -> int:
 class PreviewDisplay:
     """The invented display data of a link, second by second.
 
-    In a ``share``, two parts of meters are won, each of at least `celebrate_from` cents: the part
-    of the top meter is celebrated on the whole screen, that of the last meter at this meter.
+    In a ``share``, parts of two meters are won, each at least `celebrate_from` cents. The part of
+    the top meter is celebrated on the whole screen, the part of the last meter at this meter.
     """
 
     def __init__(self, link: Link, preview: Preview, celebrate_from: int) -> None:

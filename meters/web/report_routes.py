@@ -12,7 +12,7 @@ from meters.web.route_parameters import Days, ReportName
 from meters.web.security import needs, session_of, staff_read
 
 _SHOWN_WITHIN_S: Final = 6.0
-"""Seconds that a request waits for a report: a page waits a little longer, and asks again."""
+"""How long a request waits for a report. A page waits a little longer, and then asks again."""
 
 _SAVED_WITHIN_S: Final = 60.0
 _READS: Final = (400, 401, 403, 404, 503)
@@ -21,7 +21,7 @@ _READS: Final = (400, 401, 403, 404, 503)
 def report_routes(reports: FloorReports) -> list[HTTPRouteHandler]:
     @staff_read("/api/v1/reports", Right.WINS, 401, 403, 503)
     async def show_report_days() -> ReportDays:
-        """Show the first gaming day that this machine can report, and the open one."""
+        """Show the first gaming day that this machine can report, and the open gaming day."""
         return await reports.days()
 
     @get(
@@ -34,8 +34,8 @@ def report_routes(reports: FloorReports) -> list[HTTPRouteHandler]:
     async def show_report(report: ReportName, days: Days) -> Response[bytes]:
         """Show the report `day`, `month`, `jackpots` or `table` as `pitlink report` prints it.
 
-        The service makes one report at a time, and keeps it for half a minute. While it makes this
-        or another one, the error is `busy`: ask again in some seconds. A list has at most 500 rows
+        The service makes one report at a time, and keeps it for half a minute. While the service
+        makes a report, the error is `busy`: ask again in some seconds. A list has at most 500 rows
         and its sums. If a report needs more than ten minutes or a gigabyte of memory, the error is
         `report_failed`.
         """

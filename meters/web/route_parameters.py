@@ -1,4 +1,4 @@
-"""Parameters of routes, with their descriptions and an example of each for the API's document."""
+"""Parameters of routes. Each has a description and an example for the API's document."""
 
 from typing import Annotated
 

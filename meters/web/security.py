@@ -1,4 +1,4 @@
-"""Access to HTTP routes: nobody may use a route that does not declare who may."""
+"""Access to HTTP routes. If a route does not declare who may use it, nobody may."""
 
 import hmac
 import re
@@ -26,26 +26,23 @@ from meters.web.error_answers import StaffRequest, refusals
 Guard = Callable[[WebConnection, BaseRouteHandler], Awaitable[None]]
 
 COOKIE: Final = "__Host-pitlink"
-"""The session cookie. For ``__Host-``, browsers send it only to this host, over encryption."""
+"""The session cookie. Because of ``__Host-``, browsers send it only to this host, encrypted."""
 
 DEVICE_COOKIE: Final = "__Host-pitlink-device"
-"""The cookie that identifies a device after the session has ended: a user who once signed in there
-can sign in again, even if failed sign-ins on other devices have locked their name.
+"""The cookie that identifies a device, also after the session has ended. If failed sign-ins on
+other devices have locked a user's name, the user can still sign in on a device with this cookie.
 """
 
 CSRF_HEADER: Final = "X-CSRF-Token"
 UNATTENDED_HEADER: Final = "X-Unattended"
-"""Its value 1 means that the page sends the request without the user, whose session it must not
-prolong."""
+"""The header is 1 if the page sends the request by itself. Then the session is not prolonged."""
 
 SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
-"""In a route's API description: for all signed-in users."""
 
 ACCESS: Final = "access"
-"""Route option: who may use the route."""
 
 NEEDS_PIN: Final = "needs_pin"
-"""Route option: whether a lapsed session is refused; by default, only where something changes."""
+"""Route option: if true, a lapsed session is refused. By default, only changes refuse it."""
 
 _DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -69,14 +66,12 @@ class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Who acts: the signed-in user, or a `colleague` for this one act on the user's device."""
+    """Who acts: the signed-in user, or a `colleague` for one act on the signed-in user's device."""
 
     colleague: Credentials | None = None
 
 
 class RequestDetails(Protocol):
-    """What every request and connection of the web framework has."""
-
     @property
     def scope(self) -> Scope: ...
 
@@ -106,17 +101,17 @@ def needs(right: Right) -> dict[str, object]:
 
 
 def session_of(right: Right) -> list[dict[str, list[str]]]:
-    """Return, for a route's API description, the roles that have a right."""
+    """Return the roles that have a right, for a route's API description."""
     return [{"session": [role.value for role, rights in RIGHTS.items() if right in rights]}]
 
 
 def staff_read(path: str, right: Right, *refused: int) -> get:
-    """Declare a GET route that changes nothing, for users who have the right."""
+    """Declare a GET route for users who have the right. The route must change nothing."""
     return get(path, opt=needs(right), security=session_of(right), responses=refusals(*refused))
 
 
 def staff_act(path: str, right: Right, *refused: int, status_code: int = 200) -> post:
-    """Declare a POST route that changes something, for users who have the right."""
+    """Declare a POST route for users who have the right. The route can change data."""
     return post(
         path,
         opt=needs(right),
@@ -129,9 +124,9 @@ def staff_act(path: str, right: Right, *refused: int, status_code: int = 200) ->
 def gate(user_directory: UserDirectory) -> Guard:
     """Return the check that runs before every route. It refuses users without the right (duty D20).
 
-    A request that changes something must come from one of pitlink's pages: by its origin, as JSON
-    and, of a signed-in user, with the session's CSRF token. The session is checked again after its
-    body, because it can end while the body arrives.
+    A request that changes something must have the origin of one of pitlink's pages, and be JSON. If
+    a user is signed in, it must also have the session's CSRF token. The session is checked again
+    after the body has arrived, because it can end meanwhile.
     """
 
     async def check(connection: WebConnection, handler: BaseRouteHandler) -> None:
@@ -182,10 +177,10 @@ def _check_right(person: SignedIn, access: object) -> None:
 async def signer_of(
     request: StaffRequest, signature: Signature, user_directory: UserDirectory
 ) -> SignedIn:
-    """Return who does an act: the signed-in user, or the colleague who signs it on their device.
+    """Return who does an act: the signed-in user, or the colleague who signs it.
 
-    The colleague needs the right for the route, as the signed-in user does. Nothing of them stays
-    on the device. The operators' log records whose device it was (duty D17).
+    The colleague also needs the right for the route. The device keeps nothing about the colleague.
+    The operators' log records whose device it was (duty D17).
     """
     colleague = signature.colleague
     if colleague is None:
@@ -201,7 +196,11 @@ async def signer_of(
 
 
 async def person_of(connection: RequestDetails, user_directory: UserDirectory) -> SignedIn | None:
-    """Return the signed-in user, or raise a `UsersError` ``store_failed``."""
+    """Return the signed-in user; None if nobody has signed in.
+
+    Raises:
+        UsersError: ``store_failed``.
+    """
     unattended = connection.headers.get(UNATTENDED_HEADER) == "1"
     acts = connection.scope.get("method") not in _SAFE
     return await user_directory.sessions.find(
@@ -225,7 +224,7 @@ def client_of(connection: RequestDetails) -> str:
 def check_secrecy(connection: RequestDetails) -> None:
     """Refuse a PIN that was sent over the network without encryption.
 
-    A proxy on this machine says with X-Forwarded-Proto if it was encrypted.
+    A proxy on this machine must set X-Forwarded-Proto to say that a request was encrypted.
     """
     if connection.scope["scheme"] != "https" and not is_loopback(client_of(connection)):
         raise ActError(
@@ -241,8 +240,8 @@ def _check_origin(connection: RequestDetails) -> None:
     if (origin is not None and origin.lower() != ours.lower()) or site not in {None, "same-origin"}:
         message = f"only the pages of {ours} may do this: it came from elsewhere"
         if origin is not None and origin.lower() == f"https{ours.removeprefix('http')}".lower():
-            # Most likely, the request comes from pitlink's own page, through a proxy that does not
-            # report HTTPS.
+            # The request probably comes from pitlink's own page, through a proxy that does not say
+            # that the connection is encrypted.
             message = (
                 f"only the pages of {ours} may do this: it came from {origin}. {_PROXY_SAYS_SO}"
             )
@@ -257,7 +256,7 @@ def _check_content(connection: RequestDetails) -> None:
 
 def _check_csrf(connection: RequestDetails, person: SignedIn) -> None:
     shown = connection.headers.get(CSRF_HEADER, "")
-    # The comparison takes the same time for each wrong token, so the time of the answer reveals
-    # nothing about the right token.
+    # The comparison takes equally long for each wrong token, so the time of an answer reveals
+    # nothing about the right one.
     if not hmac.compare_digest(shown.encode(), person.csrf.encode()):
         raise ActError("csrf", f"the header {CSRF_HEADER} is missing or wrong")

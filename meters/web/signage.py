@@ -1,8 +1,8 @@
 """The signage pages. The service sends a page with current data, and `signage.js` updates it.
 
-Some show players what each hand wins (duty D1), with a paytable beside the live meters:
-`/signage/LINK/pays` has all meters of a link, `/signage/LINK/pays/TABLE` only those of one table,
-as its game pays.
+The pages with paytables show players what each hand wins (duty D1), beside the live meters.
+`/signage/LINK/pays` has all meters of a link. `/signage/LINK/pays/TABLE` has only the meters of one
+table, with what its game pays.
 """
 
 import functools
@@ -47,10 +47,10 @@ from meters.web.preview import Preview, PreviewDisplay
 
 _ROOM_MOST: Final = 12
 _LISTED_BESIDE: Final = 4
-"""Meters beside which an upright page has room for a list of wins."""
+"""Up to this many meters, an upright page has room for a list of wins."""
 
 _WITH_SHEETS: Final = frozenset({"vi", "zh-Hans"})
-"""Languages with a style sheet, which has their fonts."""
+"""Languages that have a style sheet of their own, for their fonts."""
 
 _WIDE_FROM: Final = "\u2e80"
 _TEMPLATE: Final = load_template("meters.web", "signage_page.html")
@@ -61,7 +61,7 @@ _ALL_DAY: Final = Night(starts="00:00", ends="24:00")
 _PIXELS: Final = re.compile(r"[1-9][0-9]{1,4}")
 
 Shown = Literal["live", "closed", "unavailable"]
-"""State of a meter: ``closed`` keeps its money, ``unavailable`` has no known amount."""
+"""State of a meter. ``closed``: it keeps its money. ``unavailable``: its amount is not known."""
 
 
 class _Note(NamedTuple):
@@ -71,25 +71,25 @@ class _Note(NamedTuple):
 
     @property
     def chars(self) -> int:
-        """The length of the text in steps of six, by which the style sheet sets its size.
+        """The width of the text in steps of six letters; the style sheet sets sizes by it.
 
-        A Chinese sign is as wide as 2.6 letters.
+        A Chinese character is as wide as 2.6 letters.
         """
         length = sum(2.6 if sign >= _WIDE_FROM else 1 for sign in self.what + self.word)
         return math.ceil(max(1, length) / 6) * 6
 
 
 def _chars(*lines: str) -> int:
-    """Return the width of the widest line in steps of six, by which the style sheet sets sizes."""
+    """Return the width of the widest line in steps of six; the style sheet sets sizes by it."""
     return math.ceil(max(1.0, *map(text_width, lines), 0.0) / 6) * 6
 
 
 def signage_routes(
     floor: Floor, displays: DisplayState, page_version: str
 ) -> list[HTTPRouteHandler]:
-    """Declare the routes for patrons; raise `UserError` if the logo or a theme cannot be shown.
+    """Declare the routes for patrons, or raise `UserError` if the logo or a theme cannot be shown.
 
-    Pages of the origins in the floor file can show the pages in frames.
+    Pages of the origins in the floor file can show these pages in frames.
     """
     logo = read_logo(floor.signage)
     themes = themes_of(floor.signage.theme, (link.theme for link in floor.link))
@@ -155,9 +155,9 @@ def signage_routes(
 
 
 def _stage(branding: Branding, page_version: str) -> Callable[[WebRequest], str | None]:
-    """Return what answers with a page in a frame, if its address has a size.
+    """Return a function that puts a page into a frame of a given size, if its address has a size.
 
-    A player can draw more than its display shows, or tell pages another size of its window.
+    A media player can draw more than its display shows, or report another window size to pages.
     """
 
     def put_on_stage(request: WebRequest) -> str | None:
@@ -180,10 +180,10 @@ def _stage(branding: Branding, page_version: str) -> Callable[[WebRequest], str 
 
 
 def languages_of(branding: Branding, fixed: str | None) -> tuple[Language, ...]:
-    """Return the languages of a page: those of the floor file, or only the one in its address.
+    """Return the languages of the floor file, or only the one in the page's address.
 
     Raises:
-        NotFoundException: there is no such language.
+        NotFoundException: the language in the address does not exist.
     """
     if fixed is None:
         return branding.languages
@@ -199,7 +199,6 @@ def sheets_of(languages: Sequence[Language]) -> list[str]:
 
 
 def _addresses(floor: Floor, page_version: str, wrong: str = "") -> str:
-    """Return the page with all addresses for displays, for a `wrong` one or without it."""
     return _ADDRESSES.render(
         version=page_version,
         facility=floor.facility,
@@ -212,7 +211,7 @@ def _addresses(floor: Floor, page_version: str, wrong: str = "") -> str:
 def _listing(
     addresses: Callable[[str], str],
 ) -> Callable[[WebRequest, HTTPException], Response[str] | Response[ErrorBody]]:
-    """Return what answers a browser's wrong address with the right ones."""
+    """Return a handler: for a browser's wrong address, it shows the page with all addresses."""
 
     def list_addresses(
         request: WebRequest, error: HTTPException
@@ -227,7 +226,6 @@ def _listing(
 
 @functools.lru_cache(maxsize=8)
 def _code_of(address: str | None) -> Markup:
-    """Return an SVG of an address as a QR code; empty without an address."""
     if address is None:
         return Markup()
     drawn = segno.make_qr(address, error="l").svg_inline(
@@ -249,7 +247,6 @@ def _of_meter(link: Link, meter: str) -> Link:
 
 
 def _of_table(link: Link, table: str) -> Link:
-    """Return a link with only the meters of one table, as its game pays."""
     tables = {each.id: each for each in link.table}
     if table not in tables:
         raise NotFoundException(
@@ -266,7 +263,7 @@ def _of_table(link: Link, table: str) -> Link:
 class Signage:
     """One signage page; `signage.js` applies later changes by the same rules.
 
-    It is in the first of its languages; if there are more, its script asks for the others.
+    The page is in the first of its languages. If there are more, its script asks for the others.
     """
 
     def __init__(
@@ -293,14 +290,13 @@ class Signage:
         self._validated = _by_meter(displays.validated())
 
     def find(self, link: str) -> Link:
-        """Return a link with its present terms; raise `NotFoundException` if there is none."""
+        """Return a link with its present terms, or raise `NotFoundException`."""
         by_id = {each.id: each for each in self._floor.link}
         if link not in by_id:
             raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
         return self._displays.in_force(by_id[link])
 
     def paytables(self, link: Link, table: str = "") -> str:
-        """Return the HTML of the page with a link's paytables."""
         shown = [
             (meter.meter_id, meter.title, meter.limit, pays_of((meter,), self._words))
             for meter in link.meter
@@ -320,9 +316,10 @@ class Signage:
     ) -> str:
         """Return the HTML of the page for links with their present terms.
 
-        It follows the link `watched`, or else all. With `terms`, a digest of the paytables, it also
-        shows these, for one `table` if it is given. A `transparent` page has only the meters. With
-        a `preview`, everything on the page is invented, and the page says so.
+        The page follows the link `watched`, or all links if it is None. If `terms` (a digest of the
+        paytables) is given, the page also shows the paytables, only those of `table` if it is
+        given. If `transparent`, the page has only the meters. If `preview` is given, everything on
+        the page is invented, and the page says so.
         """
         stream = "/api/v1/meters/stream" + (f"?link={watched}" if watched else "")
         if preview:
@@ -359,7 +356,7 @@ class Signage:
         )
 
     def _envy(self, links: tuple[Link, ...]) -> str:
-        """Return the highest Envy Bonus of a page with one link."""
+        """Return the highest Envy Bonus in words; empty without one, or with several links."""
         most = highest_envy(links[0].meter) if len(links) == 1 else 0
         return self._words.limit.format(amount=short_money(most)) if most else ""
 
@@ -369,15 +366,15 @@ class Signage:
         return played.get(table, "")
 
     def _stakes(self, links: tuple[Link, ...]) -> list[dict[str, object]]:
-        """Return the wagers that all meters of a view have: of one link, or of all together."""
+        """Return the wager that all meters of a view have. A view is one link, or all together."""
         views = {link.id: (link,) for link in links} | ({"": links} if len(links) > 1 else {})
         stakes = {view: self._stake(of) for view, of in views.items()}
         return [{"of": view, **stake} for view, stake in stakes.items() if stake]
 
     def _stake(self, links: tuple[Link, ...]) -> dict[str, object] | None:
-        """Return the wager that all meters of the links have; None if they differ.
+        """Return the wager that all meters of the links have; None if the wagers differ.
 
-        `is_one` says that one such wager feeds them all.
+        `is_one` is true if one such wager raises all meters.
         """
         meters = [meter for link in links for meter in link.meter]
         wagers = {self._wager(link, meter) for link in links for meter in link.meter}
@@ -399,7 +396,7 @@ class Signage:
 
     @staticmethod
     def _page_shown(links: list[dict[str, object]]) -> Shown:
-        """Return whether all links have the same message: then it is shown once, for all."""
+        """Return the state that all links have; ``live`` if they differ."""
         states = {link["shown"] for link in links}
         if not links or len(states) > 1:
             return "live"
@@ -410,7 +407,7 @@ class Signage:
 
     def _link(self, link: Link, *, pays: bool) -> dict[str, object]:
         row = self._links.get(link.id)
-        tiers = ranks_of(self.find(link.id).meter)  # also on a page with some of its meters
+        tiers = ranks_of(self.find(link.id).meter)  # of all meters, also if a page has only some
         by_id = {meter.meter_id: meter for meter in link.meter}
         ordered = [by_id[meter] for meter in tiers if meter in by_id]
         meters = [self._meter(link, meter, tiers) for meter in ordered]
@@ -480,7 +477,7 @@ class Signage:
         }
 
     def _note(self, row: MeterRow, shown: Shown) -> _Note:
-        """Return the text in a meter about its highest waiting win, or its last one (D8)."""
+        """Return the text about a meter's highest waiting win, or its last validated one (D8)."""
         words = self._words
         key = (row.link, row.meter)
         if hits := self._hits.get(key):
@@ -500,7 +497,6 @@ class Signage:
 
 
 def _room(dollars: int) -> int:
-    """Return for how many digits there is room: one more than there are, up to seven."""
     digits = len(str(dollars))
     return min(max(digits, min(digits + 1, 7)), _ROOM_MOST)
 

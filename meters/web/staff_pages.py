@@ -1,4 +1,4 @@
-"""The pages of the staff, and the files of all pages."""
+"""The pages of the staff, and the static files of all pages."""
 
 import hashlib
 from dataclasses import replace
@@ -25,10 +25,10 @@ _PACKAGE: Final = "meters.web"
 
 
 def load_assets(floor: Floor) -> Assets:
-    """Return the files of the pages.
+    """Return the static files of the pages, or raise `UserError` if a logo or theme is wrong.
 
-    Their version covers the parts of the floor file that pages show: when it changes, an open
-    display reloads. Raise a `UserError` if the logo or a theme cannot be shown.
+    The version of the files covers the parts of the floor file that pages show. If a part changes,
+    an open display reloads.
     """
     assets = Assets.load((_PACKAGE, SHARED))
     look = floor.signage
@@ -48,9 +48,9 @@ def load_assets(floor: Floor) -> Assets:
 
 
 def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:
-    """Declare the route of the floor page, which scripts fill with data after a user signs in.
+    """Declare the route of the floor page. After a sign-in, its scripts get the data.
 
-    Everybody can load the empty page, with titles of wagers and names of links as on the signage.
+    Everybody can load the empty page. It has titles of wagers and names of links, as signage has.
     """
     page = load_template(_PACKAGE, "floor_page.html").render(
         facility=floor.facility,
@@ -71,7 +71,6 @@ def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:
 
 
 def _short_names(floor: Floor) -> dict[str, str]:
-    """Return the shortest names of the wagers that feed a meter, as at the lights of the tables."""
     return {
         name: short
         for game in floor.games.values()
@@ -81,7 +80,7 @@ def _short_names(floor: Floor) -> dict[str, str]:
 
 
 def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HTTPRouteHandler]:
-    """Declare the routes that show the page, to everybody, and settle a signed-in user's round."""
+    """Declare the page, which everybody can open, and the call, for which a user must sign in."""
     page = SettlePage(floor.facility, version, home="/floor", home_name="Floor page", signs_in=True)
 
     @get("/settle", opt=FOR_ANYBODY, media_type=MediaType.HTML, include_in_schema=False)
@@ -96,7 +95,7 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
             {(row.link, row.meter): row.amount for row in displays.rows()},
         )
 
-    # A lapsed session can settle a round, because nothing changes.
+    # A user whose session has lapsed can settle a round, because nothing changes.
     @post(
         "/api/v1/settlements",
         opt={**FOR_SIGNED_IN, NEEDS_PIN: False},
@@ -108,7 +107,7 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
         """Calculate what a round pays, to decide a dispute. Nothing is stored or sent.
 
         The body is a round in the format of `pitlink settle`, with money in cents. Each line of the
-        answer names the subsection of the law that decides it. If the round is not possible, the
+        answer names the subsection of the law that decides the line. If the round is not possible,
         `field` of the error names the wrong field of the round.
         """
         return settle_body(await request.body())

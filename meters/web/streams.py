@@ -1,4 +1,4 @@
-"""Server-sent events: the meters, links and jackpots for displays, and changes for floor pages."""
+"""Server-sent events: meters, links and jackpots for displays, and changes for floor pages."""
 
 import asyncio
 import time
@@ -33,12 +33,11 @@ from meters.web.route_parameters import AskedLink
 from meters.web.security import FOR_ANYBODY, client_of, needs, session_of, token_of
 
 METERS_HEARTBEAT_S: Final = 5.0
-"""Time without an event after which a comment is sent: if this fails, the reader has gone."""
+"""If there is no event for this time, a comment is sent. If this fails, the reader has gone."""
 
 _METERS_HEARTBEAT: Final = b": still here\n\n"
 _STREAM_HEADERS: Final = {
-    # These headers forbid a proxy to buffer the events, because buffered meters would be out of
-    # date.
+    # With these headers, a proxy does not buffer the events: buffered meters would be out of date.
     "X-Accel-Buffering": "no",
     "Cache-Control": "no-store, no-transform",
 }
@@ -51,24 +50,25 @@ _EVENTS: Final[dict[type[DisplayRow], bytes]] = {
 }
 
 LOOK_EVERY_S: Final = 5.0
-"""Longest time between two checks that the user's session is still valid."""
+"""The session of the user is checked at least this often."""
 
 CHANGES_HEARTBEAT_S: Final = 2.0
-"""Time without a change after which a ``heartbeat`` is sent. A page that misses two shows that its
-data can be out of date."""
+"""If nothing changes for this time, a ``heartbeat`` is sent. If a page misses two, it shows that
+its data can be out of date.
+"""
 
 TABLES_EVERY_S: Final = 1.0
-"""Least time between two ``tables`` events."""
+"""Between two ``tables`` events, at least this time passes."""
 
 _CHANGES_HEARTBEAT: Final = b"event: heartbeat\ndata: {}\n\n"
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
-"""The id of no link: the stream needs no display data, but must know when all followers end."""
+"""The id of no link: the stream needs no display data, but must end when all followers end."""
 
 
 class ChangeSignal:
-    """A counter of changes, of whatever kind, for which tasks can wait."""
+    """A counter of changes of any kind. Tasks can wait for the next change."""
 
     def __init__(self) -> None:
         self._count = 1
@@ -88,9 +88,9 @@ class ChangeSignal:
 async def meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterator[bytes]:
     """Yield changes of the meters, links and jackpots, as the bytes of server-sent events.
 
-    The first event is ``page``, with the version of the pages: an open page with another version
-    must reload. The stream is sent in parts, each with all changes since the reader read the one
-    before, so a slow reader needs no more memory.
+    The first event is ``page``, with the version of the pages. If an open page has another version,
+    it must reload. Each part of the stream has all changes since the last part that was read, so a
+    slow reader needs no more memory.
     """
     first = frame(b"page", msgspec.json.encode({"version": page_version}))
     while True:
@@ -107,7 +107,7 @@ async def meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterato
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
-    """Data of ``changed`` and ``tables``: another `count` says that something changed, not what."""
+    """Data of ``changed`` and ``tables``. If `count` differs, something has changed."""
 
     count: int
 
@@ -121,8 +121,8 @@ async def _change_events(
 ) -> AsyncIterator[bytes]:
     """Yield the events that one floor page receives, until the user's session ends.
 
-    The stream does not keep the session alive, but continues after it has lapsed. A busy floor
-    changes many tables in a second, of which the page hears once.
+    The stream does not prolong the session, and continues after it has lapsed. If many tables
+    change within a second, the page gets one event.
     """
     seen = {changes: _NOTHING_NEW, tables: _NOTHING_NEW}
     events = {changes: b"changed", tables: b"tables"}
@@ -182,7 +182,7 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
 
     @get("/api/v1/meters", opt=FOR_ANYBODY)
     async def list_meters() -> list[MeterRow]:
-        """List the current value of every meter, in cents. Reserves are not shown (reading T21)."""
+        """List the current value of every meter, in cents. Reserves are left out (reading T21)."""
         return displays.rows()
 
     @get(
@@ -192,11 +192,11 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         responses=refusals(400, 404, 429, 503),
     )
     async def stream_meters(request: WebRequest, link: AskedLink = None) -> Stream:
-        """Send the current state of the meters, links and jackpots, then each change of this state.
+        """Send the current state of the meters, links and jackpots, then each change.
 
-        They are server-sent events: `meter`, `controller`, `jackpot` and `wins`, of one link if
-        `link` is given. A `controller` event is sent every second while the service operates the
-        link; if these stop, the meters of the link can be out of date.
+        The server-sent events are `meter`, `controller`, `jackpot` and `wins`; if `link` is given,
+        only those of this link. A `controller` event is sent every second while the service
+        operates the link. If these events stop, the meters of the link can be out of date.
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")
@@ -223,9 +223,9 @@ def change_routes(
         """Send server-sent events to a floor page until its session ends.
 
         A `changed` event is sent at the start, and when a claim, a correction request or a link
-        changes; `tables` at the start, and at most once a second when a table's state changes; a
-        `heartbeat` when nothing has changed for two seconds. The stream does not prolong the
-        session.
+        changes. A `tables` event is sent at the start, and when a table's state changes, at most
+        once a second. A `heartbeat` is sent when nothing has changed for two seconds. The stream
+        does not prolong the session.
         """
         watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         shown = _change_events(changes, tables, user_directory, token_of(request), watch)

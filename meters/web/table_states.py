@@ -18,7 +18,7 @@ _STATES: Final[dict[str, TableState]] = {
     "settling": "settling",
     "held": "held",
 }
-"""The states of the contract. Any other one, such as ``locked_out``, means no new wagers."""
+"""The states of the MQTT contract. Any other state, such as ``locked_out``, means no new wagers."""
 
 
 class TableRow(FloorRow, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class TableRow(FloorRow, frozen=True, kw_only=True):
             progressive wagers; ``offline`` if its agent is not connected.
         since: the time of this state, by the clock of the table; null if it is not known.
         round: the table's last round with a progressive wager; null while it is not known.
-        round_entry: the ledger entry with which this round begins; 0 while it is not known.
+        round_entry: the ledger entry that begins this round; 0 while it is not known.
     """
 
     link: str
@@ -43,13 +43,13 @@ class TableRow(FloorRow, frozen=True, kw_only=True):
 
 
 class FloorTables(FloorRow, frozen=True, kw_only=True):
-    """The tables that changed after the `count` of an earlier answer; all of them without one.
+    """The tables that changed after the `count` of an earlier answer; without it, all tables.
 
     Attributes:
         count: the `since` of the next request.
         tables: the tables that changed.
-        links: the state of each link: no table of a closed or inoperable link accepts progressive
-            wagers, whatever its own state is.
+        links: the state of each link. If it is closed or inoperable, no table of the link accepts
+            progressive wagers, whatever the table's own state is.
     """
 
     count: int
@@ -64,7 +64,7 @@ class TableStates:
         self._floor = floor
         self.changed = ChangeSignal()
         self._statuses: dict[tuple[str, str], tuple[int, TableStatus]] = {}
-        # A later service counts on from the present time, so that no page takes its rows for old.
+        # A later service begins with a higher count, so that no page takes its rows for old ones.
         self._began = self.count = int(now().timestamp() * 1000)
 
     def note(self, link: str, table: str, status: TableStatus) -> None:
@@ -77,7 +77,6 @@ class TableStates:
     def rows(
         self, since: int, last_round: Callable[[str, str], tuple[int, str]]
     ) -> Iterator[TableRow]:
-        """Yield the tables that changed after a count."""
         for link in self._floor.link:
             for table in link.table:
                 changed, status = self._statuses.get((link.id, table.id), (self._began, None))

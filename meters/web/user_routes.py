@@ -55,7 +55,7 @@ class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A user to add. Without `pin`, the service generates one."""
+    """A user to add. If `pin` is missing, the service generates a PIN."""
 
     name: Typed
     role: Role
@@ -63,7 +63,7 @@ class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A user's PIN to set. Without `pin`, the service generates one."""
+    """A PIN to set. If `pin` is missing, the service generates a PIN."""
 
     pin: Typed | None = None
 
@@ -73,29 +73,29 @@ class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     Attributes:
         pin: the PIN that the service generated, which no other answer shows; null if the request
-            had one.
+            had a PIN.
     """
 
     pin: str | None = None
 
 
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The signed-in user, with other data that the floor page needs.
+    """The signed-in user, and other data for the floor page.
 
     Attributes:
-        rights: what the role may do.
-        csrf: the token that every request that changes something must have as its header
-            ``X-CSRF-Token``.
-        idle_seconds: the session lapses after this time without a request of the user; those with
-            the header ``X-Unattended: 1`` do not count, because a page sends them without the user.
+        rights: what the user's role may do.
+        csrf: a token for the header ``X-CSRF-Token``. Every request that changes something must
+            have it.
+        idle_seconds: if the user sends no request for this time, the session lapses. A request with
+            the header ``X-Unattended: 1`` does not count, because the page sends it by itself.
         facility: the name of the facility.
         timezone: the time zone of the facility, such as ``America/New_York``.
         demonstration: true if the floor is only for demonstrations.
-        warn_adjustment_percent: a page warns of a correction that moves a meter by more.
-        choose_pin: true if somebody else set the user's PIN: they have no rights until they choose
-            their own.
-        lapsed: true in a lapsed session, which can still read. All other requests are refused with
-            the code ``pin_needed`` until the user signs in again.
+        warn_adjustment_percent: if an adjustment changes a meter by more than this, the page warns.
+        choose_pin: true if somebody else set the user's PIN. Until the user chooses a new one, they
+            have no rights.
+        lapsed: true if the session has lapsed. It can still read, but all other requests are
+            refused with the code ``pin_needed`` until the user signs in again.
     """
 
     name: str
@@ -123,11 +123,11 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
         status_code=200,
     )
     async def sign_in(data: JSONBody[Credentials], request: WebRequest) -> Response[Me]:
-        """Sign in with a name and a PIN. A session that this browser already has ends.
+        """Sign in with a name and a PIN. An earlier session of this browser ends.
 
         The answer also sets a cookie that identifies the device. Failed sign-ins of other people
-        can lock the user's name or the network address; a user who has signed in on this device
-        before can sign in here in spite of the lock.
+        can lock the user's name or the network address. If the user has signed in on this device
+        before, they can still sign in here.
         """
         check_secrecy(request)
         caller = caller_of(request)
@@ -171,10 +171,10 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
         status_code=204,
     )
     async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:
-        """Replace the signed-in user's PIN by one that they chose, and end their other sessions.
+        """Set a PIN that the signed-in user chose, and end the user's other sessions.
 
-        `pin` is the current PIN; a wrong one counts as a failed sign-in. After this call, nobody
-        except the user knows the PIN.
+        `pin` is the present PIN; a wrong one counts as a failed sign-in. After this call, only the
+        user knows the PIN.
         """
         await user_directory.sessions.choose_pin(
             token_of(request), request.user, data.pin, data.new_pin, caller_of(request)
@@ -184,8 +184,7 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
     async def list_own_acts(request: StaffRequest, limit: PageSize = 20) -> Sequence[LogRow]:
         """List the entries of the operators' log about the signed-in user, latest first.
 
-        They are about changes of the user and the PIN, and about changes that the user made to
-        other users.
+        They are about changes of the user and of their PIN, and about their changes of other users.
         """
         return await user_directory.log.of_account(request.user.name, limit)
 
@@ -226,7 +225,7 @@ def _reading_routes(
 ) -> list[HTTPRouteHandler]:
     @staff_read("/api/v1/users", Right.USERS, *_READS)
     async def list_users() -> Sequence[UserRow]:
-        """List the users, those who cannot sign in too."""
+        """List the users, also those who cannot sign in."""
         return await user_directory.users.rows()
 
     @staff_read("/api/v1/log", Right.USERS, *_READS)
@@ -236,7 +235,7 @@ def _reading_routes(
 
     @staff_read("/api/v1/log/seal", Right.WINS, *_READS)
     async def show_log_seal() -> LogSeal:
-        """Return the seal, a digest over the log, to be kept outside pitlink (duty D17)."""
+        """Return the seal, a digest over the log. Keep it outside pitlink (duty D17)."""
         return log_seal()
 
     return [list_users, list_log, show_log_seal]
@@ -247,9 +246,9 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
 
     @staff_act("/api/v1/users", Right.CHANGE_USERS, status_code=201)
     async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
-        """Add a user with a PIN that is valid for 24 hours.
+        """Add a user. Until they choose another PIN, the user can do nothing else.
 
-        With it, the user can do nothing except choose their own PIN.
+        The first PIN is valid for 24 hours.
         """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.add(data.name, data.role, pin, _doer(request))
@@ -280,7 +279,7 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     async def set_pin(name: UserName, data: JSONBody[NewPin], request: StaffRequest) -> UserWithPin:
         """Set a new PIN for a user. The user's sessions end immediately.
 
-        The PIN is valid for 24 hours. With it, the user can do nothing except choose their own PIN.
+        The PIN is valid for 24 hours. Until they choose another one, the user can do nothing else.
         """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.set_pin(name, pin, _doer(request))

@@ -1,5 +1,3 @@
-"""The web application of the service, with all its routes, checks and error answers."""
-
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 
@@ -57,8 +55,8 @@ class Readiness(msgspec.Struct, frozen=True):
 
     Attributes:
         ready: true if every link is operable.
-        links: the reason for each inoperable link, by id, without network addresses, because
-            anybody can read it: the log and `pitlink check` have them.
+        links: for each inoperable link, by its id, the reason. Network addresses are left out,
+            because anybody can read it: find them in the log and with `pitlink check`.
     """
 
     ready: bool
@@ -83,12 +81,12 @@ def create_app(
 ) -> Litestar:
     """Build the web application.
 
-    `inoperable` returns why each inoperable link does not operate, by its id; `exposition` returns
-    the metrics as a client accepts them.
+    `inoperable` returns the reason for each inoperable link, by its id. `exposition` returns the
+    metrics in a format that the client accepts.
     """
     assets = load_assets(floor)
-    # Answers with a secret beside what a stranger can write are never compressed (BREACH), and nor
-    # are streams: a compressed event could wait for the next.
+    # Two kinds of answers are never compressed: those that have a secret beside text that a
+    # stranger can write (BREACH); and streams, because a compressed event could wait for the next.
     packed = DefineMiddleware(CompressionMiddleware, config=CompressionConfig("gzip"))
     pages = [
         *signage_routes(floor, displays, assets.version),
@@ -152,12 +150,12 @@ def health_routes(
 ) -> list[HTTPRouteHandler]:
     @get("/healthz", opt=FOR_ANYBODY)
     async def is_alive() -> Alive:
-        """Answer that the service's process is alive, whatever the state of the links."""
+        """Answer that the service's process is alive. The state of the links does not matter."""
         return Alive(alive=True)
 
     @get("/readyz", opt=FOR_ANYBODY, responses={503: answer(Readiness, "A link is inoperable.")})
     async def is_ready() -> Response[Readiness]:
-        """Return whether every link is operable, and for each inoperable link the reason (D14)."""
+        """Return whether every link is operable, and the reason for each inoperable link (D14)."""
         found = inoperable()
         reasons = {link: without_addresses(reason) for link, reason in found.items()}
         return Response(
@@ -166,10 +164,10 @@ def health_routes(
 
     @get("/metrics", opt=FOR_ANYBODY, media_type=MediaType.TEXT)
     async def show_metrics(request: WebRequest) -> Response[bytes]:
-        """Return the metrics for Prometheus, which show reserves.
+        """Return the metrics for Prometheus. They have the reserves.
 
-        If the floor file has no `metrics_token`, only programs on the same machine may read them;
-        if it has one, only those that send it.
+        If the floor file has a `metrics_token`, only programs that send it may read the metrics.
+        Otherwise, only programs on the same machine may.
         """
         body, media_type = exposition(request.headers.get("accept", ""))
         return Response(body, media_type=media_type)
