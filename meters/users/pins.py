@@ -114,7 +114,10 @@ _COMMON_RULES: Final[Sequence[tuple[Callable[[str], bool], str]]] = (
     (_is_repeated, "a PIN of repeated or mirrored digits"),
     (_is_run, "a PIN that counts up or down"),
     (_is_walk, "a PIN of keys next to each other"),
-    (_is_date, "a date, or a PIN of at most 8 digits that begins or ends with a year (1900 to 2099),"),
+    (
+        _is_date,
+        "a date, or a PIN of at most 8 digits that begins or ends with a year (1900 to 2099),",
+    ),
     (_is_listed, "this PIN"),
 )
 _CHOOSE: Final = "choose digits without a pattern, for example with dice"

@@ -26,7 +26,8 @@ METER = '[data-meter="progressive"]'
 HEAD_ENDS_ABOVE = """() => {
   const end = document.querySelector(".head").getBoundingClientRect().bottom;
   const next = document.querySelector("#main > *").getBoundingClientRect().top;
-  return next - end >= 4 && [...document.querySelectorAll(".head *:not(option)")].every((each) => each.getBoundingClientRect().bottom <= end);
+  const parts = [...document.querySelectorAll(".head *:not(option)")];
+  return next - end >= 4 && parts.every((each) => each.getBoundingClientRect().bottom <= end);
 }"""
 
 
