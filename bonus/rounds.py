@@ -263,9 +263,9 @@ class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
     """The balances of a meter after a round, in cents; those that it does not have are left out.
 
     Attributes:
-        amount: what it holds.
-        reserve: what its reserve holds.
-        overflow: what its payout limit keeps out of it.
+        amount: the money in the meter.
+        reserve: the money in its reserve.
+        overflow: the money that its payout limit keeps out of the meter.
     """
 
     amount: int

@@ -201,8 +201,8 @@ class Readings(_Part, frozen=True):
 
     Attributes:
         choice: the name of the choice under ``paytables`` in the floor file.
-        rankings: names of the rankings, each with its ranking; the first is that of the wager, and
-            is the default.
+        rankings: names of the rankings, each with its ranking; the first is the ranking of the
+            wager, and the default.
     """
 
     choice: Name
@@ -225,7 +225,7 @@ class WagerTables(_Part, frozen=True):
         needs: wagers of which the player must have placed one first.
         forfeited: the section under which a fold forfeits the wager; without it, a fold changes
             nothing.
-        collected: the section under which a losing wager is collected, if not that of the paytable.
+        collected: the section under which a losing wager is collected; else that of the paytable.
         divided: the section under which players divide a jackpot on the dealer's hand; only with
             ``draws``.
         meter: the only meter that the wager feeds.
@@ -441,7 +441,7 @@ class Irregular(_Part, frozen=True):
     Attributes:
         void: the section about a void round.
         dealer_exposed: the section about a round in which a card of the dealer was seen too early.
-        settled: the wagers without a meter that are then settled all the same.
+        settled: the wagers without a meter that are settled although such a card was seen.
     """
 
     void: Rule

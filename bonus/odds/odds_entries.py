@@ -229,8 +229,8 @@ class OddsEntry(_Part, frozen=True):
         tiers: the odds of each meter that the wager feeds, if there are several.
         mini_royal: the paytable cell of an added mini-royal (649a.12(g)).
         reading: the reading under which hands are judged (reading F12).
-        house_edge_by_wager: by the wager in cents, if the paytable has fixed sums;
-            ``house_edge_long_run_by_wager`` is that in the long run.
+        house_edge_by_wager: the house edge by the wager in cents, if the paytable has fixed sums;
+            ``house_edge_long_run_by_wager`` is the edge in the long run.
         note: sentences about the limits of these figures.
         tables: the casino tables of the floor file with this offer.
         pays_what: which bonus the paytables of a main game pay, and when.

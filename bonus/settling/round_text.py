@@ -91,10 +91,10 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         wager: the amount of its wagers.
-        amount: what it holds.
-        reserve: what its reserve holds, if it has one.
+        amount: the money in the meter.
+        reserve: the money in its reserve, if it has one.
         limit: its payout limit; null for none.
-        overflow: what this limit keeps out of it.
+        overflow: the money that this limit keeps out of the meter.
     """
 
     wager: Annotated[int, msgspec.Meta(le=10**9)]

@@ -170,9 +170,9 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
     """Removes the settlement from the screen: the dealer has paid.
 
     `done` lists the lines that were paid, by index from 0; without it, every line that can be paid
-    now counts as paid. `round` is the round whose settlement was shown: the event is refused if it
-    is another one now. A panel sends, in `done`, the state that it showed for each line: a line
-    whose state has changed since stays on the screen.
+    now counts as paid. `round` is the round whose settlement was shown: the event is refused if the
+    settlement of another round is shown now. A panel sends, in `done`, the state that it showed for
+    each line: a line whose state has changed since stays on the screen.
     """
 
     done: tuple[int, ...] | _AsShown | None = None
@@ -196,7 +196,8 @@ class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
     """Says whether `position` and the next position belong to one player.
 
     One player gets no Envy Bonus for their own hands. The event is refused if the wagers name
-    different patrons (``patron_differs``), or with `false` the same one (``same_patron``).
+    different patrons (``patron_differs``), or if `same` is false and they name the same patron
+    (``same_patron``).
     """
 
     position: int

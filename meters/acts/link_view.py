@@ -64,7 +64,7 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
         paytables: the present paytable and those that can be proposed; empty if there is no choice.
         magic_card_every: the average number of rounds per Magic Card; 0 for never, null if the
             meter has no draws.
-        lucky_every: the average number of rounds per Lucky Bonus, likewise.
+        lucky_every: the average number of rounds per Lucky Bonus; 0 and null as above.
         contribution_max: the largest contribution of one event, in cents; null for none.
         overflow: what waits above the payout limit, and refills the meter as soon as there is room.
         highest: the largest of the present amount of the meter and its amounts before each of its

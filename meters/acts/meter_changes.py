@@ -73,7 +73,7 @@ class ParameterChange(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag
 
 
 class Adjustment(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag="adjustment"):
-    """A correction of a balance after a malfunction (duty D15).
+    """An adjustment of a meter after a malfunction or an error (duty D15).
 
     Attributes:
         kind: the kind of the change.

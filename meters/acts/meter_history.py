@@ -217,8 +217,8 @@ class FloorDay(FloorRow, frozen=True, kw_only=True):
         wagers: the number of wagers in each interval.
         wagers_in_all: the number of wagers on the day.
         validated: the wins that somebody validated or rejected on the day.
-        late: how many of them had waited for more than three minutes.
-        wait_s: the median of their waits, in seconds.
+        late: the number of these wins that had waited for more than three minutes.
+        wait_s: the median of the waits of these wins, in seconds.
         shifts: the wins of each third of the gaming day.
         paid: the payments of the day, in cents. If a link could not close its gaming day, its
             payments count since the beginning of the day that was asked for.

@@ -34,7 +34,7 @@ class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """Approval of a floor file.
 
     Attributes:
-        digest: that of the file, from `unapproved`; refused if it is no longer the service's.
+        digest: the digest in `unapproved`; refused if the service has another file now.
     """
 
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
