@@ -1,4 +1,4 @@
-"""The agent of one table, which repeats each event until the service replies: none is lost."""
+"""The agent of one table. It repeats each event until the service replies, so no event is lost."""
 
 import asyncio
 import sqlite3
@@ -37,15 +37,13 @@ _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2
 """Consecutive signs after which the agent reports that the service lost events.
 
-A sign is a reply that expects an event which was already answered. One alone proves nothing: a
-delayed hello reply can arrive after a newer reply.
+A sign is a reply that expects an event to which the service has already replied. One sign alone
+proves nothing: a delayed hello reply can arrive after a newer reply.
 """
 _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
-"""How many times rarer hellos are if they are needed only for some decisions.
-
-Such decisions are those on Envy Bonuses, and on claims that do not hold the table.
-"""
+"""How many times rarer hellos are if only some decisions need them: on Envy Bonuses, and on claims
+that do not hold the table."""
 _USUAL: Final = Timing()
 _WITHDRAWN: Final = DeviceAnswer(
     event=None,
@@ -56,7 +54,7 @@ _WITHDRAWN: Final = DeviceAnswer(
 
 @dataclass(frozen=True, slots=True)
 class _DeviceLine:
-    """A device's line; a `patient` one can wait while a floorperson decides on a correction."""
+    """A device's line. A `patient` line can wait for a floorperson's decision on a correction."""
 
     line: bytes
     patient: bool
@@ -64,17 +62,17 @@ class _DeviceLine:
 
 
 class Agent:
-    """The agent of one table; it runs while its `async with` block runs.
+    """The agent of one table. It runs while its `async with` block runs.
 
     It has three tasks. The first handles lines from devices and messages from the service, one
-    after the other, and alone changes the state of the table, except that `handle_at_once` handles
-    a `RoundDone` event immediately and, while a hand pay holds the table, the withdrawal of a
-    wager. The second keeps the connection to the broker. The third checks the service's heartbeat,
-    publishes the table's status and sends hellos: a hello asks the service for this table's last
-    event number and open round.
+    after the other, and alone changes the state of the table. The only exceptions are two events
+    that `handle_at_once` handles immediately: `RoundDone` and, while a hand pay holds the table,
+    the withdrawal of a wager. The second task keeps the connection to the broker. The third checks
+    the service's heartbeat, publishes the table's status and sends hellos. A hello asks the service
+    for the table's last event number and open round.
 
-    A function as `broker` is called before each connection. The facility's `timezone` counts for
-    the dates of the game.
+    If `broker` is a function, it is called before each connection. The dates of the game are those
+    of the facility's `timezone`.
     """
 
     def __init__(
@@ -102,13 +100,13 @@ class Agent:
         self._log = _log.bind(link=link.id, table=table.id)
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
-        # In this queue, None means that a message of the service was received.
+        # In this queue, None means that a message of the service has arrived.
         self._inbox: asyncio.Queue[_DeviceLine | None] = asyncio.Queue()
         # Messages that are handled even while a hand pay holds the table. None means a hello reply.
         self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
         self._unanswered = 0
-        # Device lines that wait until the correction request has ended, and the line that made this
-        # request and waits for the floorperson's decision.
+        # Device lines that wait until the correction request has ended; and the line that made the
+        # request, and waits for the floorperson's decision.
         self._put_off: deque[_DeviceLine] = deque()
         self._undecided: _DeviceLine | None = None
         self._ask_due_s = 0.0
@@ -120,7 +118,7 @@ class Agent:
         self._status_known = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        """Open the outbox and restore the table's last state from it (duty D11).
+        """Open the outbox and restore the table's last state (duty D11).
 
         Raises:
             OutboxError: the outbox cannot be used.
@@ -142,9 +140,8 @@ class Agent:
     ) -> None:
         await self._end_tasks()
         try:
-            # A cancellation is passed to the task group, because the group itself can have caused
-            # it. Any other error is not passed, because the group would wrap it in an exception
-            # group.
+            # A cancellation is passed to the task group, which can have caused it. Any other error
+            # is not passed, because the group would wrap it in an exception group.
             if isinstance(error, asyncio.CancelledError):
                 await self._group.__aexit__(kind, error, trace)
             else:
@@ -155,8 +152,8 @@ class Agent:
     async def _end_tasks(self) -> None:
         """Cancel the agent's tasks repeatedly until they end.
 
-        One cancellation is not enough: the MQTT client uses `asyncio.wait_for`, which before Python
-        3.12 can lose a cancellation that arrives at the same moment as the awaited result.
+        Before Python 3.12, `asyncio.wait_for` in the MQTT client can lose a cancellation that
+        arrives together with the awaited result.
         """
         while alive := [task for task in self._tasks if not task.done()]:
             for task in alive:
@@ -169,10 +166,10 @@ class Agent:
 
     @property
     def state(self) -> str:
-        """State for displays, also in the table's status: its phase, or ``events_lost``.
+        """The state of the table on displays and in its status: a phase or ``events_lost``.
 
-        An open table is ``locked_out`` while it cannot accept progressive wagers. ``events_lost``:
-        the service has lost events to which it had replied.
+        An open table that cannot accept progressive wagers is ``locked_out``. ``events_lost`` means
+        that the service has lost events to which it had replied.
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
@@ -191,7 +188,7 @@ class Agent:
 
     @property
     def meter_values(self) -> Mapping[str, MeterValue]:
-        """Values by meter id; empty while they can be out of date."""
+        """Values by meter id. The mapping is empty while the values can be out of date."""
         if not self.delivery.connected or self.fault() is not None:
             return {}
         return self.delivery.meter_values.values
@@ -219,11 +216,11 @@ class Agent:
         service's reply, without a time limit. While a hand pay holds the table, all events wait. If
         the caller stops waiting, the agent still completes the event.
 
-        A correction that a floorperson must confirm is answered once it was applied, refused or
-        withdrawn; lines that come through this method later wait until then.
+        If a floorperson must confirm a correction, its answer waits until the correction was
+        applied, refused or withdrawn. Later lines wait too.
 
-        A device repeats its last line after a restart of the agent if it was not answered. So if
-        the first line equals the last before the restart, the device receives the stored answer.
+        After a restart of the agent, a device repeats its last unanswered line. If the first line
+        is the last line before the restart, the device gets the stored answer.
         """
         return await self._put(line, patient=True)
 
@@ -236,10 +233,11 @@ class Agent:
     async def handle_at_once(self, event: DeviceEvent) -> DeviceAnswer:
         """Handle one device event now, or refuse it with ``held`` or ``busy``.
 
-        A touch on the panel must not take effect later, when the dealer no longer watches. A
-        correction that a floorperson must confirm is answered ``unconfirmed``. Until they decide,
-        the table accepts only its withdrawal, and `RoundDone` events: these report payments of an
-        earlier round, so the panel does not ask the dealer to pay twice.
+        A touch on the panel must not take effect later, when the dealer no longer watches. If a
+        floorperson must confirm a correction, the answer is ``unconfirmed``. Until the decision,
+        the table accepts only two events: the withdrawal of the request, and `RoundDone`.
+        `RoundDone` reports payments of an earlier round, so that the panel does not ask for them
+        twice.
         """
         held = self.table_state.phase is Phase.HELD
         asking = self.table_state.asking is not None
@@ -252,15 +250,15 @@ class Agent:
         elif not asking and (self._unanswered or self.writer.pending is not None):
             refusal = DeviceRefusal("busy", "the table is still busy with the previous event")
         else:
-            # While a repeated correction request waits for the service's reply, its withdrawal is
-            # accepted, and is handled after the reply.
+            # While a repeated correction request waits for the service's reply, a withdrawal of the
+            # request is accepted, and is handled after the reply.
             return await self._put(encode_event(event), patient=False)
         return refused(name_of(event), refusal)
 
     async def wait_for_status(self, within_s: float) -> None:
         """Wait at most `within_s` seconds until the service has sent the link's state.
 
-        A closed or inoperable link ends the wait too, because an open round must continue.
+        The wait also ends if the link is closed or inoperable, because an open round must continue.
         """
         await occurs(self._status_known, within_s)
 
@@ -289,7 +287,7 @@ class Agent:
     def on_jackpot(self, jackpot: Jackpot) -> None:
         """Queue a message about a win, in order of arrival.
 
-        A win whose report was handled after its rejection would seem to be reopened.
+        If a hit were handled after the rejection of the win, the win would seem to be reopened.
         """
         self._finals.put_nowait(jackpot)
         if self.table_state.phase is not Phase.HELD:
@@ -298,8 +296,7 @@ class Agent:
     def on_answer(self, answer: DeviceAnswer) -> None:
         """Receive the answer to a device event; for subclasses.
 
-        A correction that a floorperson must confirm is first answered ``unconfirmed``, perhaps
-        repeatedly.
+        If a floorperson must confirm a correction, the first answers are ``unconfirmed``.
         """
 
     async def _work(self) -> None:
@@ -327,7 +324,7 @@ class Agent:
         """Return the next device line, or None for a message of the service.
 
         Raises:
-            TimeoutError: it is time to repeat the correction request.
+            TimeoutError: the correction request must be repeated now.
         """
         if self.table_state.asking is None:
             return self._put_off.popleft() if self._put_off else await self._inbox.get()
@@ -356,7 +353,6 @@ class Agent:
             self._end_waiting(answer)
 
     def _end_waiting(self, answer: DeviceAnswer) -> None:
-        """Answer the line that waited for a floorperson, unless they have not decided yet."""
         request = self._undecided
         if request is None or self.table_state.asking is not None:
             return
@@ -365,7 +361,6 @@ class Agent:
             request.answer.set_result(answer)
 
     async def _hear(self, jackpot: Jackpot | None) -> None:
-        """Apply a message about a win, or else the last hello reply."""
         try:
             if jackpot is not None:
                 await self.writer.decide(jackpot)
@@ -384,8 +379,8 @@ class Agent:
             fault = self.fault()
             lives = self.delivery.heartbeat.fault(loop.time()) is None
             if lives and not lived:
-                # The service was down until now. In this time, Redis can have lost events, and the
-                # service received no hellos.
+                # The service was down until now. Meanwhile, Redis can have lost events, and no
+                # hello reached the service.
                 self._hello_due_s = 0.0
             lived = lives
             if fault is None:
@@ -394,8 +389,8 @@ class Agent:
                 self._live.clear()
             if fault is None or fault.code != "link_down":
                 self._status_known.set()
-            # When the agent loses its connection, the broker publishes that the table is offline
-            # (the last will). So the agent publishes the status again after each new connection.
+            # When the connection is lost, the broker publishes that the table is offline (the last
+            # will). So the status is published again after each new connection.
             now = (self.delivery.connections, self.state)
             if reported != now and await self.delivery.publish_status(now[1]):
                 reported = now
@@ -408,9 +403,9 @@ class Agent:
     def _hello_every(self) -> int | None:
         """Return after how many usual intervals the next hello is due; None if none is needed.
 
-        After a hello, the service repeats the floorpersons' decisions for this table, so one
-        arrives even if its first message was lost or the agent was killed. The table needs them
-        while a claim is undecided or holds the table, and while an Envy Bonus is unpaid.
+        After a hello, the service repeats the floorpersons' decisions for this table. So a decision
+        arrives even if its first message was lost. The table needs decisions while a claim is
+        undecided or holds the table, and while an Envy Bonus is unpaid.
         """
         state = self.table_state
         if not self.delivery.connected:

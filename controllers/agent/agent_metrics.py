@@ -1,6 +1,6 @@
 """Metrics of the agents of one process, for Prometheus (``deploy/docs/reference/metrics.md``).
 
-The counts start from 0 with the agent and are not accounting records.
+The counts start from 0 with the agent, and are not accounting records.
 """
 
 import asyncio
@@ -83,7 +83,6 @@ class AgentMetrics:
         self._agents.append(agent)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics in the format that the header `accept` asks for, and its type."""
         encode, media_type = choose_encoder(accept)
         return encode(self._registry), media_type
 
@@ -115,13 +114,11 @@ async def serve_metrics(
 
 
 class _Figures(Collector):
-    """Converts the agents' plain counts when Prometheus reads them."""
-
     def __init__(self, agents: list[Agent]) -> None:
         self._agents = agents
 
     def describe(self) -> Iterator[Metric]:
-        """Return no metrics, because agents are added only after the collector is registered."""
+        """Return no metrics, because agents are added after the collector is registered."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:

@@ -48,13 +48,13 @@ _LOSSES_MAX: Final = 5
 _TOO_LONG_AFTER: Final = 3
 """Signs after which an event counts as too long for the broker.
 
-A sign is a connection that broke after the event was published on it, or a hello that was answered
-although the event was not.
+There are two signs: a connection broke after the event was published on it; or the service replied
+to a hello, but not to the event.
 """
 
 
 REPLY_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""Upper bounds (inclusive) of the buckets of reply times."""
+"""Upper limits (inclusive) of the buckets of reply times."""
 
 BrokerPlace = str | Callable[[], BrokerAddress]
 Connect = Callable[..., aiomqtt.Client]
@@ -65,13 +65,14 @@ class Timing:
     """Time limits and intervals of an agent, all in seconds.
 
     Attributes:
-        silence_s: time without a heartbeat of the service after which the table accepts no new
+        silence_s: if no heartbeat of the service comes for this time, the table accepts no new
             progressive wager (duty D13).
         retry_first_s: first wait for a reply before an event is repeated. Each later wait is twice
-            as long, up to `retry_cap_s`; `reconnect_first_s` and `reconnect_cap_s` are the same for
-            the pauses between attempts to connect.
-        doubt_after_s: time without a reply to an event after which the agent also sends hellos, to
-            find out if the service answers shorter messages.
+            as long, up to `retry_cap_s`.
+        reconnect_first_s: first pause between attempts to connect. Each later pause is twice as
+            long, up to `reconnect_cap_s`.
+        doubt_after_s: if an event has no reply for this time, the agent also sends hellos, to find
+            out if the service replies to shorter messages.
         hello_every_s: interval of hellos, while they are needed.
         watch_every_s: interval of heartbeat checks.
         ask_every_s: interval at which a correction request to a floorperson is repeated.
@@ -92,7 +93,7 @@ class Timing:
 
 
 class Listener(Protocol):
-    """Receiver of other messages than replies to the current event; must not block."""
+    """Receives all messages except the reply to the current event. Its methods must not block."""
 
     def on_hello(self, hello: HelloReply) -> None: ...
 
@@ -112,9 +113,9 @@ class Delivered:
 class _UnderWay:
     """Event without a reply.
 
-    `connection` is the one on which it was last published, at `published_s` by the clock of the
-    event loop; `breaks` counts those that broke soon after it. If `asked`, hellos are sent to find
-    out if the service answers shorter messages, and `hellos` counts the replies.
+    The event was last published on connection number `connection`, at `published_s` by the clock of
+    the event loop. `breaks` counts the connections that broke soon after this. If `asked`, hellos
+    are sent to find out if the service replies to shorter messages; `hellos` counts the replies.
     """
 
     seq: int
@@ -130,13 +131,13 @@ class _UnderWay:
 class EventDelivery:
     """Connection of a table to the broker, opened again whenever it is lost.
 
-    `too_long` is the fault that the broker does not pass on the table's event. After each of the
-    `connections`, the status must be published: when one is lost, the broker publishes that the
-    table is offline (the last will).
+    `too_long` is the fault that the broker does not pass on the table's event. The status must be
+    published after each of the `connections`: when a connection is lost, the broker publishes that
+    the table is offline (the last will).
 
-    These counts start with the agent: `replies` to events by status, `repeats` of events, `waits`
-    (the replies for each range of times that `REPLY_SECONDS` bounds, and at the end all longer
-    times), and `waited_s`, their sum.
+    These counts start with the agent. `replies` has the replies to events, by status; `repeats` the
+    repeated events. `waits` has the number of replies for each range of times in `REPLY_SECONDS`,
+    and at the end for all longer times; `waited_s` is the sum of these times.
     """
 
     def __init__(
@@ -199,10 +200,10 @@ class EventDelivery:
             await pace.pause()
 
     def _note_loss(self, reason: str) -> None:
-        """Warn of a second agent for the same table, if connections are lost again and again.
+        """If connections are lost again and again, warn of a second agent for the same table.
 
-        All agents of a table use the same client name, and the broker ends the older of two
-        connections with one name.
+        All agents of a table have one client name. If a second client connects with the name, the
+        broker ends the first connection.
         """
         now_s = asyncio.get_running_loop().time()
         recent = (at_s for at_s in self._lost_at_s if now_s - at_s < _LOSSES_WITHIN_S)
@@ -219,8 +220,8 @@ class EventDelivery:
         place = self._broker
         address = parse_broker_url(place) if isinstance(place, str) else place()
         # The client name is always the same. So if the broker still has an old connection of this
-        # table, the broker first ends this old connection and publishes that the table is offline.
-        # After that, the new connection publishes that the table is online.
+        # table, the broker first ends it and publishes that the table is offline. Then the new
+        # connection publishes that the table is online.
         return self._connect(
             address.host,
             address.port,
@@ -263,9 +264,9 @@ class EventDelivery:
     async def deliver(self, seq: int, payload: bytes) -> Delivered:
         """Publish an event repeatedly until the service's reply to it arrives.
 
-        There is no time limit, and the pauses grow. What was published during a failure does not
-        reach the service, so when the connection or the heartbeat returns, the event is published
-        immediately and the pauses restart from the shortest.
+        There is no time limit, and the pauses grow. An event that was published during a failure
+        does not reach the service. So when the connection or the heartbeat returns, the event is
+        published immediately, and the pauses restart from the shortest.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Delivered] = loop.create_future()
@@ -392,8 +393,8 @@ class EventDelivery:
         self.too_long, under_way.asked, under_way.hellos, under_way.breaks = None, False, 0, 0
         self.replies[reply.status] += 1
         if reply.error is not None and reply.error.code == "unknown_table":
-            # The service has not used the event's number. If the table is added to the service's
-            # floor file, the service can accept the event later.
+            # The service has not used the event's number. If the table is added to the floor file,
+            # the service can accept the event later.
             self._log.warning("table unknown", seq=reply.seq)
             return
         if reply.status == "out_of_order":

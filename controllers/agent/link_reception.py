@@ -16,9 +16,9 @@ _DUE_EVERY_S: Final = 1.0
 class Heartbeat:
     """Record of the heartbeats that a table received from the service, by a monotonic clock.
 
-    The broker keeps a copy of the last heartbeat (an MQTT retained message), which has the state of
-    the link but does not prove that the service is alive: it can have stopped long ago. Only a
-    heartbeat that is not this copy, and whose number differs from the one before, proves it.
+    The broker keeps a copy of the last heartbeat (an MQTT retained message). The copy has the state
+    of the link, but can be old. So only other heartbeats, with a new number, prove that the service
+    is alive.
 
     `missed` counts the heartbeats that did not arrive when they were due.
     """
@@ -41,7 +41,6 @@ class Heartbeat:
         return True
 
     def age_s(self, now_s: float) -> float:
-        """Return the seconds since the last proof of life; infinite without one."""
         return math.inf if self._lived_at_s is None else now_s - self._lived_at_s
 
     def fault(self, now_s: float) -> DeviceRefusal | None:
@@ -62,19 +61,19 @@ class Heartbeat:
 
 
 DOUBT_AFTER_S: Final = 5.0
-"""How long a meter's newest value stays valid after a lower version number arrived.
+"""How long a meter's newest value stays valid after a value with a lower version number arrived.
 
-Within this time, the lower one can simply be late. After it, the newest value is in doubt.
+Until then, the value can simply be late. Later, the newest value is in doubt.
 """
 
 
 class MeterValues:
     """Newest value of each meter that a table feeds, by a monotonic clock.
 
-    Each change of a meter raises the version number of its value, and a value with a lower number
-    than the highest received is never shown. If only such values arrive, the service's Redis has
-    lost the newest, and the meter's value is unknown until one with at least the highest number
-    arrives (duty D1).
+    Each change of a meter raises the version number of its value. A value with a lower number than
+    the highest received is never shown. If only such values arrive, the service's Redis has lost
+    the newest value, and the meter's value is unknown until a value with at least the highest
+    number arrives (duty D1).
     """
 
     def __init__(
@@ -105,8 +104,8 @@ class MeterValues:
             return False
         self._doubted_at_s.pop(value.meter, None)
         # When a link closes, the service publishes another state of its meters, with the same
-        # version number and with the same or a later time. If a message with an earlier time
-        # arrives long afterwards, the message is not late: the service's clock was set back.
+        # version number, and the same or a later time. If a message with an earlier time arrives
+        # long afterwards, the message is not late: the service's clock was set back.
         now_s = self._clock_s()
         recent = now_s - self._heard_at_s.get(value.meter, now_s) < DOUBT_AFTER_S
         if last is not None and recent and (value.version, value.at) < (last.version, last.at):

@@ -1,9 +1,9 @@
 """Outbox of one table: each event is on the disk before it is published, and stays there.
 
-The outbox is an SQLite file with a write-ahead log, locked exclusively, so a second agent cannot
-use it. An event for the service is synced to the disk before the writing call returns
-(``synchronous = FULL``). Most other changes are not (``NORMAL``): they survive if the agent is
-killed, but a power failure can lose the latest.
+The outbox is an SQLite file with a write-ahead log. An exclusive lock keeps a second agent out. An
+event for the service is synced to the disk before the writing call returns (``synchronous =
+FULL``). Most other changes are not synced (``NORMAL``): if the agent is killed, they remain, but a
+power failure can lose the latest ones.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ class OutboxError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An event for the service, as published; `reply` is None without a reply."""
+    """An event for the service, as published. `reply` is None until the service replies."""
 
     seq: int
     payload: bytes
@@ -50,9 +50,9 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class SavedTable:
-    """What was saved of a table: its state, the last accepted device event, and its answer.
+    """A saved table: its state, the last accepted device event, and the answer to this event.
 
-    `answer` is also None while the table waits for the service's reply.
+    While the table waits for the service's reply, `answer` is None too.
     """
 
     state: bytes | None = None
@@ -63,10 +63,10 @@ class SavedTable:
 class Outbox:
     """Open outbox of a table.
 
-    Calls block until the disk has finished, and must not overlap. A write that the disk refuses
-    raises `sqlite3.Error`: the event must not be published. `last_seq` is the highest event number
-    that this table has used, in this outbox or in an earlier one that was lost; `pending` the event
-    that the service has not answered.
+    Calls block until the disk has finished, and must not overlap. If the disk refuses a write,
+    raise `sqlite3.Error`: the event must not be published. `last_seq` is the highest event number
+    that this table has used, in this outbox or in an earlier one that was lost. `pending` is the
+    event to which the service has not replied.
     """
 
     def __init__(self, connection: sqlite3.Connection, known_seq: int) -> None:
@@ -105,11 +105,11 @@ class Outbox:
     def write_event(self, seq: int, payload: bytes, state: bytes, line: bytes) -> Sent:
         """Write an event for the service and sync it to the disk, before it is published.
 
-        `line` is the device event that caused it, and `state` is that of the table while it waits
+        `line` is the device event that caused it. `state` is the state of the table while it waits
         for the reply.
 
         Raises:
-            ValueError: the event's number is not the next number, or another event is unanswered.
+            ValueError: the event's number is not the next number, or another event has no reply.
         """
         if seq != self.last_seq + 1 or self.pending is not None:
             raise ValueError(f"event {seq} cannot follow {self.last_seq} here")
@@ -123,7 +123,7 @@ class Outbox:
     def write_reply(self, seq: int, reply: bytes, state: bytes, answer: bytes) -> None:
         """Write the service's reply, the new state, and the answer to the device.
 
-        If it could not be written, a restarted agent sends the event again.
+        If this fails, a restarted agent sends the event again.
 
         Raises:
             ValueError: the event with this number does not wait for a reply.
@@ -138,7 +138,7 @@ class Outbox:
     def write_place(self, saved: SavedTable, *, synced: bool = False) -> None:
         """Write the table after a device event that is not sent to the service.
 
-        Without `synced`, it can still be in the operating system's cache when the call returns.
+        Without `synced`, a power failure can still lose the write after the call.
         """
         with self._writing("FULL" if synced else "NORMAL") as run:
             run.execute(
@@ -150,7 +150,7 @@ class Outbox:
         """Continue after `known_seq`, the last number that the service has.
 
         An earlier outbox of this table was lost. The number and the table are written in one step,
-        because the table is compared with the service only until it has this number.
+        because the table is compared with the service only until the table has this number.
         """
         with self._writing("FULL") as run:
             run.execute(
@@ -183,7 +183,7 @@ class Outbox:
 
 
 def _prepare(connection: sqlite3.Connection, link: str, table: str) -> int:
-    """Lock and check the file, creating its SQL tables if it is new; return `known_seq`."""
+    """Lock and check the file; if it is new, make its SQL tables. Return `known_seq`."""
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

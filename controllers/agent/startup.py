@@ -25,8 +25,8 @@ def outbox_path(floor: Floor, table_id: str) -> Path:
 def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
     """Return a function for the broker's address with the table's credentials.
 
-    The agent calls it before each connection, so a renewed key or password is used from the next
-    one on.
+    The agent calls it before each connection, so the next connection uses a renewed key or
+    password.
 
     Raises:
         UserError: the address, the table's keys or the table's password cannot be used, or no
@@ -43,7 +43,7 @@ def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
 
 
 def run_agents(main: Coroutine[None, None, _Result]) -> _Result:
-    """Run a program with agents; raise the `UserError` with which one of their tasks ends."""
+    """Run a program with agents. If a task ends with a `UserError`, raise this error."""
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(main)
@@ -58,7 +58,7 @@ def run_agents(main: Coroutine[None, None, _Result]) -> _Result:
 async def served(
     serve: Callable[[asyncio.Event], Coroutine[None, None, None]],
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """Serve pages while the block runs; the block is entered once they answer.
+    """Serve pages while the block runs. The block is entered when the pages can be read.
 
     Raises:
         UserError: an address or the certificate cannot be used.

@@ -1,4 +1,4 @@
-"""The only writer of a table's state, which takes effect only once it is in the outbox."""
+"""The only writer of a table's state. A state takes effect only when it is in the outbox."""
 
 import asyncio
 import dataclasses
@@ -59,10 +59,8 @@ _STATE: Final = msgspec.json.Decoder(TableState)
 _encoder: Final = msgspec.json.Encoder()
 _DISK_RETRY_S: Final = 1.0
 _PAID: Final = frozenset({"next", "done"})
-"""Device events that are synced to the disk before they are answered.
-
-They report payments, which the dealer must not be asked to make again after a power failure.
-"""
+"""Device events that report payments. They are synced to the disk before they are answered, so that
+the dealer is not asked to pay again after a power failure."""
 
 _Given = ParamSpec("_Given")
 _Got = TypeVar("_Got")
@@ -89,9 +87,9 @@ class _Loaded(NamedTuple):
 class TableWriter:
     """Writer of a table's state and outbox; a separate thread writes to the disk.
 
-    Calls must not overlap, except that `handle_alone` can be called at any time: a lock ensures
-    that only one call at a time changes the state. `accepted_wagers` and `accepted_cents` count the
-    progressive wagers that the service accepted since the agent started.
+    Calls must not overlap, except calls of `handle_alone`: a lock ensures that only one call at a
+    time changes the state. `accepted_wagers` and `accepted_cents` count the progressive wagers that
+    the service accepted since the agent started.
     """
 
     def __init__(
@@ -154,11 +152,11 @@ class TableWriter:
         self._disk.shutdown(wait=False)
 
     async def handle(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
-        """Answer one device event, after the service's reply if it is sent to the service."""
+        """Answer one device event. If it is sent to the service, wait for the reply first."""
         earlier, self._kept = self._kept, None
         if earlier is not None and earlier.line == line and earlier.answer is not None:
             answer = decode_answer(earlier.answer)
-            # If the service refused a result or a void, the table did not change. So the repeated
+            # If the service refused a result or a void, the table did not change, so the repeated
             # event is handled as a new event.
             if answer.ok or answer.event == "lockout":
                 return answer
@@ -181,9 +179,9 @@ class TableWriter:
         return step.answer if isinstance(step, AnsweredStep) else await self.finish(pending)
 
     async def handle_alone(self, event: RoundDone | WagerWithdrawn) -> DeviceAnswer:
-        """Handle an event even while another waits for the service's reply.
+        """Handle an event even while another event waits for the service's reply.
 
-        The outbox keeps the line of the waiting device event, whose answer can be stored later.
+        The outbox keeps the line of the waiting event, so that its answer can be stored later.
         """
         async with self._turn:
             step = play_alone(self._layout, self.state, event)
@@ -200,7 +198,7 @@ class TableWriter:
         return answer_to(self.state, event, DeviceRefusal("outbox_failed", reason))
 
     async def ask_again(self) -> DeviceAnswer | None:
-        """Repeat the correction request to a floorperson; None if the disk fails."""
+        """Repeat the correction request to a floorperson; return None if the disk fails."""
         async with self._turn:
             try:
                 saved = await self._saved()
@@ -210,8 +208,7 @@ class TableWriter:
                     name = self.state.asking.event if self.state.asking else None
                     await self._write(replace(self.state, asking=None))
                     return refused(name, refusal)
-                # The stored device event stays the one that the device sent, because the device can
-                # repeat this event.
+                # The stored device event stays the one from the device, which can repeat it.
                 pending = await self._write_event(step, saved.line or b"")
             except sqlite3.Error:
                 self._log.exception("outbox not written")
@@ -231,7 +228,7 @@ class TableWriter:
         return self.pending
 
     async def finish(self, pending: Pending) -> DeviceAnswer:
-        """Deliver the unanswered event and apply the reply; return the answer for the device."""
+        """Deliver the pending event, and apply the reply; return the answer for the device."""
         sent = pending.event
         delivered = await self._deliver(sent.seq, pending.payload)
         async with self._turn:
@@ -239,7 +236,7 @@ class TableWriter:
             about = self._log.bind(round=sent.round, seq=sent.seq)
             error = step.answer.error
             if step.state.asking is not None:
-                # The correction request is repeated every few seconds, but it is logged only once.
+                # The correction request is repeated every few seconds, but logged only once.
                 if self.state.asking is None:
                     about.info("confirmation awaited", event_asked=step.state.asking.event)
             elif isinstance(error, ErrorDetail):
@@ -258,7 +255,6 @@ class TableWriter:
             return step.answer
 
     def _count(self, accepted: MoneyEvent) -> None:
-        """Count the wagers of a round, or the one that a correction added."""
         if isinstance(accepted, WagerCorrection):
             self.accepted_wagers += accepted.adds
             self.accepted_cents += accepted.amount * accepted.adds
@@ -282,8 +278,9 @@ class TableWriter:
         """Compare the table with a hello reply, at a time when no event waits for a reply.
 
         If the table's outbox was lost, the event numbers continue from the service's last number.
-        If the table and the service have different open rounds, or if the table has lost events of
-        the open round, the table is locked out. True: the service has all events of this table.
+        If the table and the service have different open rounds, or the table has lost events of the
+        open round, the table is locked out. Return True if the service has all events of this
+        table.
 
         Raises:
             sqlite3.Error: the outbox cannot be written; nothing has changed.
@@ -292,8 +289,8 @@ class TableWriter:
             return False
         behind = hello.last_seq > self.last_seq
         async with self._turn:
-            # The service can have rounds that an older copy of the outbox does not have. No name of
-            # a round is used twice.
+            # The service can have rounds that an older copy of the outbox lacks. No name of a round
+            # may be used twice.
             before = replace(self.state, rounds=0) if behind else self.state
             state = reconcile(before, hello.open_round, behind=behind)
             if behind:
@@ -334,7 +331,7 @@ class TableWriter:
             self._log.error("table locked out", round=state.round, reason=state.reason)
 
     async def _write_kept(self, state: TableState) -> None:
-        """Keep the stored device event and its answer."""
+        """Write a state, but keep the stored device event and its answer."""
         saved = await self._saved()
         await self._write(state, saved.line, saved.answer, synced=True)
 
@@ -348,7 +345,7 @@ class TableWriter:
     ) -> None:
         """Write a state with the last device event and its answer.
 
-        Without them, a repetition of the device event is handled as a new event.
+        Without these two, a repeated device event is handled as a new event.
         """
         saved = SavedTable(_encoder.encode(state), line, answer)
         await self._on_disk(self._outbox.write_place, saved, synced=synced)

@@ -28,9 +28,9 @@ from meters.process.signals import on_stop
 
 @dataclass(frozen=True, slots=True)
 class BotOptions:
-    """How bots play, at a `speed` relative to a real table; without `for_s`, there is no limit.
+    """How bots play, at a `speed` relative to a real table. If `for_s` is None, there is no limit.
 
-    One deck of every `stack_every` is stacked on average; with 0, none.
+    On average, one of `stack_every` decks is stacked; with 0, no deck is.
     """
 
     speed: float
@@ -40,9 +40,9 @@ class BotOptions:
 
 @dataclass(slots=True)
 class TableBooks:
-    """Totals of all tables; wagers and contributions of voided rounds are not included.
+    """Totals of all tables, without the wagers and contributions of void rounds.
 
-    `rounds` counts those with a progressive wager, and `wins` settlement lines with a payout. In
+    `rounds` counts rounds with a progressive wager, and `wins` settlement lines with a payout. In
     `meter_wagers`, as in the ledger, a wager counts once for each meter that it feeds. The
     contributions are those to meters and reserves, at the rates of the meters.
     """
@@ -131,7 +131,7 @@ async def play_tables(
 ) -> None:
     """Let bots deal until `stopping` is set, the time is over, or `ended` or a bot ends.
 
-    The current rounds are then played to their end; the error of a task is raised.
+    Then the bots play the current rounds to their end. If a task failed, raise its error.
     """
     bots = [
         asyncio.create_task(
@@ -163,7 +163,7 @@ async def play_tables(
 def run_bot_tables(
     config: Path, tables: Sequence[str], options: BotOptions, metrics_at: HostPort | None
 ) -> None:
-    """Let bots play, at all tables of the floor file without `tables`; then print the totals.
+    """Let bots play at some tables (by default, all of the floor file); then print the totals.
 
     Raises:
         UserError: the floor is not a demonstration, a table is not on the floor, or the floor's
@@ -196,7 +196,6 @@ async def _play(
     metrics_at: HostPort | None,
     books: TableBooks,
 ) -> None:
-    """Play until SIGINT, SIGTERM or the time limit, then wait for the current rounds to end."""
     stopping, metrics = asyncio.Event(), AgentMetrics()
     on_stop(stopping.set)
     async with booked_agents(floor, chosen, books, metrics) as agents:
@@ -205,7 +204,6 @@ async def _play(
 
 
 async def _serve_metrics(floor: Floor, metrics: AgentMetrics, at: HostPort | None) -> None:
-    """Serve the metrics of all agents until canceled; without an address, only wait."""
     ready = asyncio.Event()
     if at is None:
         await ready.wait()
@@ -215,5 +213,4 @@ async def _serve_metrics(floor: Floor, metrics: AgentMetrics, at: HostPort | Non
 
 
 def counted(number: int, noun: str) -> str:
-    """Return text such as ``1 table`` or ``1,200 rounds``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

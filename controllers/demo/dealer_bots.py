@@ -1,8 +1,8 @@
 """Dealer bots: simulated tables that send the agent the same events as real devices.
 
 `pitlink odds` shows the optimal strategy; the simulated players use a simpler one. With three
-cards, they play queen-six-four or better; with four, a pair of threes or better, and with a pair of
-tens or better they wager three times the stake.
+cards, they play queen-six-four or better. With four cards, they play a pair of threes or better;
+with a pair of tens or better, they wager three times the stake.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ ROUND_S: Final = 40.0
 """Approximate duration of a round at a real table."""
 
 STACK_EVERY: Final = 40
-"""One deck of so many is stacked, because a jackpot by chance alone would take days."""
+"""On average, one of so many decks is stacked: by chance alone, a jackpot would take days."""
 
 STACK_OFTEN: Final = 4
 
@@ -56,7 +56,7 @@ _LOOK_EVERY_S: Final = 0.1
 _LIKED_FIRST: Final = 0.6
 """Probability that a player makes the first wager on the layout that feeds a meter."""
 _LIKED_NEXT: Final = 0.8
-"""Factor from the probability of one such wager to that of the next."""
+"""Factor from the probability of one such wager to the probability of the next."""
 _SEATED: Final = 0.7
 _SECOND_THOUGHTS: Final = 0.01
 _MISDEALS: Final = 0.004
@@ -84,7 +84,6 @@ _WITHOUT_ANTE: Final = 0.1
 
 
 def offers_main(rules: TableRules) -> bool:
-    """Return whether the floor file has options for the wagers against the dealer."""
     main = rules.chapter.main
     return main is not None and not rules.placings[main.stake].choice
 
@@ -92,9 +91,9 @@ def offers_main(rules: TableRules) -> bool:
 def lay_wagers(
     rules: TableRules, positions: Iterable[int], rng: random.Random
 ) -> dict[int, dict[str, int]]:
-    """Return random wagers before the deal, in cents, without progressive ones.
+    """Return random wagers before the deal, in cents, without progressive wagers.
 
-    There are none if the floor file lacks the table's paytables.
+    If the floor file lacks the table's paytables, there are no wagers.
     """
     lays = rules.chapter.main is None or offers_main(rules)
     return {position: _at_one_box(rules, rng) if lays else {} for position in positions}
@@ -155,7 +154,7 @@ def follow_times(main: Main, cards: Sequence[Card]) -> int:
 class RoundPlayed:
     """Result of a round at a simulated table, with its accepted progressive wagers.
 
-    `record` is None if the round was not settled, or `pitlink settle` cannot settle it.
+    If the round was not settled, or `pitlink settle` cannot settle it, `record` is None.
     """
 
     wagered_cents: Collection[int]
@@ -170,7 +169,7 @@ Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
 
 
 class DealerBot:
-    """Dealer of a simulated table, who stacks one deck of every `stack_every`; with 0, none."""
+    """Simulated dealer, who stacks one of `stack_every` decks on average; with 0, none."""
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:
         self._layout = layout
@@ -180,7 +179,7 @@ class DealerBot:
         self._seats: dict[int, str] = {}
 
     def play_round(self) -> Play:
-        """Play one round; sometimes it ends with a void after the count of chips."""
+        """Play one round. Sometimes it ends with a void after the count of chips."""
         self._change_seats()
         laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
         wagers = yield from self._place_wagers()
@@ -256,7 +255,7 @@ class DealerBot:
         )
 
     def _decide(self, laid: Laid, dealt: DealtRound) -> frozenset[int]:
-        """Return the positions that fold; the others make the wager after the deal (649a.11(b))."""
+        """Return the positions that fold. The others make the wager after the deal (649a.11(b))."""
         rules = self._layout.rules
         main = rules.chapter.main
         if main is None:
@@ -273,7 +272,6 @@ class DealerBot:
         return frozenset(folded)
 
     def _stays(self, wagers: Collection[str], *, folded: bool) -> bool:
-        """Return whether a hand stays on the table (reading T8)."""
         return not folded or not self._layout.rules.survivors.isdisjoint(wagers)
 
     def _read_hands(
@@ -298,7 +296,6 @@ class DealerBot:
         locked: DeviceAnswer,
         lines: Sequence[Line],
     ) -> RoundRecord | None:
-        """Return the round for `pitlink settle`; None without wagers against the dealer."""
         rules = self._layout.rules
         if rules.chapter.main and not offers_main(rules):
             return None
@@ -334,7 +331,6 @@ class DealerBot:
         )
 
     def _deck(self, laid: Laid, *, all_six: bool) -> list[Card]:
-        """Return a shuffled deck, at times stacked so that a wager wins a jackpot."""
         jackpots = [
             (position, wager, hands)
             for position, wagers in sorted(laid.items())
@@ -375,8 +371,8 @@ async def run_bot(
 ) -> None:
     """Deal rounds at a table until stopped, each in about `round_s` seconds; 0 for no pauses.
 
-    Without `rounds`, there is no limit. When `stopping` is set, the current round ends without
-    pauses and no other begins. `on_round` is called after each.
+    Without `rounds`, there is no limit. If `stopping` is set, the current round ends without
+    pauses, and no other round begins. `on_round` is called after each round.
     """
     stopping = stopping or asyncio.Event()
     bot = DealerBot(agent.layout, rng, stack_every=stack_every)
@@ -398,8 +394,7 @@ async def end_rounds(
 ) -> None:
     """Wait until the bots have ended their current rounds, for a limited time.
 
-    A table that is held for a hand pay does not delay the end, and the end of the task `ended` ends
-    the wait.
+    Tables that are held for a hand pay are not waited for. If the task `ended` ends, return.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S

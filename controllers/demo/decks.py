@@ -11,17 +11,17 @@ from bonus.law.chapter_file import OF_COMMUNITY, OF_DEALER, Deal
 from controllers.table.state import Layout
 
 _DRAWS_MAX: Final = 20_000
-"""How many random hands are drawn at most; the royal flush of spades takes 720 on average."""
+"""Most random hands that are drawn. The royal flush of spades takes 720 on average."""
 _RANKS_FEWEST: Final = 2
 _RANKS_MOST: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class DealtRound:
-    """The cards on the table after the deal; what was not dealt is None.
+    """The cards on the table after the deal; None for cards that were not dealt.
 
-    `fourth` has the additional card of each position with a Pair Bonus wager, `all_six` the All-Six
-    Bonus card.
+    `fourth` has the additional card of each position with a Pair Bonus wager; `all_six` is the
+    All-Six Bonus card.
     """
 
     hands: Mapping[int, tuple[Card, ...]]
@@ -32,7 +32,7 @@ class DealtRound:
 
 
 class StackedCards(NamedTuple):
-    """Cards for a stacked deck, and how many of them each receives, in this order."""
+    """Cards for a stacked deck, and how many of them each pile receives, in this order."""
 
     cards: Sequence[Card]
     hand: int
@@ -84,9 +84,9 @@ def deal(
 ) -> DealtRound:
     """Deal cards one at a time, clockwise from position 1; the dealer is last.
 
-    The dealer's cards in excess of a hand's, and then the community cards, are dealt after the
-    hands (649a.8(d)). The positions in `fourth` receive an additional card (679a.8(c)). An All-Six
-    Bonus card comes before all other cards (682a.8(c)).
+    After the hands, the dealer gets the rest of a larger hand, and then the community cards are
+    dealt (649a.8(d)). The positions in `fourth` receive an additional card (679a.8(c)). An All-Six
+    Bonus card is dealt before all other cards (682a.8(c)).
     """
     hands: dict[int, list[Card]] = {position: [] for position in sorted(positions)}
     dealer: list[Card] = []
@@ -110,7 +110,7 @@ def deal(
 
 
 def jackpot_hands(layout: Layout, wager: str) -> tuple[str, ...]:
-    """Return the hands with which a wager wins a percentage of a meter or brings an Envy Bonus."""
+    """Return the hands with which a wager wins a percentage of a meter, or brings an Envy Bonus."""
     terms = layout.terms.get(layout.rules.meters.meter_of.get(wager, ""))
     if terms is None:
         return ()
@@ -124,7 +124,7 @@ def stacked_hand(
     rng: random.Random,
     plays: Callable[[Sequence[Card]], bool],
 ) -> StackedCards | None:
-    """Return random cards that form `hand` in the ranking of the wager, if any are found.
+    """Return random cards that form `hand` in the ranking of the wager; None if none are found.
 
     `plays` says whether a player with these cards does not fold.
     """
@@ -146,9 +146,9 @@ def stacked_hand(
 
 
 def _similar_cards(rng: random.Random, count: int) -> list[Card]:
-    """Return random cards of a few adjacent ranks and a few suits, because they form high hands.
+    """Return random cards of a few adjacent ranks and a few suits, which form high hands.
 
-    If there are too few such cards, any others are added.
+    If there are too few such cards, any other cards are added.
     """
     ranks = rng.randint(_RANKS_FEWEST, _RANKS_MOST)
     lowest = rng.randint(0, len(RANKS) - ranks)

@@ -1,10 +1,10 @@
 """The floor of the demonstration: three links, each with a third of the tables.
 
-At one table, a person deals with a panel; bots deal at all others. The tables of two links play the
-games of the chapters, and each link has all four meters of these. Of every four of their tables
-with bots, two play Three Card Poker and feed the meters; the others play Three Card Prime and Four
-Card Prime, which have no progressive wagers. The tables of the third link play two games of the
-house, which feed the same three meters.
+At one table, a person deals with a panel; bots deal at all others. Two links have tables with games
+of the chapters, and each has all four meters of these games. Of every four tables with bots on
+these links, two play Three Card Poker and feed the meters; the others play Three Card Prime and
+Four Card Prime, which have no progressive wagers. The tables of the third link play two games of
+the house, which feed the same three meters.
 
 In later runs with the same data directory, every table stays on its link, whose ledger has entries
 of the table.
@@ -29,7 +29,7 @@ PANEL_TABLE: Final = "TCP-00"
 """The table without a bot, at which a person deals with a panel."""
 
 GAMES: Final = "games"
-"""Files of the games of the house, in the data directory."""
+"""Directory of the game files of the house, in the data directory."""
 
 LINKS: Final = 3
 _SIGNAGE: Final = '[signage.wording]\nfoot = "Must be 21 · 1-800-GAMBLER"'
@@ -43,8 +43,8 @@ def write_demo_floor(
 ) -> tuple[Path, Floor]:
     """Write the floor file of a demonstration, and the files of its games of the house.
 
-    There are more than `tables` tables if earlier runs had more. The displays look as the file
-    `signage` says under ``[signage]``.
+    If earlier runs had more than `tables` tables, the file keeps them. The table ``[signage]`` of
+    the file `signage` decides how the displays look.
 
     Raises:
         UserError: the data directory cannot be written to, or a floor file cannot be read.
@@ -74,7 +74,7 @@ def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:
 
 
 def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int, signage: str) -> str:
-    """Return the floor file: the chapters' odd tables are on the one-dollar link."""
+    """Return the floor file. Odd tables with games of the chapters are on the one-dollar link."""
     template = files("controllers.demo").joinpath("demo_floor.jinja").read_text(encoding="utf-8")
     environment = jinja2.Environment(  # noqa: S701  (TOML, not HTML)
         trim_blocks=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
@@ -91,13 +91,10 @@ def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int, s
 
 
 class _OwnFile(msgspec.Struct):
-    """A floor file, or a part of one. What else is in it does not matter here."""
-
     signage: Branding
 
 
 def _signage_text(own: Path | None) -> str:
-    """Return the tables of the floor file for its displays. Paths of files are made absolute."""
     if own is None:
         return _SIGNAGE
     _, raw, _ = read_toml(read_file(own, UserError), str(own), _OwnFile, UserError)
@@ -121,7 +118,7 @@ def _toml(value: object) -> str:
 
 
 def _write_games(directory: Path) -> None:
-    """Copy the game files to where the floor file names them, as the package can move."""
+    """Copy the game files to the data directory, because the package can move."""
     try:
         directory.mkdir(exist_ok=True)
         for file in files("controllers.demo").joinpath("games").iterdir():
@@ -131,7 +128,7 @@ def _write_games(directory: Path) -> None:
 
 
 def _shares(tables: int) -> tuple[int, int]:
-    """Return the tables with games of the chapters and of the house, which are every third."""
+    """Return the numbers of tables with games of the chapters and, every third, of the house."""
     house_tables = tables // LINKS
     return tables - house_tables, house_tables
 

@@ -27,8 +27,8 @@ def show_welcome(
     tour: bool,
     kill: bool,
 ) -> None:
-    """Say where to look, who to be and, without a `tour`, what to try first."""
-    # Each address has its own line and is never cut, so a person can click or copy it.
+    """Say where to look, how to sign in and, without a `tour`, what to try first."""
+    # Each address has its own line and is never cut, so that a person can click or copy it.
     for what, url in (
         ("The signage, as patrons see it", f"{base_url}/signage"),
         (f"The floor page: sign in as Flo, PIN {PUBLIC_PIN}", f"{base_url}/floor"),
@@ -178,7 +178,6 @@ def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
 
 
 def _own_command() -> str:
-    """Return the command that runs this program, to be typed in the present directory."""
     program = Path(sys.argv[0]).absolute()
     on_path = shutil.which("pitlink")
     if on_path is not None and program.exists() and program.samefile(on_path):

@@ -38,7 +38,7 @@ class MeterShown(msgspec.Struct, frozen=True):
 
 
 class LedgerTotals(msgspec.Struct, frozen=True):
-    """Totals of the ledger since its first entry, without voided rounds.
+    """Totals of the ledger since its first entry, without void rounds.
 
     A wager counts once for each meter that it feeds.
     """
@@ -104,7 +104,6 @@ class DemoService:
         await _end(self._process)
 
     async def meters(self) -> tuple[MeterShown, ...]:
-        """Return the meters; none if the service does not answer now."""
         with contextlib.suppress(httpx.HTTPError, msgspec.DecodeError):
             answer = await self.client.get("/api/v1/meters")
             return _METERS.decode(answer.raise_for_status().content)
@@ -195,7 +194,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def check_port(port: int, option: str) -> None:
-    """Raise `UserError` with the option that sets it if a port on loopback is not free."""
+    """If a port on loopback is not free, raise `UserError` with the `option` that sets it."""
     try:
         socket.create_server((LOOPBACK, port)).close()
     except OSError as error:
@@ -206,9 +205,9 @@ def check_port(port: int, option: str) -> None:
 async def _pitlink(
     *arguments: str, floor_file: Path, stdout: int | IO[bytes]
 ) -> asyncio.subprocess.Process:
-    """Start another process of this program, which the kernel stops if this one is killed.
+    """Start another process of this program, which `setpriv` ends if this process is killed.
 
-    The kernel does so with `setpriv`. If the standard output is a file, it also gets the errors.
+    If the standard output is a file, it also gets the errors.
     """
     command = [*_PITLINK, *arguments, "--config", str(floor_file)]
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None

@@ -53,7 +53,7 @@ from meters.process.signals import interrupt, on_stop
 _FLOORPERSON_AFTER_S: Final = 20.0
 _FLOORPERSON_LEAST_S: Final = 1.0
 _FLOORPERSON_ON_TOUR_S: Final = 300.0
-"""On a tour, a person must have the time to read before a simulated one decides the win."""
+"""On a tour, a person must have the time to read before a simulated person decides the win."""
 PORTS_MAX: Final = 65_535
 _KILL_EVERY_S: Final = 10.0
 _KILL_LEAST_S: Final = 2.0
@@ -65,7 +65,7 @@ _LINE_EVERY_S: Final = 15.0
 class DemoOptions:
     """Options of a demonstration.
 
-    `port` and `panel_port`, by default the next one, are on loopback. `data` keeps the meters
+    `port` is on loopback, and so is `panel_port`, by default the next port. `data` keeps the meters
     between runs. With `auto_floor`, a simulated floorperson validates the wins. `signage` is a file
     with the look of the displays. A `tour` ends the demonstration. With `kill`, its processes are
     killed in turn while the tables play.
@@ -89,7 +89,7 @@ class DemoOptions:
 
     @property
     def auto_floor_after_s(self) -> float | None:
-        """How long a win waits for the simulated floorperson; None for people."""
+        """How long a win waits for the simulated floorperson; None: it waits for people."""
         if not self.auto_floor:
             return None
         if self.tour:
@@ -155,7 +155,6 @@ class _Demo:
         return agrees and not rounds.different
 
     def _stop(self) -> None:
-        """Stop after the current rounds, the second time immediately."""
         if self._stopping.is_set():
             interrupt()
         self._stopping.set()
@@ -176,7 +175,6 @@ class _Demo:
 
     @asynccontextmanager
     async def _panel(self) -> AsyncIterator[tuple[BookedAgent, str]]:
-        """Run the agent of the table that has no bot; yield it and the URL of its panel."""
         floor, port = self._floor, self._options.panel_at
         found = floor.find_table(PANEL_TABLE)
         if found is None:
@@ -253,7 +251,6 @@ class _Demo:
             self._stopping.set()
 
     async def _show(self, service: DemoService) -> None:
-        """Show the progress: live on a terminal, elsewhere as a line at intervals."""
         loop = asyncio.get_running_loop()
         begun_s = loop.time()
         if not self._console.is_terminal:
@@ -272,7 +269,6 @@ class _Demo:
 
 @contextmanager
 def _alone_in(data: Path) -> Iterator[None]:
-    """Lock a data directory, so no other demonstration can use it."""
     try:
         data.mkdir(parents=True, exist_ok=True)
         lock = (data / "demo.lock").open("ab")

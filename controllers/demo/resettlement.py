@@ -1,8 +1,8 @@
 """Second settlement of the rounds of a demonstration, to check the settlement of the service.
 
 Each round is written to a file in the form that `pitlink settle` reads. A table knows the payouts
-from its meters, but not from which balances they were paid. So this module calculates balances from
-which the same payouts follow, and both settlements must have the same lines.
+from its meters, but not the balances from which they were paid. So this module calculates balances
+from which the same payouts follow; then both settlements must have the same lines.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,10 +25,10 @@ from bonus.wagers import MICROS_PER_CENT, is_on_dealer, jackpot_item
 _ENCODER: Final = msgspec.json.Encoder()
 
 ROUNDS_FILE: Final = "rounds.jsonl"
-"""One round a line, in the form that `pitlink settle` reads."""
+"""One round on each line, in the form that `pitlink settle` reads."""
 
 SETTLEMENTS_FILE: Final = "settlements.jsonl"
-"""The second settlements of these rounds, one a line."""
+"""The second settlements of these rounds, one on each line."""
 
 ROUNDS_WRITTEN_MAX: Final = 20_000
 """Later rounds are compared but not written: a demonstration can run for days."""
@@ -39,8 +39,8 @@ class RoundRecord:
     """A round that was settled at a table.
 
     `fields` is the round in the format of the contract, without `meters`. `lines` are the service's
-    for progressive wagers, whose possible items are `items`. Without `games`, those of the chapters
-    count. `terms` and `limits_cents` (payout limits) are by kind of meter.
+    lines for progressive wagers, whose possible items are `items`. If `games` is None, the games of
+    the chapters count. `terms` and `limits_cents` (payout limits) are by kind of meter.
     """
 
     fields: Mapping[str, object]
@@ -54,8 +54,7 @@ class RoundRecord:
 class SettledRecord(NamedTuple):
     """A round and its second settlement, as lines of JSON.
 
-    The settlement's lines for progressive wagers are the service's, even if they are not the
-    `same`.
+    For progressive wagers, the settlement has the service's lines, even if `same` is false.
     """
 
     round: bytes
@@ -66,7 +65,7 @@ class SettledRecord(NamedTuple):
 def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> SettledRecord:
     """Settle a recorded round a second time, to check it.
 
-    `shown_cents`, displayed at about that time, are the balances of meters that paid no percentage.
+    `shown_cents`, displayed at about this time, are the balances of meters that paid no percentage.
     """
     meters: dict[str, dict[str, int]] = {}
     for kind, terms in record.terms.items():
@@ -99,7 +98,7 @@ def held_before(
 ) -> MeterHolding | None:
     """Return the lowest balances (meter, reserve, overflow) that explain a round's payouts.
 
-    All are whole cents; a `limit_cents` of 0 is no payout limit. None if the meter paid no
+    All are whole cents; a `limit_cents` of 0 is no payout limit. Return None if the meter paid no
     percentage, or if no balances explain the payouts.
     """
     takes = list(_takes(terms, lines))
@@ -108,8 +107,8 @@ def held_before(
     whole = next((at for at, (take, _) in enumerate(takes) if take.percent == 100), len(takes))
     reserves = range(1)
     if terms.reserve_bps and takes[whole + 1 :]:
-        # After a win of the whole meter, the meter restarts from its reseed amount and its reserve.
-        # So the reserve decides from which balance later wins of the round are paid.
+        # After a win of the whole meter, the meter begins again with its reseed amount and its
+        # reserve. So the reserve decides from which balance later wins of the round are paid.
         reserves = _amounts(*takes[whole + 1])
     limit_micros = limit_cents * MICROS_PER_CENT
     for amount_cents in _amounts(*takes[0]):
@@ -135,8 +134,8 @@ def _overflows(
 ) -> Iterator[int]:
     """Yield the overflows in cents with which a meter at its limit can have paid `takes`.
 
-    Each win is paid from the refilled meter. So if the overflow was too small to refill all of it,
-    the first win that was paid from less than the limit shows how much it was.
+    Each win is paid from the refilled meter. If the overflow was too small to refill it wholly, the
+    first win that was paid from less than the limit shows the size of the overflow.
     """
     yield 0
     gone_cents = 0
@@ -167,7 +166,7 @@ def _explains(
 
 
 def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
-    """Yield the percentages that a meter paid in paying order, each with one share in cents."""
+    """Yield the percentages that a meter paid, in paying order, each with one share in cents."""
     divided = [line for line in lines if line.percent and is_on_dealer(line.item)]
     for line in lines:
         own = {jackpot_item(terms.kind)} if terms.tiers else terms.wagers
@@ -181,7 +180,6 @@ def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWo
 
 
 def _merged(settled: Sequence[Line], record: RoundRecord) -> Iterator[Line]:
-    """Yield the second settlement's lines, with the service's for progressive wagers."""
     given = list(record.lines)
     for line in settled:
         if line.item not in record.items:
@@ -192,8 +190,6 @@ def _merged(settled: Sequence[Line], record: RoundRecord) -> Iterator[Line]:
 
 
 class RoundFiles:
-    """Writes rounds and their second settlements, and counts the `different` ones."""
-
     def __init__(self, rounds: TextIO, settlements: TextIO) -> None:
         self._rounds = rounds
         self._settlements = settlements
@@ -213,7 +209,6 @@ class RoundFiles:
             yield cls(rounds, settlements)
 
     def write(self, record: RoundRecord, shown_cents: Mapping[str, int]) -> None:
-        """Settle a round a second time, compare the results, and write both down."""
         again = settle_again(record, shown_cents)
         self.settled += 1
         self.different += not again.same

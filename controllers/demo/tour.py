@@ -1,8 +1,7 @@
 """The tour of a demonstration: one jackpot at the panel's table, from its light to its audit.
 
-The devices' events go to the table's agent, and the acts of Flo and Fred to the service's HTTP as
-those of their pages do. What the visitor does meanwhile counts: a step that they took is not taken
-again.
+The devices' events go to the table's agent. The acts of Flo and Fred go to the service over HTTP,
+as from their pages. If the visitor has taken a step, the tour does not take it again.
 """
 
 import asyncio
@@ -53,7 +52,7 @@ _LIVE_WITHIN_S: Final = 30.0
 
 
 class _Claim(msgspec.Struct, frozen=True):
-    """What the tour needs of a claim; amounts are in cents."""
+    """The fields of a claim that the tour needs; amounts are in cents."""
 
     claim: str
     table: str
@@ -111,7 +110,6 @@ class Tour:
         await self._decide(await self._settle())
 
     async def _free_table(self) -> None:
-        """End what an earlier tour or a visitor left at the table."""
         for claim in await self._claims():
             if claim.table == self._agent.layout.table:
                 await self._pay(await self._validate(claim))
@@ -239,7 +237,6 @@ class Tour:
     async def _act(
         self, event: DeviceEvent, unless: Callable[[], bool] = lambda: False
     ) -> DeviceAnswer:
-        """Send a device event, `unless` the visitor made it needless."""
         if unless():
             return DeviceAnswer(event=None, ok=False)
         answer = await self._agent.handle(encode_event(event))
@@ -267,7 +264,7 @@ class Tour:
         return await self._ask("Flo", claim, "validate") if claim.state == "pending" else claim
 
     async def _pay(self, claim: _Claim) -> _Claim:
-        """Pay a validated hand pay as the one of Flo and Fred who did not validate it."""
+        """Pay a validated hand pay, as Flo or Fred: whoever did not validate it."""
         if claim.state != "validated" or claim.paid_from != "hand_pay":
             return claim
         payer = next(name for name in _DECIDES if name != claim.validated_by)
@@ -278,7 +275,6 @@ class Tour:
     async def _ask(
         self, name: str, claim: _Claim, act: str, body: dict[str, object] | None = None
     ) -> _Claim:
-        """Decide a claim as a user; if it was decided meanwhile, return it as it is now."""
         try:
             answer = await self._http("POST", f"claims/{claim.claim}/{act}", name, body or {})
         except UserError:
@@ -289,7 +285,6 @@ class Tour:
         return msgspec.json.decode(answer.content, type=_Claim)
 
     async def _claims(self) -> tuple[_Claim, ...]:
-        """Return the undecided claims, and the validated hand pays, that hold tables."""
         claims = msgspec.json.decode(
             (await self._http("GET", "claims", "Flo")).content, type=tuple[_Claim, ...]
         )
@@ -312,7 +307,6 @@ class Tour:
     async def _http(
         self, method: str, path: str, name: str, body: dict[str, object] | None = None
     ) -> httpx.Response:
-        """Ask the service as a user, who first signs in as their page does."""
         try:
             if name not in self._headers and path != "sign-in":
                 person: dict[str, object] = {"name": name, "pin": PUBLIC_PIN}
@@ -340,7 +334,7 @@ class Tour:
         where: str,
         taken: Callable[[], bool | Awaitable[bool]] = lambda: False,
     ) -> None:
-        """Say a step, and wait for Enter, for the pause, or until the visitor took the next one."""
+        """Say a step. Wait for Enter, for the pause, or until the visitor took the next step."""
         self._step += 1
         self._console.print(Text(f"\n{self._step}. {title}", "bold"))
         self._console.print(words, soft_wrap=False)

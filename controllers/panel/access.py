@@ -63,12 +63,11 @@ def panel_key(path: Path) -> str:
 def replace_panel_key(path: Path) -> None:
     """Replace the key of a panel.
 
-    A running agent uses the old key until it is restarted; then the sessions that began with it
-    end.
+    A running agent uses the old key until it is restarted. Then the sessions of the old key end.
 
     Raises:
-        UserError: the file cannot be replaced, or there is no such file: a new one would be a key
-            that no agent reads, and the old key would stay valid.
+        UserError: the file cannot be replaced, or does not exist: no agent would read a new file
+            there, and the old key would stay valid.
     """
     try:
         path.unlink()
@@ -85,8 +84,6 @@ def replace_panel_key(path: Path) -> None:
 
 
 class WrongShown:
-    """Wrong keys or cookies that each address showed within the last minute."""
-
     def __init__(self) -> None:
         self._shown: dict[str, deque[float]] = {}
 
@@ -123,7 +120,6 @@ class PanelAccess:
         self._wrong_keys, self._wrong_cookies = WrongShown(), WrongShown()
 
     def refuse(self, request: WebRequest) -> Response[str] | None:
-        """Return the response that refuses a request; None if it is allowed."""
         path = request.url.path
         if (
             path == "/metrics"
@@ -165,7 +161,7 @@ class PanelAccess:
         return hmac.new(self._key, text.encode(), "sha256").hexdigest()
 
     def let_in(self, request: WebRequest, key: str) -> Response[str]:
-        """Answer a URL with a key: the right one gets a session cookie and goes to the page."""
+        """Answer a URL with a key: the right key gets a session cookie and goes to the page."""
         address = _address(request)
         if self._wrong_keys.too_many(address):
             return _refused(429, _TOO_MANY)
@@ -193,7 +189,7 @@ def _address(request: WebRequest) -> str:
 
 
 def _from_our_page(request: WebRequest) -> bool:
-    """Return whether a request is from the panel's page: other sites' forms send no JSON."""
+    """Return whether a request is from the panel's page: forms of other sites send no JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         return False

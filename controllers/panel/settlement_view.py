@@ -37,7 +37,7 @@ _ACTS: Final[Mapping[LineState, Said]] = {
     "nothing": Said("Nothing"),
 }
 _OUTCOMES: Final[Mapping[Outcome, Said]] = {
-    # The chips of a lost wager were collected at lock-out (649a.8(b)), or it is electronic.
+    # The chips of a losing wager were collected at lock-out (649a.8(b)), or it is electronic.
     Outcome.PAID: Said("Won, see its jackpots"),
     Outcome.RETURNED: Said("Returned"),
     Outcome.COLLECTED: Said("Lost, nothing to collect"),
@@ -94,7 +94,6 @@ def settled_view(layout: Layout, settled: SettledRound) -> views.SettledView:
 
 
 def _payment_view(settled: SettledRound, lines: Sequence[views.LineView]) -> list[Said]:
-    """Return the dealer's next task in words, only what is to be done."""
     states = {"pay" if line.state == "nothing" else line.state for line in lines if line.amount}
     due = tuple(state for state in ("pay", "credit") if state in states)
     if settled.undecided:

@@ -31,7 +31,7 @@ from meters.process.printing import print_text
 from meters.process.signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
-"""How long the first device event waits for the link's state; then wagers are refused."""
+"""How long the first device event waits for the link's state. Then wagers are refused."""
 _CHUNK_BYTES: Final = 65_536
 
 DeviceHandler = Callable[[bytes], Coroutine[object, None, DeviceAnswer]]
@@ -116,7 +116,7 @@ def table(
 
 
 def listening_address(option: str, text: str) -> HostPort:
-    """Return the address in an option; `typer.BadParameter` unless it is HOST:PORT."""
+    """Return the address in an option; `typer.BadParameter` if it is not HOST:PORT."""
     if not is_listening_address(text):
         raise typer.BadParameter(
             f'{option} {text}: write an address and a port, such as "127.0.0.1:8090"'
@@ -125,7 +125,6 @@ def listening_address(option: str, text: str) -> HostPort:
 
 
 def _run(serving: Coroutine[None, None, bool], *, events: bool) -> bool:
-    """Run an agent until its input ends or it is stopped; return False if it refused an event."""
     try:
         return run_agents(serving)
     except asyncio.CancelledError:
@@ -194,7 +193,6 @@ async def _read_lines(agent: Agent) -> bool:
 
 
 async def _until(serving: Sequence[asyncio.Task[None]], done: Coroutine[Any, Any, bool]) -> bool:
-    """Wait for `done`, or raise the error with which a task of `serving` ends first."""
     task = asyncio.create_task(done)
     try:
         await asyncio.wait({*serving, task}, return_when=asyncio.FIRST_COMPLETED)
@@ -224,7 +222,7 @@ def _print_address(agent: Agent, panel: HostPort, url: str, stream: TextIO) -> N
 def read_lines(descriptor: int) -> Iterator[bytes]:
     """Yield the lines of a file descriptor without their ends.
 
-    A line that is too long is cut just after the limit, so the caller can detect the excess.
+    A line that is too long is cut just after the limit, so that the caller can detect this.
     """
     held = b""
     passing = False
@@ -243,11 +241,11 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
 
 
 async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
-    """Answer the device events that file descriptor `source` gives; True if all were accepted.
+    """Answer the device events from file descriptor `source`; return True if all were accepted.
 
-    Each line waits for the answer to the one before. A separate thread reads and writes, because
-    files, pipes and terminals can block. If this call is canceled, the thread is left running: a
-    blocked thread cannot be stopped.
+    Each line waits for the answer to the previous line. A separate thread reads and writes, because
+    files, pipes and terminals can block. A blocked thread cannot be stopped, so it is left running
+    if this call is canceled.
 
     Raises:
         OSError: the lines cannot be read, or the answers cannot be written.
@@ -265,7 +263,7 @@ async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
         return all_taken
 
     def work() -> None:
-        # From here on, a cancellation of the waiting task does not stop this thread.
+        # From now on, a cancellation of the waiting task does not stop this thread.
         ended.set_running_or_notify_cancel()
         try:
             ended.set_result(converse())

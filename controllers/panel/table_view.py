@@ -26,7 +26,7 @@ _TITLES: Final[Mapping[str, Said]] = {
     GAME_NOT_IN_EFFECT: Said("Game not in effect"),
 }
 _REASONS: Final[Mapping[str, Said]] = {
-    # The text omits the seconds, which would change the page every second.
+    # Without the seconds, which would change the page every second.
     "link_down": Said("No heartbeat arrives from the progressive controller"),
     NOT_PASSED_ON: Said("The broker does not pass on this table's event"),
     "events_lost": Said("The service has lost events that it answered"),
@@ -45,7 +45,7 @@ _THEN: Final[Mapping[Phase, tuple[Said, Said]]] = {
     ),
     Phase.LOCKED_OUT: (Said("Leave the cards on the table, and call a floorperson."),) * 2,
 }
-"""What follows for the round while the link is away, and while it is only closed."""
+"""What follows for the round: first if the link is away, second if it is only closed."""
 _SENT: Final = (
     Said("The event that was sent is completed when the link is back."),
     Said("The event that was sent is completed."),
@@ -67,14 +67,14 @@ def view_table(
 ) -> views.View:
     """Return the view of a table.
 
-    `fault` stops new progressive wagers (duty D13). `values` has only the meter values that are
-    current. `unanswered` is the event that waits for the service's reply.
+    `fault` stops new progressive wagers (duty D13). `values` has only current meter values.
+    `unanswered` is the event that waits for the service's reply.
     """
     wagers = list(_wagers(layout))
     asking = state.asking
     if asking is not None:
-        # Each repeated correction request waits a moment for the service's reply. The page would
-        # flicker if it showed this.
+        # Each repeated correction request waits a moment for the service's reply. To show this
+        # would make the page flicker.
         unanswered = None
         if state.phase is Phase.SETTLING:
             state = replace(state, phase=Phase.DEALT)
@@ -171,7 +171,7 @@ def _closed_view(
 ) -> views.ClosedView | None:
     """Return the notice that a fault stops progressive wagers (duties D13 and D14).
 
-    If betting is closed only because of the phase of the round, there is no notice.
+    If only the phase of the round stops betting, there is no notice.
     """
     if state.phase is Phase.LOCKED_OUT:
         fault = DeviceRefusal("locked_out", state.reason)
@@ -187,8 +187,7 @@ def _closed_view(
 
 
 def _then(state: TableState, code: str, unanswered: str | None) -> Said:
-    """Return what follows for the round."""
-    # A closed link, or a game that has expired, accepts no wagers but continues the open rounds.
+    # A closed link, or a game that has expired, accepts no wagers but continues open rounds.
     is_closed = code in {"closed", GAME_NOT_IN_EFFECT}
     if unanswered is not None:
         return _PASSED_ON if code == NOT_PASSED_ON else _SENT[is_closed]
@@ -198,7 +197,7 @@ def _then(state: TableState, code: str, unanswered: str | None) -> Said:
 def _meters(
     layout: Layout, values: Mapping[str, MeterValue], fault: DeviceRefusal | None
 ) -> Iterator[views.MeterView]:
-    """Yield the meters, with an amount only while it is known to be current (D1)."""
+    """Yield the meters. A meter has an amount only while its value is known to be current (D1)."""
     for meter in layout.meters:
         value = values.get(meter.meter_id) if fault is None else None
         yield views.MeterView(
@@ -291,8 +290,8 @@ def _missing(unread: Sequence[str | int]) -> Iterator[Said]:
 def _envy_unread(layout: Layout, state: TableState) -> bool:
     """Return whether Envy Bonuses can depend on a hand that is not entered (reading T10).
 
-    Only hands without a progressive wager count here. They cannot if the dealer has declared that a
-    hand wins nothing, or if all progressive wagers are electronic.
+    Only hands without a progressive wager count. If the dealer has declared that a hand wins
+    nothing, or if all progressive wagers are electronic, return False.
     """
     if state.no_win or all(layout.is_electronic(placed.wager) for placed in state.wagers):
         return False

@@ -25,12 +25,12 @@ from controllers.table.device_events import (
 )
 
 ANSWER_WITHIN_S: Final = 4.0
-"""When the tablet is told that the service has not answered yet; its event remains valid."""
+"""After this time, the tablet is told that the service has not replied. Its event stays valid."""
 LOOK_EVERY_S: Final = 0.1
 """Interval of checks, because a fault can begin without an event."""
 
 HEARTBEAT_EVERY_S: Final = 1.0
-"""A page that misses several heartbeats hides its numbers."""
+"""Interval of heartbeats. A page that misses several of them hides its numbers."""
 
 STREAMS_MAX: Final = 32
 
@@ -41,8 +41,8 @@ _encoder: Final = msgspec.json.Encoder()
 class PanelEvents:
     """Sends a panel's touches to the agent.
 
-    While another event waits, a touch is refused, so it never takes effect later; but a `RoundDone`
-    event is accepted at any time.
+    While another event waits, a touch is refused, so that it never takes effect later. Only a
+    `RoundDone` event is accepted at any time.
     """
 
     def __init__(self, agent: Agent, within_s: float = ANSWER_WITHIN_S) -> None:
@@ -52,7 +52,7 @@ class PanelEvents:
         self._under_way: set[asyncio.Task[DeviceAnswer]] = set()
 
     async def submit(self, line: bytes) -> DeviceAnswer | None:
-        """Answer one device event; None if it is accepted but not answered in time."""
+        """Answer one device event; return None if it is accepted but not answered in time."""
         try:
             event = parse_event(line)
         except DeviceRefusal as refusal:
@@ -85,8 +85,9 @@ class PanelEvents:
             settled = self._agent.table_state.settled
             if settled is None or not isinstance(event, BettingLocked):
                 return await self._agent.handle_at_once(event)
-            # A page that shows a settlement has no lock-out button. So the dealer touched it before
-            # they saw this one, and the lock-out would mark its payouts as paid.
+            # A page that shows a settlement has no lock-out button. So the dealer pressed the
+            # button before they saw this settlement, and the lock-out would mark its payouts as
+            # paid.
             reason = (
                 f"the settlement of round {settled.round} is open: pay it, and press Next round"
                 " first"
@@ -96,7 +97,7 @@ class PanelEvents:
             self._turn.release()
 
     def close(self) -> None:
-        """Stop waiting for answers; the agent still completes accepted events."""
+        """Stop waiting for answers. The agent still completes accepted events."""
         for task in self._under_way:
             task.cancel()
 
@@ -104,7 +105,7 @@ class PanelEvents:
 class PanelUpdates:
     """Sends the complete view to all tablets of a panel after each change.
 
-    A slow tablet receives only the latest view, so views do not accumulate in memory.
+    A slow tablet receives only the latest view, so views do not fill the memory.
     """
 
     def __init__(self, agent: Agent, *, demonstration: bool) -> None:
@@ -148,10 +149,10 @@ class PanelUpdates:
         self._changed = asyncio.Event()
 
     async def stream(self, page_version: str, allowed: Callable[[], bool]) -> AsyncIterator[bytes]:
-        """Yield the server-sent events for one tablet while it is allowed to see them.
+        """Yield the server-sent events for one tablet while the tablet may see them.
 
-        First comes `page`, then a `view` after each change, and a `heartbeat` every second without
-        one.
+        First comes `page`, then a `view` after each change. If nothing changes, a `heartbeat` comes
+        every second.
         """
         seen = b""
         begin = b'event: page\ndata: {"version":"%s"}\n\n' % page_version.encode()

@@ -1,7 +1,7 @@
-"""The view of a panel as one JSON document, which the page shows: it has no state of its own.
+"""The view of a panel as one JSON document, which the page shows: the page has no state of its own.
 
 Money is in integer cents, and a card is two characters. Sentences for the dealer are in English,
-and the page says them in the dealer's language; names, and what the service says, stay as they are.
+and the page says them in the dealer's language. Names and texts of the service are not translated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ class _View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Said(_View, frozen=True, kw_only=False, omit_defaults=True):
-    """A sentence, which the catalogs translate, and the values of its places in braces."""
+    """A sentence, which the catalogs translate, and the values for its braces."""
 
     text: str
     values: Mapping[str, str | int] = {}
@@ -30,7 +30,7 @@ class Said(_View, frozen=True, kw_only=False, omit_defaults=True):
 
 
 class MeterView(_View, frozen=True):
-    """A meter that the table feeds; its `amount` is None unless known to be current."""
+    """A meter that the table feeds. Its `amount` is None if it is possibly out of date."""
 
     meter: str
     name: str
@@ -40,7 +40,7 @@ class MeterView(_View, frozen=True):
 
 
 class WagerView(_View, frozen=True):
-    """A wager; a `correctable` one can be corrected after lock-out."""
+    """A wager. If it is `correctable`, it can be corrected after lock-out."""
 
     wager: str
     name: str
@@ -54,7 +54,7 @@ class PositionView(_View, frozen=True):
 
     Attributes:
         position: 1 is farthest to the dealer's left.
-        lit: the wagers whose light is lit (649a.7(d)(4)).
+        lit: the wagers whose light is on (649a.7(d)(4)).
         needs: true if the position's hand or fold is missing.
         stays: true if the cards stay on the table after a fold (reading T8).
         lucky: true if the position was drawn for the Lucky Bonus.
@@ -77,15 +77,11 @@ class PositionView(_View, frozen=True):
 
 
 class LitView(_View, frozen=True):
-    """Accepted chip wagers at a position, for the count of the chips."""
-
     position: int
     wagers: Sequence[str]
 
 
 class ClosedView(_View, frozen=True):
-    """Why no new progressive wager is accepted, and what follows for the round."""
-
     code: str
     title: Said
     reason: Said | str
@@ -99,11 +95,12 @@ class LineView(_View, frozen=True):
     """One line of the settlement.
 
     Attributes:
-        line: index of the line in the settlement, from 0.
+        line: index of the line in the settlement.
         kind: the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
         amount: for the player, including a returned wager.
         state: determines the dealer's task, which `act` says in words.
-        source: source of the payout; `payer` is who pays.
+        source: where the payout comes from.
+        payer: who pays.
         rule: the subsection of the regulations that decides the line; `why` explains it.
         percent: the percentage of the meter that is paid.
         envy_of: for an Envy Bonus, the position of the winning hand that caused it.
@@ -136,9 +133,12 @@ class TurnView(_View, frozen=True):
 class DueView(_View, frozen=True):
     """Sums of a position: due now, and due after a floorperson's decision.
 
-    `pay` is from the table inventory, and `credit` to the game account. `wait` is due when a
-    floorperson has validated the win. A `hand_pay` is never paid at the table. About `ask`, Envy
-    Bonuses that depend on a rejected win, the dealer must ask the floorperson.
+    Attributes:
+        pay: from the table inventory.
+        credit: to the game account.
+        wait: due when a floorperson has validated the win.
+        hand_pay: never paid at the table.
+        ask: Envy Bonuses that depend on a rejected win: the dealer must ask the floorperson.
     """
 
     position: int
@@ -157,9 +157,9 @@ class SettledView(_View, frozen=True):
         undecided: number of wins in the round that have no decision.
         open: the lines that depend on a floorperson's decision and are neither paid nor
             acknowledged.
-        seen: the state of each line that the dealer must complete before the next round, by index
-            from 0. The page sends it back when the dealer continues, so only lines that they saw in
-            their present state are completed.
+        seen: the state of each line that the dealer must complete before the next round, by the
+            line's index. The page returns it when the dealer continues. So only lines whose present
+            state the dealer saw are completed.
         told: the dealer's next task for the round, in sentences.
     """
 
@@ -193,15 +193,13 @@ class ReturnedView(_View, frozen=True):
 
 
 class DiffersView(_View, frozen=True):
-    """The dealer's count of chips, if it differs from the accepted chip wagers (649a.8(b))."""
-
     counted: int
 
 
 class DeclaredWinView(_View, frozen=True):
-    """A hand that is declared to win nothing, and cards entered before with which it would win.
+    """A hand that is declared to win nothing, and earlier cards with which it would win.
 
-    `wager` and `hand` are names for people. `entered_at` is the position of the earlier entry.
+    `wager` and `hand` are names for people. The earlier cards were entered for `entered_at`.
     """
 
     position: int
@@ -240,18 +238,20 @@ class View(_View, frozen=True):
 
     Attributes:
         linked: true if the table feeds any meter.
-        round: only if the round's wagers were sent to the service.
+        round: None if the round's wagers were not sent to the service.
         controller: state of the link for this table: ``operable``, ``inoperable``, ``closed`` or
             ``not reached``.
         shut: why no new progressive wager is accepted.
-        unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void`` or
+        unanswered: event that waits for the service's reply: ``lockout``, ``settle``, ``void`` or
             ``correct_wager``.
-        waiting: earlier rounds, the oldest first, with a win that is not decided, or a decision
-            that the dealer has not acknowledged with the button Done.
+        waiting: earlier rounds, oldest first, with a win that is not decided, or a decision that
+            the dealer has not acknowledged with the button Done.
         chips: number of accepted chip wagers.
         chips_returned: chips that are returned because the service refused the wagers.
         lit: the chip wagers by position, for the count of the chips.
-        hand_cards: number of cards of a position; `dealer_cards` and `community_cards` likewise.
+        hand_cards: number of cards of a position's hand.
+        dealer_cards: number of cards of the dealer's hand.
+        community_cards: number of community cards.
         needs_community: true if community cards are dealt in this round (649a.8(d)).
         seen: every card that was entered.
         next: entry that is needed next, in the order in which cards are turned up: ``dealer``, a
@@ -259,14 +259,14 @@ class View(_View, frozen=True):
         missing: entries that are missing before the round can be settled, in words.
         envy_unread: true if Envy Bonuses can depend on a hand that has no progressive wager and is
             not entered yet.
-        declared_wins: the dealer is warned of them.
+        declared_wins: hands about which the dealer is warned.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``no_win`` (the hands that are missing win nothing), ``retract dealer``,
             ``retract community``, ``retract chips``, ``correct_wager``; ``withdraw`` alone during a
             correction request.
         repeat: wagers of the previous round, which ``repeat`` places again.
-        settled: settlement of the previous round, until the dealer has closed it; ``last`` is the
-            one that was closed last.
+        settled: settlement of the previous round, until the dealer has closed it.
+        last: the settlement that was closed last.
         returned: wagers that were returned last, until the next wager or lock-out.
         refusal: last event that the service refused, until the next event is accepted.
     """

@@ -1,1 +1,1 @@
-"""States of a table, and the changes between them: pure functions of immutable values."""
+"""States of a table, and the changes between them: functions of immutable values."""

@@ -1,4 +1,4 @@
-"""Wagers before lock-out, their correction after it, and the count of the value chips."""
+"""Wagers before lock-out, corrections of wagers after it, and the count of the value chips."""
 
 from msgspec.structs import asdict, replace
 
@@ -17,7 +17,7 @@ def place_wager(
 ) -> TableState:
     """Accept a wager before lock-out and turn on its light (649a.7(c), (d)).
 
-    A meter has one wager amount, which the wager must have (reading T22).
+    All wagers on a meter have one amount (reading T22).
     """
     check_open(state)
     check_position(layout, event.position)
@@ -40,8 +40,9 @@ def correct_wager(
 ) -> tuple[PlacedWager, tuple[PlacedWager, ...]]:
     """Return the wager that is added or taken back after lock-out, and the round's wagers then.
 
-    A DeviceRefusal: betting is open, a card was entered, the service does not know the round, or
-    the table has no such wager to add or to take back.
+    Raises:
+        DeviceRefusal: betting is open, a card was entered, the service does not know the round, or
+            the table has no such wager to add or to take back.
     """
     if state.phase is Phase.OPEN:
         raise DeviceRefusal("not_locked", "betting is open: light or withdraw the wager itself")
@@ -78,7 +79,7 @@ def correct_wager(
         return lit, tuple(placed for placed in state.wagers if placed is not lit)
     _check_new(state, event.position, wager, event.patron)
     there = state.wagers_at(event.position)
-    # The service has the patron of this position's other wagers, or does not know the patron.
+    # The service knows the patron of this position's other wagers, or knows no patron.
     patron = there[0].patron if there else event.patron or state.patron_at(event.position)
     added = PlacedWager(event.position, wager, amount_cents, patron)
     return added, (*state.wagers, added)
@@ -92,7 +93,6 @@ def _amount_cents(layout: Layout, wager: str) -> int:
 
 
 def _check_new(state: TableState, position: int, wager: str, patron: str | None) -> None:
-    """Refuse a wager that the position has already, and a patron who does not play it."""
     if state.lit_wager(position, wager):
         raise DeviceRefusal("wager_twice", f"position {position} has its {wager} wager already")
     given = state.patrons_given(state.boxes_of(position))
@@ -129,12 +129,12 @@ def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None
 
 
 def record_same_player(layout: Layout, state: TableState, event: SamePlayer) -> TableState:
-    """Record whether a position and the next belong to one player (readings T9 and T17).
+    """Record whether a position and the next one belong to one player (readings T9 and T17).
 
     Raises:
-        DeviceRefusal: ``patron_differs`` if the positions have different patrons; ``same_patron``
-            if one patron wagered at both, so they cannot be separated; another code if the result
-            was sent, or if there is no next position.
+        DeviceRefusal: ``patron_differs``: the positions have different patrons. ``same_patron``:
+            one patron wagered at both positions, so they cannot be separated. Another code: the
+            result was sent, or there is no next position.
     """
     if state.phase is not Phase.OPEN:
         check_locked(state)
@@ -186,8 +186,8 @@ def count_chips(layout: Layout, state: TableState, count: int) -> TableState:
     """Compare the dealer's count of value chips with the accepted chip wagers (649a.8(b)).
 
     If the numbers differ (``chips_differ``), the round stops until the dealer counts again or voids
-    the round. If the service refused the wagers, the dealer returns their chips and can then count
-    these or enter 0.
+    it. If the service refused the wagers, the dealer returns their chips, and can then count these
+    chips or enter 0.
     """
     if state.phase is Phase.DEALT:
         raise DeviceRefusal("chips_counted", "the value chips of this round were counted already")
@@ -203,7 +203,6 @@ def count_chips(layout: Layout, state: TableState, count: int) -> TableState:
 
 
 def check_locked(state: TableState) -> None:
-    """Check that betting is locked and the round has no result yet."""
     if state.phase is Phase.LOCKED_OUT:
         raise DeviceRefusal("locked_out", state.reason)
     if state.phase is Phase.OPEN:

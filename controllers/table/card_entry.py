@@ -23,13 +23,12 @@ from controllers.table.state import Hand, Layout, Phase, TableState
 from meters.wire.messages import EnteredCards
 
 TAKEN_BACK_MAX: Final = 10
-"""How often cards can be retracted in one round: all must fit into one event for the service."""
+"""How often cards can be retracted in one round: one event for the service must have them all."""
 
 _OWN_CARDS: Final = frozenset({"hand", "hand_and_community"})
 
 
 def check_dealt(state: TableState) -> None:
-    """Check that the value chips were counted, so cards can be entered."""
     check_locked(state)
     if state.phase is not Phase.DEALT:
         raise DeviceRefusal("chips_first", "count the value chips before cards are dealt")
@@ -72,8 +71,8 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
     """Enter a fold.
 
     The cards of a folded hand are collected without being read, unless a wager keeps them on the
-    table (649a.11(c), reading T8). A Six Card Bonus wager also keeps them there, but only the
-    dealer sees it: no device reports it to pitlink.
+    table (649a.11(c), reading T8). A Six Card Bonus wager keeps them there too, but only the
+    dealer sees this wager: no device reports it to pitlink.
     """
     position = event.position
     check_position(layout, position)
@@ -102,11 +101,11 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
 def declare(
     layout: Layout, state: TableState, event: NoWinDeclared
 ) -> tuple[TableState, tuple[int, ...]]:
-    """Declare that one hand, or each hand that was not entered, wins nothing; return which.
+    """Declare that one hand, or each hand that was not entered, wins nothing; return which hands.
 
     Raises:
-        DeviceRefusal: ``all_hands`` if the floor file requires the cards of every hand;
-            ``cards_needed`` if the cards of the position are needed as evidence.
+        DeviceRefusal: ``all_hands``: the floor file requires the cards of every hand.
+            ``cards_needed``: the cards of the position are needed as evidence.
     """
     check_dealt(state)
     if layout.require_all_hands:
@@ -156,7 +155,7 @@ def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ..
 
 
 def retract(layout: Layout, state: TableState, event: Retracted) -> TableState:
-    """Retract an entry that was not sent to the service; refused if another depends on it."""
+    """Retract an entry before it is sent to the service; refuse if another entry depends on it."""
     check_dealt(state)
     match event.what:
         case "hand":
@@ -185,9 +184,9 @@ def _noted(
     what: Literal["hand", "dealer", "community"],
     cards: tuple[str, ...],
 ) -> TableState:
-    """Record retracted cards, because the ledger must contain them.
+    """Record retracted cards, which the ledger must contain.
 
-    Without cards, a declaration that the hand wins nothing was retracted.
+    Empty `cards` mean that a declaration was retracted.
     """
     if len(state.taken_back) >= TAKEN_BACK_MAX:
         reason = f"cards were taken back {TAKEN_BACK_MAX} times: settle the round or void it"
@@ -206,8 +205,8 @@ def _noted(
 def _retract_no_win(state: TableState, event: Retracted) -> TableState:
     """Retract the declaration of one position, or all declarations.
 
-    Only the first of a position is recorded, so the ledger shows that the hand was declared to win
-    nothing before its cards were entered.
+    Only the first declaration of a position is recorded. So the ledger shows that the hand was
+    declared to win nothing before its cards were entered.
     """
     back = state.no_win if event.position is None else (event.position,)
     if not back or not set(back).issubset(state.no_win):
@@ -259,7 +258,7 @@ def _position_of(event: Retracted) -> int:
 class DeclaredWin:
     """A declared hand, and cards with which a wager of the position would have `line`.
 
-    They were entered in this round, at `entered_at`, and taken back.
+    The cards were entered in this round, at `entered_at`, and taken back.
     """
 
     position: int
@@ -271,10 +270,10 @@ class DeclaredWin:
 def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
     """Yield the declared hands for which the table itself knows cards that win.
 
-    It knows the cards that were entered in this round and taken back. If they are entered for
-    another hand now, they were only typed at the wrong place. Cards that were entered for a hand
-    without a declaration can be those of any declared hand, if none of them is on the table now,
-    and their own hand is not still to be entered.
+    The table knows the cards that were entered in this round and taken back. If these are entered
+    for another hand now, they were only typed at the wrong place. Cards of a hand without a
+    declaration can belong to any declared hand, under two conditions: none of the cards is on the
+    table now, and their own hand was entered or has no wager.
     """
     seen = state.cards_seen()
     for back in state.taken_back:

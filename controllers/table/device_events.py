@@ -1,8 +1,8 @@
 """Device events from a table's hardware to its agent, and the agent's answers.
 
-The public contract defines them in its section "Device events", except `no_win`, `correct_wager`,
-`withdraw_correction`, `retract`, `next`, `done`, `same_player`, `repeat` and `confirm`. An unknown
-field is refused.
+The section "Device events" of the public contract defines these events, except `no_win`,
+`correct_wager`, `withdraw_correction`, `retract`, `next`, `done`, `same_player`, `repeat` and
+`confirm`. An unknown field is refused.
 """
 
 from typing import Annotated, Final, Literal
@@ -18,7 +18,7 @@ from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Rea
 NOT_PASSED_ON: Final = "not_passed_on"
 """The broker does not pass on the table's event to the service."""
 LINE_BYTES_MAX: Final = 4096
-"""A longer line is refused; real device events are much shorter."""
+"""A longer line is refused. Real device events are much shorter."""
 
 _Cards = Annotated[list[str], msgspec.Meta(max_length=8)]
 _Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
@@ -37,7 +37,7 @@ class WagerPlaced(_DeviceEvent, frozen=True, tag="wager", omit_defaults=True):
     """Places a wager, of the amount that its meter has in the floor file.
 
     Slips print `patron`: write it in Latin (also Vietnamese), Greek, Cyrillic, Chinese, Japanese or
-    Korean letters, and any other name as in a passport.
+    Korean letters. Write any other name as in the passport.
     """
 
     position: int
@@ -80,7 +80,8 @@ class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
     """Folds a hand (649a.11(b)).
 
     `cards` is ``collected`` if the dealer took the cards, and ``stay`` if they stay on the table
-    (649a.11(c), reading T8): enter the hand first. Without `cards`, an entered hand stays.
+    (649a.11(c), reading T8). Before ``stay``, enter the hand. Without `cards`, an entered hand
+    stays.
     """
 
     position: int
@@ -90,9 +91,10 @@ class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
 class NoWinDeclared(_DeviceEvent, frozen=True, tag="no_win", omit_defaults=True):
     """Declares that a hand wins nothing, instead of its cards.
 
-    Without `position`, it is for every position that has a wager and neither a hand nor a fold,
-    except those whose cards decide a Magic Card or a Lucky Bonus. The answer has the declared
-    `positions`. It is refused with ``all_hands`` if the floor file has `require_all_hands = true`.
+    Without `position`, the event is for every position that has a wager and neither a hand nor a
+    fold, except positions whose cards decide a Magic Card or a Lucky Bonus. The answer has the
+    declared `positions`. If the floor file has `require_all_hands = true`, the event is refused
+    with ``all_hands``.
     """
 
     position: int | None = None
@@ -114,7 +116,8 @@ class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True)
     """Sends the result of the round, after all hands were entered.
 
     The answer has `lines`, the settlement, and `claims`, the wins that wait for a floorperson. With
-    `confirm`, a floorperson must confirm the result first if entered cards were replaced by others.
+    `confirm`: if entered cards were replaced by other cards, a floorperson must confirm the result
+    first.
     """
 
     confirm: bool = False
@@ -123,7 +126,7 @@ class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True)
 class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
     """Voids the round (649a.13).
 
-    With `confirm`, a floorperson must confirm it first if cards were entered.
+    With `confirm`: if cards were entered, a floorperson must confirm the void first.
     """
 
     reason: Reason
@@ -133,9 +136,10 @@ class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
 class WagerCorrected(_DeviceEvent, frozen=True, tag="correct_wager", omit_defaults=True):
     """Corrects one chip wager after lock-out, before the first card, fold or `no_win`.
 
-    A light was on without a chip, or a chip was there without a light. A floorperson must confirm
-    it. `patron` is only for ``add``. The answer has `light` and the new number of `chips`: the
-    dealer counts again. If no wager is left, the round continues without progressive wagers.
+    Use it if a light was on without a chip, or a chip was there without a light. A floorperson must
+    confirm the correction. `patron` is only for ``add``. The answer has `light` and the new number
+    of `chips`: the dealer counts again. If no wager is left, the round continues without
+    progressive wagers.
     """
 
     action: Literal["add", "take_back"]
@@ -152,9 +156,9 @@ class CorrectionWithdrawn(_DeviceEvent, frozen=True, tag="withdraw_correction"):
 class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
     """Takes back what was entered, before `settle`.
 
-    `position` is for a hand, a fold or a `no_win`; without it, all `no_win` are taken back. Chips
-    can be taken back only before the first card or fold, and cards ten times in a round. The
-    service gets `reason` if other cards are entered; a panel must send one.
+    `position` is for a hand, a fold or a `no_win`; without `position`, all `no_win` are taken back.
+    Chips can be taken back only before the first card or fold, and cards at most ten times in a
+    round. If other cards are entered, the service gets `reason`, which a panel must send.
     """
 
     what: Literal["hand", "fold", "no_win", "dealer", "community", "chips"]
@@ -182,9 +186,9 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
 class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
     """Records that lines of an earlier round were paid or are not due.
 
-    `line` is the index of one line, from 0; without `line` and `lines`, it is for all lines. A
-    panel sends `lines`, with the state that it showed for each: if one of these states has changed
-    since, the event is refused.
+    `line` is the index of one line, from 0; without `line` and `lines`, the event is for all lines.
+    A panel sends `lines`, with the state that it showed for each line: if one of these states has
+    changed since, the event is refused.
     """
 
     round: str
@@ -207,7 +211,7 @@ class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
 class Repeated(_DeviceEvent, frozen=True, tag="repeat"):
     """Places all wagers of the table's last round again, or none.
 
-    If that round had no wagers, it is refused with ``nothing_there``.
+    If the last round had no wagers, the event is refused with ``nothing_there``.
     """
 
 
@@ -261,7 +265,7 @@ class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         wager: with `wager`, `withdraw` and `correct_wager`.
         light: whether the light of this wager is on now (649a.7(d)(4)).
         round: the name of the round, if its wagers were sent to the service.
-        draw: with `lockout`: what was drawn; null for nothing (649a.12(i)(3)).
+        draw: with `lockout`: what was drawn; null if nothing was drawn (649a.12(i)(3)).
         chips: with `lockout` and `correct_wager`: how many value chips the dealer must count.
         lines: with `settle`: the settlement, in paying order.
         claims: with `settle`: the wins that wait for a floorperson.
@@ -306,7 +310,7 @@ _NAMED: Final = msgspec.json.Decoder(_Named)
 def parse_event(line: bytes) -> DeviceEvent:
     """Read one device event from a line of JSON.
 
-    A DeviceRefusal is ``line_too_long``, ``not_json``, ``bad_event`` or ``unprintable_text``.
+    Raise `DeviceRefusal`: ``line_too_long``, ``not_json``, ``bad_event`` or ``unprintable_text``.
 
     >>> parse_event(b'{"event": "chips", "count": 4}')
     ChipsCounted(count=4)
@@ -340,7 +344,7 @@ def name_of(event: DeviceEvent) -> str:
 
 
 def name_in(line: bytes) -> str | None:
-    """Return at most 32 characters of the event name in an invalid line, if it has one."""
+    """Return at most 32 characters of the event name in an invalid line, if it has a name."""
     try:
         name = _NAMED.decode(line[:LINE_BYTES_MAX]).event
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

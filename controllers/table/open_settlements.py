@@ -1,6 +1,6 @@
 """Settlements at a table: the dealer's next task for each line, and rounds that stay open.
 
-A round stays open while one of its wins waits for a floorperson.
+While a win of a round waits for a floorperson, the round stays open.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -36,7 +36,7 @@ _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
 
 _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 WAITING_MAX: Final = 8
-"""Maximum number of earlier rounds with a waiting win; one more stops the table."""
+"""Most earlier rounds with a waiting win. One more stops the table."""
 
 
 def line_state(settled: SettledRound, number: int) -> LineState:
@@ -47,7 +47,7 @@ def line_state(settled: SettledRound, number: int) -> LineState:
 
 
 def due_lines(settled: SettledRound) -> tuple[int, ...]:
-    """Return the lines to complete now; at the next lock-out, they count as completed."""
+    """Return the lines to complete now. At the next lock-out, they count as completed."""
     return tuple(
         number
         for number in range(len(settled.lines))
@@ -58,7 +58,7 @@ def due_lines(settled: SettledRound) -> tuple[int, ...]:
 def open_lines(settled: SettledRound) -> tuple[int, ...]:
     """Return the indexes of the lines of an earlier round that are not completed.
 
-    The payment of such a line depends on a floorperson's decision, made or not: all other lines
+    The payment of such a line depends on a floorperson's decision, made or not. All other lines
     were paid before the dealer continued with the next round.
     """
     return tuple(
@@ -84,10 +84,10 @@ def envy_waits(state: TableState) -> bool:
 def seen_to(
     settled: SettledRound, lines: Collection[int] | Mapping[int, str] | None = None
 ) -> SettledRound:
-    """Return the settlement with those of `lines` completed that the dealer can complete now.
+    """Return the settlement with each of `lines` completed that the dealer can complete now.
 
-    Without `lines`, all such lines are completed. `lines` can have the state of each line that the
-    dealer saw: a line whose state has changed since is not completed.
+    Without `lines`, all lines count. `lines` can have the state of each line that the dealer saw: a
+    line whose state has changed since is not completed.
     """
     due = due_lines(settled)
     shown = lines if isinstance(lines, Mapping) else {}
@@ -103,8 +103,8 @@ def seen_to(
 def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
     """Return the claim that must be decided before a line is paid.
 
-    For an Envy Bonus, it is the claim of the winning hand that caused the bonus: a floorperson must
-    examine that hand and validate the win before the Envy Bonus is paid.
+    An Envy Bonus needs the claim of the winning hand that caused it: a floorperson must examine
+    this hand and validate the win first.
     """
     if line.envy_of is not None:
         cause = cause_of(line, settled.claims, settled.lines)
@@ -115,7 +115,7 @@ def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
 
 def _due_state(settled: SettledRound, line: Line) -> LineState:
     if line.outcome is not Outcome.PAID or not (line.paid or line.percent):
-        # A wager that wins only jackpots is paid on the lines of its jackpots.
+        # A wager that wins only jackpots is paid on the lines of these jackpots.
         return "nothing"
     claim = claim_under(settled, line)
     decided = settled.decision_on(claim.claim) if claim else "validated"
@@ -135,15 +135,14 @@ def go_on(
     done: Collection[int] | Mapping[int, str] | None = None,
     round_name: str | None = None,
 ) -> TableState:
-    """Close the settlement after the dealer has paid; lines that are not completed stay visible.
+    """Close the settlement after the dealer has paid. Lines that are not completed stay visible.
 
-    `done` is as in `seen_to`. `round_name` is the round whose settlement the dealer saw; None for
-    the one that is visible now.
+    `done` is as `lines` in `seen_to`. `round_name` is the round whose settlement the dealer saw;
+    None for the settlement that is visible now.
 
     Raises:
-        DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits already;
-            ``nothing_there`` if another settlement is visible; another code if a round is in
-            progress.
+        DeviceRefusal: ``claims_wait``: the maximum number of rounds waits already.
+            ``nothing_there``: another settlement is visible. Another code: a round is in progress.
     """
     check_open(state)
     if state.settled is not None and round_name not in {None, state.settled.round}:
@@ -157,9 +156,9 @@ def go_on(
 def begin(state: TableState) -> TableState:
     """Close the previous settlement at the lock-out of the next round.
 
-    A table without a button for completing earlier rounds must not stop because of a round whose
-    wins are all decided. So if the maximum number of rounds waits, the oldest such round is
-    removed; ``claims_wait`` is refused only if each has a win that is not decided.
+    A table without a button to complete earlier rounds must not stop because of a round whose wins
+    are all decided. So if the maximum number of rounds waits, the oldest such round is removed. If
+    each round has a win that is not decided, refuse with ``claims_wait``.
     """
     return _close(state, None, make_room=True)
 
@@ -188,9 +187,9 @@ def end(
 ) -> TableState:
     """Return the state of the table after a round.
 
-    It is open for the next round, unless a hand pay of this round (`held`), or one that was
-    reopened during this round, holds it. `returned=None` leaves the previously returned wagers
-    on the panel.
+    The table is open for the next round, unless a hand pay holds it: one of this round (`held`), or
+    one that was reopened during the round. With `returned=None`, the previously returned wagers
+    stay on the panel.
     """
     pending = _as_pending(state)
     held = (*state.held, *held)
@@ -216,12 +215,12 @@ def acknowledge(
 ) -> TableState:
     """Mark decided lines of an earlier round as completed: `line`, or all of them.
 
-    A completed line does not appear on the panel again, nor a round without open lines. `shown` has
-    the lines with the states that the dealer saw.
+    A completed line, and a round without open lines, disappear from the panel. `shown` has the
+    lines with the states that the dealer saw.
 
     Raises:
-        DeviceRefusal: ``claims_wait`` if a win is not decided; ``nothing_there`` if there is no
-            such round or line; ``changed`` if the state of a line has changed.
+        DeviceRefusal: ``claims_wait``: a win is not decided. ``nothing_there``: there is no such
+            round or line. ``changed``: the state of a line has changed.
     """
     found = next((each for each in state.waiting if each.round == round_name), None)
     if found is None:
@@ -258,7 +257,7 @@ def _replace_round(state: TableState, settled: SettledRound) -> TableState:
 def change_settlements(
     state: TableState, change: Callable[[SettledRound], SettledRound]
 ) -> TableState:
-    """Change the settlements of a table; a round that a change completes no longer waits."""
+    """Change the settlements of a table. A round that is completed by this no longer waits."""
     changed = ((each, change(each)) for each in state.waiting)
     return replace(
         state,

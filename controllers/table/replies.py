@@ -49,12 +49,11 @@ _OTHER_EVENT: Final = frozenset({"seq_reused", "seq_passed"})
 def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> AnsweredStep:
     """Apply the service's reply to an event.
 
-    If the service already had another event with this number in an open round, the table has lost
-    an event of the round, and is locked out.
+    If the service has another event with this number in an open round, the table has lost an event
+    of the round, and is locked out.
     """
     if isinstance(sent, Withdrawal):
-        # A refused withdrawal has the same effect as an accepted one: the table no longer has a
-        # correction request.
+        # After a refused or an accepted withdrawal, the table has no correction request any more.
         answer = DeviceAnswer(event=DEVICE_EVENT[Withdrawal], ok=True)
         step = AnsweredStep(replace(state, asking=None), answer)
     elif reply.status == "accepted":
@@ -110,8 +109,8 @@ def _settled(state: TableState, reply: Reply, answer: DeviceAnswer) -> AnsweredS
         no_win=state.no_win,
     )
     over = end(state, settled, held=held)
-    # The answer names the round. So a stored answer to a repeated event cannot be mistaken for the
-    # answer about another round.
+    # The answer names the round, so that a stored answer to a repeated event cannot be mistaken
+    # for the answer about another round.
     answer = replace(
         answer, round=settled.round, lines=lines, claims=claims, held=over.held or UNSET
     )
@@ -122,8 +121,8 @@ def _refused(layout: Layout, state: TableState, sent: _Sent, reply: Reply) -> An
     """Apply a refusal, or record a correction request that waits for a floorperson.
 
     The panel shows a refusal even if no tablet waits for the answer. If wagers are refused, they
-    are returned, and the round goes on without progressives. If a result is refused, the hands do
-    not change: the dealer can settle the round again or void it.
+    are returned, and the round continues without progressive wagers. If a result is refused, the
+    hands do not change: the dealer can settle the round again or void it.
     """
     error = reply.error or ErrorDetail(code="refused", message="the service gave no reason")
     name = DEVICE_EVENT[type(sent)]
@@ -132,8 +131,8 @@ def _refused(layout: Layout, state: TableState, sent: _Sent, reply: Reply) -> An
     if isinstance(sent, Wagers):
         returned = Returned(f"The service refused the wagers: {error.message}", state.wagers)
         if error.code == HELD and reply.claims:
-            # The table's outbox was lost: only the service knows the wins that hold it, and has
-            # named all of them. No card was dealt, so the table waits without a round.
+            # The table's outbox was lost, so only the service knows all wins that hold the table.
+            # No card was dealt, so the table waits without a round.
             held = tuple(claim.claim for claim in reply.claims)
             hold = SettledRound(round="", lines=(), claims=reply.claims)
             over = end(replace(state, held=()), returned=returned, held=held)
@@ -165,8 +164,8 @@ def _request(sent: Result | Void | WagerCorrection) -> Asking:
 def has_lost_events(hello: HelloReply, *, last_seq: int, pending: bool) -> bool:
     """Return whether the service has lost events to which it had replied.
 
-    `last_seq` is the number of the table's last event. If it is `pending`, the service need not
-    have it.
+    `last_seq` is the number of the table's last event. If this event is `pending`, the service can
+    lack it without a loss.
     """
     return hello.last_seq < last_seq - pending
 
@@ -180,10 +179,9 @@ def events_lost() -> DeviceRefusal:
 def reconcile(state: TableState, open_round: str | None, *, behind: bool = False) -> TableState:
     """Compare the table's round with the open round that the service has for this table.
 
-    If they differ, the wagers and cards of the round are uncertain. So the table is locked out
-    until a floorperson voids the round, for the service's open round if it has one. `behind`: the
-    service has events that the table does not have, which can have corrected wagers of the same
-    round.
+    If the two differ, the wagers and cards of the round are uncertain. So the table is locked out
+    until a floorperson voids the service's open round, or else the table's. `behind` is true if the
+    service has events that the table lacks: they can have corrected wagers of the same round.
     """
     if open_round == state.round and not (behind and open_round):
         return state
@@ -194,8 +192,7 @@ def reconcile(state: TableState, open_round: str | None, *, behind: bool = False
         reason = f"the service has events of round {open_round} that this table lost: void it"
     if open_round is None:
         reason = f"round {state.round} is no longer open at the service: void it"
-    # The wagers at this table are returned, no matter whether the table or the service is wrong
-    # about the round.
+    # The wagers at this table are returned, no matter which side is wrong about the round.
     returned = Returned("The table is locked out", state.wagers)
     ended = end(state, returned=returned if state.wagers else None)
     return replace(

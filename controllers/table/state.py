@@ -1,4 +1,4 @@
-"""The state of a table, and the fixed properties that it depends on."""
+"""The state of a table, and the fixed properties on which the state depends."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ FINAL: Final = frozenset({"paid", "rejected"})
 class Layout:
     """Fixed properties of a table: its place on the floor, and its wagers.
 
-    `terms` are those of the meters that the table feeds, by kind; `paytables` are the options that
-    the casino chose in its Rules Submission. With `require_all_hands`, the cards of every hand must
-    be entered.
+    `terms` are the terms of the meters that the table feeds, by kind of meter. `paytables` are the
+    options that the casino chose in its Rules Submission. With `require_all_hands`, the cards of
+    every hand must be entered.
     """
 
     link: str
@@ -71,12 +71,10 @@ class Layout:
         return item_words(item, self.games.titles)
 
     def amount_cents(self, wager: str) -> int | None:
-        """Return a wager's amount, or None if the table has no meter for it."""
         terms = self.terms.get(self.rules.meters.meter_of.get(wager, ""))
         return None if terms is None else terms.wager_cents
 
     def is_electronic(self, wager: str) -> bool:
-        """Return whether a wager is placed without a value chip (649a.7(d)(7))."""
         tables = self.rules.meters.terms.get(wager)
         return tables is not None and tables.electronic
 
@@ -86,7 +84,7 @@ class Layout:
         return placing is not None and placing.cards in OF_COMMUNITY
 
     def validation(self, item: str) -> Validation:
-        """Return the rules for wins of an item, the first ones for an unknown item."""
+        """Return the rules for wins of an item; for an unknown item, those of the first meter."""
         meters = self.rules.meters
         meter = meters.meter_of.get(item) or next(iter(meters.titles))
         found = meters.terms[meters.wagers_of(meter)[0]].validation
@@ -103,7 +101,8 @@ class Phase(StrEnum):
         DEALT: the dealer counted the right number of chips; hands are entered.
         SETTLING: the result was sent to the service.
         HELD: a hand pay waits for its documents; the cards stay on the table (649a.11(c)(5)(iv)).
-        LOCKED_OUT: the table and the service do not agree on the round; a floorperson must void it.
+        LOCKED_OUT: the table and the service have different rounds; a floorperson must void the
+            round.
     """
 
     OPEN = auto()
@@ -119,8 +118,6 @@ class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class PlacedWager(_Record, frozen=True):
-    """An accepted wager; its light is lit."""
-
     position: int
     wager: str
     amount_cents: int
@@ -138,7 +135,7 @@ class ClaimDecision(_Record, frozen=True):
 
 
 class EnvyDecision(_Record, frozen=True):
-    """A floorperson's decision on an Envy Bonus; `line` is its settlement line, from 0."""
+    """A floorperson's decision on an Envy Bonus; `line` is the index of its settlement line."""
 
     line: int
     event: Decision
@@ -147,9 +144,9 @@ class EnvyDecision(_Record, frozen=True):
 class SettledRound(_Record, frozen=True):
     """The settlement of a round, shown to the dealer until the next round begins.
 
-    The `lines` are in paying order; `done` has the indexes, from 0, of those that the dealer has
-    completed. A floorperson must validate the `claims`. `seq` is that of the result. The hands of
-    the positions in `no_win` were declared to win nothing.
+    The `lines` are in paying order. `done` has the indexes of the lines that the dealer has
+    completed. A floorperson must validate the `claims`. `seq` is the number of the result. The
+    hands of the positions in `no_win` were declared to win nothing.
     """
 
     round: str
@@ -166,7 +163,7 @@ class SettledRound(_Record, frozen=True):
     no_win: tuple[int, ...] = ()
 
     def with_decision(self, claim: str, event: Decision) -> Self:
-        """Return the settlement with a decision; a late or repeated one changes nothing."""
+        """Return the settlement with a decision. A late or repeated decision changes nothing."""
         known = self.decision_on(claim)
         late = known is not None and not (known == "validated" and event in FINAL)
         if late or self.opened(claim) is None:
@@ -192,8 +189,7 @@ class SettledRound(_Record, frozen=True):
 class Returned(_Record, frozen=True):
     """Wagers that are returned to the players, shown until the next wager or lock-out.
 
-    If the round is `void`, the dealer also returns all its wagers that are not in `wagers`
-    (649a.13).
+    If the round is `void`, the dealer also returns all its other wagers (649a.13).
     """
 
     reason: str
@@ -214,10 +210,10 @@ class WagerToCorrect(_Record, frozen=True):
 
 
 class Asking(_Record, frozen=True):
-    """Correction request to a floorperson, repeated until they decide.
+    """Correction request to a floorperson, repeated until the decision.
 
-    `since` is the time of the first request in UTC, as RFC 3339 text. The `reason` is that of a
-    void or of the correction of a wager. Without `confirm`, only the floor file requires the
+    `since` is the time of the first request in UTC, as RFC 3339 text. `reason` is the reason of a
+    void, or of the correction of a wager. If `confirm` is false, only the floor file requires the
     confirmation, not the device.
     """
 
@@ -236,21 +232,21 @@ class TableState(_Record, frozen=True):
     Attributes:
         round: None if the round's wagers were not sent to the service.
         returned_chips: value chips returned because the service refused the wagers.
-        held: claims of hand pays whose documents are not complete. One that was reopened during a
-            round holds the table only when this round has ended.
-        hold: claims because of which the service refused wagers, with the decisions on them. They
-            are of earlier rounds whose settlements are not here, because an outbox was lost.
+        held: claims of hand pays whose documents are not complete. If one was reopened during a
+            round, it holds the table only after this round.
+        hold: claims because of which the service refused wagers, with the decisions on them. The
+            claims are of earlier rounds whose settlements were lost with an outbox.
         reason: why the table is locked out.
         draw: random draw at lock-out (649a.12(i)(3)).
         settled: settlement of the previous round; None after the dealer has closed it or locked
             betting for the next round.
         last_wagers: wagers of the previous round, which the players can repeat.
         collected: positions in `folded` whose cards are known to be in the discard rack.
-        waiting: earlier rounds, the oldest first, with a line for which a floorperson must still
+        waiting: earlier rounds, oldest first, with a line for which a floorperson must still
             decide a win, or that the dealer must still pay or acknowledge.
         last_settled: the settlement that was closed last.
-        joined: positions whose player also has the next position (readings T9 and T17);
-            `last_joined` is that of the previous round.
+        joined: positions whose player also has the next position (readings T9 and T17).
+        last_joined: `joined` in the previous round.
         returned: wagers that were returned last, until the next wager or lock-out.
         refusal: last event that the service refused, until the next device event is accepted.
         differs: the dealer's last count of the chips if it was wrong.
@@ -311,10 +307,10 @@ class TableState(_Record, frozen=True):
     def unread(self, layout: Layout) -> Iterator[Literal["dealer", "community"] | int]:
         """Yield the missing entries, in the order in which cards are turned up (649a.11(c)).
 
-        The dealer's hand, if there is one, is first; then the hands of the positions with a wager,
-        from the dealer's right. The community cards are turned up at the turn of the first player
-        whose wager needs them, after that player's hand (649a.11(c)(7) and (8), reading T13). A
-        folded hand has no turn, unless a wager keeps its cards on the table.
+        The dealer's hand, if there is one, is first. Then come the hands of the positions with a
+        wager, from the dealer's right. The community cards are turned up after the hand of the
+        first player whose wager needs them (649a.11(c)(7) and (8), reading T13). A folded hand has
+        no turn, unless a wager keeps its cards on the table.
         """
         if self.dealer is None and layout.deal.dealer:
             yield "dealer"
@@ -338,7 +334,7 @@ class TableState(_Record, frozen=True):
         return [placed for placed in self.wagers if placed.position == position]
 
     def lit_wager(self, position: int, wager: str) -> PlacedWager | None:
-        """Return the wager if its light is lit at a position (649a.7(d)(4))."""
+        """Return the wager if its light is on at a position (649a.7(d)(4))."""
         return next((each for each in self.wagers_at(position) if each.wager == wager), None)
 
     def boxes_of(self, position: int) -> tuple[int, ...]:
@@ -351,7 +347,7 @@ class TableState(_Record, frozen=True):
         return tuple(range(lowest, highest + 1))
 
     def patrons_given(self, positions: Collection[int]) -> frozenset[str]:
-        """Return the patrons whose names a device gave or the service has."""
+        """Return the patrons at some positions whose names a device gave or the service has."""
         return frozenset(
             placed.patron
             for placed in self.wagers
@@ -359,7 +355,7 @@ class TableState(_Record, frozen=True):
         )
 
     def patron_at(self, position: int) -> str | None:
-        """Return a patron's name; positions of an unnamed player share a made-up one."""
+        """Return a patron's name. The positions of an unnamed player have one made-up name."""
         boxes = self.boxes_of(position)
         if given := self.patrons_given(boxes):
             return min(given)
@@ -379,10 +375,10 @@ class TableState(_Record, frozen=True):
         return any(each.wager in layout.rules.survivors for each in self.wagers_at(position))
 
     def needs_cards(self, layout: Layout, position: int) -> bool:
-        """Return whether a position's cards must be entered as evidence.
+        """Return whether a position's cards must be entered as evidence (649a.12(i)(3)).
 
-        They must if it has a wager with draws on its own hand, and a Magic Card is drawn or it is
-        the Lucky position (649a.12(i)(3)).
+        This is so if the position has a wager with draws on its own hand, and if a Magic Card is
+        drawn or the position is the Lucky position.
         """
         draw = self.draw
         return (
@@ -395,7 +391,6 @@ class TableState(_Record, frozen=True):
         )
 
     def is_entered(self, position: int) -> bool:
-        """Return whether a position has a hand, a fold or a declaration that it wins nothing."""
         return (
             self.cards_at(position) is not None
             or position in self.folded

@@ -58,7 +58,7 @@ EVENTS_LOST: Final = "events_lost"
 """The service has lost events to which it had replied."""
 
 UNCONFIRMED: Final = "unconfirmed"
-"""A correction waits for a floorperson; the service and the table use this code."""
+"""A correction waits for a floorperson. The service and the table use this code."""
 
 ASKED: Final = "a correction request waits for a floorperson: wait, or withdraw it"
 
@@ -79,9 +79,9 @@ DEVICE_EVENT: Final[Mapping[type[MoneyEvent], str]] = {
 
 
 class AnsweredStep(msgspec.Struct, frozen=True):
-    """Result of an event that the table alone decides, or of the service's reply to one.
+    """Result of an event that the table alone decides, or of the service's reply to an event.
 
-    A refused event changes nothing in `state`, except that a wrong count of chips is recorded.
+    If the event is refused, `state` is as before, except that a wrong count of chips is recorded.
     """
 
     state: TableState
@@ -96,7 +96,7 @@ class SentStep(msgspec.Struct, frozen=True):
 
 
 class Stamp(NamedTuple):
-    """Sequence number and time (UTC) for the next event that is sent to the service."""
+    """Number and time (UTC) for the next event that is sent to the service."""
 
     seq: int
     at: datetime
@@ -111,7 +111,7 @@ def play(
 ) -> AnsweredStep | SentStep:
     """Apply one device event to a table.
 
-    The name of a new round contains the number of `stamp`. `fault` stops new progressive wagers
+    The name of a new round contains the number in `stamp`. `fault` stops new progressive wagers
     (duty D13).
     """
     try:
@@ -155,7 +155,6 @@ def _play(
 def play_alone(
     layout: Layout, state: TableState, event: RoundDone | WagerWithdrawn
 ) -> AnsweredStep:
-    """Apply a device event that needs neither the service nor the end of another event."""
     try:
         entered = _enter(layout, state, event, None)
     except DeviceRefusal as refusal:
@@ -191,7 +190,6 @@ def _enter(
 def answer_to(
     state: TableState, event: DeviceEvent, refusal: DeviceRefusal | None = None
 ) -> DeviceAnswer:
-    """Return whether an event was accepted and, for a wager, whether its light is lit."""
     error = refusal.detail if refusal else UNSET
     answer = DeviceAnswer(event=name_of(event), ok=refusal is None, error=error)
     if not isinstance(event, WagerPlaced | WagerWithdrawn):
@@ -205,7 +203,7 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Answe
 
     The rules are 649a.8(b), 649a.9(a)(3) and 649a.10(a)(2). Without a progressive wager, nothing is
     sent. The lock-out is refused if the service has lost earlier events, because it would refuse
-    the wagers, and if the game cannot be played today.
+    the wagers, and if the game may not be played today.
     """
     check_open(state)
     if fault is not None and fault.code == GAME_NOT_IN_EFFECT:
@@ -213,8 +211,8 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Answe
     if state.wagers and fault is not None and fault.code == EVENTS_LOST:
         raise fault
     state = replace(begin(state), returned=None, last_wagers=state.wagers)
-    # The service compares the patrons in the result with the patrons of these wagers. So the
-    # positions of one player must keep their patron.
+    # The service compares the patrons in the result with those of these wagers, so the positions
+    # of one player must keep their patron.
     wagers = (replace(placed, patron=state.patron_at(placed.position)) for placed in state.wagers)
     state = replace(state, wagers=tuple(wagers))
     if not state.wagers:
@@ -230,7 +228,6 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Answe
 
 
 def _wagered(wagers: tuple[PlacedWager, ...]) -> list[WageredPosition]:
-    """Return wagers by position; all at a position have the same patron."""
     by_position: dict[int, dict[str, int]] = {}
     patrons = {placed.position: placed.patron for placed in wagers}
     for placed in wagers:
@@ -266,8 +263,8 @@ def _correct(
 def corrected(state: TableState, sent: WagerCorrection) -> TableState:
     """Return the state of a table after an accepted correction of a wager.
 
-    The dealer counts the chips again. If no wager is left, the round goes on without progressive
-    wagers, and the service no longer has it.
+    The dealer counts the chips again. If no wager is left, the round continues without progressive
+    wagers, and is over for the service.
     """
     wagers = tuple(
         PlacedWager(at.position, wager, cents, at.patron)
@@ -281,7 +278,7 @@ def corrected(state: TableState, sent: WagerCorrection) -> TableState:
 
 
 def ask_again(layout: Layout, state: TableState, stamp: Stamp) -> SentStep:
-    """Repeat the event that waits for a floorperson; refused if it is no longer possible."""
+    """Repeat the event that waits for a floorperson; refuse if it is no longer possible."""
     asking = state.asking
     if asking is None or state.round is None:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
@@ -294,7 +291,7 @@ def ask_again(layout: Layout, state: TableState, stamp: Stamp) -> SentStep:
 
 
 def _withdraw(state: TableState, stamp: Stamp) -> SentStep:
-    """Tell the service, so no floorperson can confirm the request afterwards."""
+    """Tell the service, so that no floorperson can confirm the request later."""
     if state.asking is None or state.round is None:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
     return SentStep(state, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
@@ -303,7 +300,6 @@ def _withdraw(state: TableState, stamp: Stamp) -> SentStep:
 def _settle(
     layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool
 ) -> AnsweredStep | SentStep:
-    """Send the result of the round to the service, if it has progressive wagers."""
     _check_entered(layout, state)
     if state.round is None:
         over = end(state)
@@ -329,8 +325,8 @@ def _result(
 ) -> SentStep:
     before = [each for each in state.taken_back if _differs(state, each)]
     dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
-    # If a folded hand was entered, its cards stayed on the table because of a wager that survives a
-    # fold, or a Six Card Bonus, which no device reports to pitlink (649a.11(c), reading T8).
+    # If a folded hand was entered, a wager that survives a fold kept its cards on the table; or a
+    # Six Card Bonus did, which no device reports to pitlink (649a.11(c), reading T8).
     cards = {hand.position: list(hand.cards) for hand in state.hands}
     event = Result(
         seq=stamp.seq,
@@ -359,7 +355,7 @@ def _void(
 ) -> AnsweredStep | SentStep:
     """Void the round: all its wagers are returned (649a.13, reading T28).
 
-    The service receives the void only if it received the round's wagers.
+    The void is sent only if the round's wagers were sent to the service.
     """
     if state.phase is Phase.OPEN:
         raise DeviceRefusal("not_locked", "there is no locked round to void")
@@ -396,8 +392,7 @@ def voided(state: TableState, reason: str) -> TableState:
     if not wagers and state.returned is not None:
         wagers = state.returned.wagers
         if state.phase is not Phase.LOCKED_OUT:
-            # At the count of the chips, the dealer can already have returned the chips of these
-            # wagers.
+            # The dealer can have returned the chips of these wagers at the count.
             why = f"{why}. {state.returned.reason}"
     return end(state, returned=Returned(why, wagers, void=True))
 
@@ -419,7 +414,7 @@ def _entered(state: TableState) -> list[EnteredCards]:
 
 
 def _differs(state: TableState, back: EnteredCards) -> bool:
-    """Return whether retracted cards differ from those that are entered now, in any order.
+    """Return whether retracted cards differ from the cards that are entered now, in any order.
 
     A retracted declaration that a hand wins nothing differs if the hand has none now.
     """

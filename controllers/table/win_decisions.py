@@ -21,10 +21,7 @@ from meters.wire.messages import ClaimOpened, Jackpot, envy_claim_name, envy_owe
 
 
 def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
-    """Apply a message about a win or an Envy Bonus: a decision, or a reopened win.
-
-    A rejected win that is no longer ``rejected`` is reopened.
-    """
+    """Apply a message about a win or an Envy Bonus: a decision, or a reopened win."""
     if (envy_claim := envy_owed_under(jackpot.claim)) is not None:
         return _hear_envy(state, jackpot, envy_claim)
     if _is_reopened(layout, state, jackpot):
@@ -49,10 +46,10 @@ def decide(state: TableState, claim: str, event: Decision) -> TableState:
 
 
 def _hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
-    """Apply the service's message about an Envy Bonus; `claim` is the win that caused it.
+    """Apply the service's message about an Envy Bonus; `claim` is the win that caused the bonus.
 
-    If the message says that the Envy Bonus is paid or is not due, the dealer must not pay it. A
-    round without open lines is removed from the panel.
+    If the message says that the bonus is paid or not due, the dealer must not pay it. A round
+    without open lines disappears from the panel.
     """
 
     def hear(settled: SettledRound) -> SettledRound:
@@ -60,8 +57,8 @@ def _hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
         if line is None or jackpot.event == "hit":
             return settled
         known = settled.envy_decision_on(line)
-        # The message that an Envy Bonus is owed can arrive late, from another service or after a
-        # restore. An Envy Bonus that was paid before must not become due again.
+        # The message that an Envy Bonus is owed can come late, from another service or after a
+        # restore. An Envy Bonus that was paid must not become due again.
         if known is not None and jackpot.event in {known, "validated"}:
             return settled
         others = (each for each in settled.envy if each.line != line)
@@ -71,13 +68,11 @@ def _hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
 
 
 def _envy_line(settled: SettledRound, claim: str, position: int, item: str) -> int | None:
-    """Return the index of an Envy Bonus's line; None if it belongs to another round."""
     for number, line in enumerate(settled.lines):
         if line.envy_of is None or (line.position, line.item) != (position, item):
             continue
         under = claim_under(settled, line)
-        # Only the end of the claim's name is compared, because the message is always for the link
-        # and table of this agent.
+        # Only the end of the claim's name is compared: the message is always for this table.
         alone = claim.endswith(envy_claim_name(f"-{settled.seq}", line.envy_of))
         if alone if under is None else under.claim == claim:
             return number
@@ -105,11 +100,11 @@ def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
 
 
 def _reopen(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
-    """Let a win wait again; if it is a hand pay, hold the table for it (649a.11(c)(5)(iv)).
+    """Let a win wait again. For a hand pay, hold the table (649a.11(c)(5)(iv)).
 
-    The round of the win comes back on the panel. If betting is open, the table is held now; lit
-    wagers stay accepted, and are sent at lock-out, after the hold. If a round is in progress, its
-    wagers are already in the meters, so the table is held when this round ends.
+    The round of the win comes back on the panel. If betting is open, the table is held now. Wagers
+    whose lights are on stay accepted, and are sent at lock-out, after the hold. If a round is in
+    progress, its wagers are already in the meters, so the table is held after this round.
     """
     claim = jackpot.claim
     state = change_settlements(state, lambda settled: _without_rejection(settled, claim))
@@ -148,9 +143,9 @@ def _settlements(state: TableState) -> Iterator[SettledRound]:
 def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
     """Return the settlement with a rejected win undecided again.
 
-    The dealer can have acknowledged the rejection, so the win's lines count as not completed, and
-    its Envy Bonuses wait again, unless they are paid. But the completed line of an Envy Bonus that
-    was still due stays completed: it must not be paid twice.
+    The dealer can have acknowledged the rejection. So the win's lines count as not completed, and
+    its unpaid Envy Bonuses wait again. Only one kind of line stays completed, so that it is not
+    paid twice: an Envy Bonus that was still due.
     """
     if settled.decision_on(claim) != "rejected":
         return settled
@@ -177,8 +172,8 @@ def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
 def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
     """Return the settlement line of a win whose round the table has forgotten.
 
-    The message has only some of its fields; the others follow from the terms of the meter. None if
-    the table does not have this meter.
+    The message has some fields of the line; the others follow from the terms of the meter. Return
+    None if the table does not have this meter.
     """
     terms = layout.terms.get(layout.rules.meters.meter_of.get(jackpot.item, ""))
     if terms is None:

@@ -73,7 +73,6 @@ async def embedded_broker(data: Path) -> AsyncIterator[str]:
 
 
 async def _start(shared: SharedProcess, stack: contextlib.AsyncExitStack) -> int:
-    """Start the broker and return its port. It ends when the stack is closed."""
     tries_left = _PORT_TRIES
     while True:
         port: int = stack.enter_context(choose_port(shared.home)).getsockname()[1]

@@ -147,7 +147,6 @@ def _version(program: str) -> tuple[int, int]:
 
 
 async def _says(path: Path, command: bytes, expected: bytes) -> bool:
-    """Send a command to the Redis at a socket; return whether the reply begins as expected."""
     try:
         async with asyncio.timeout(_ANSWER_WITHIN_S):
             reader, writer = await asyncio.open_unix_connection(path)

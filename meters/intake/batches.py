@@ -483,7 +483,6 @@ class LinkIntake:
         events: Sequence[tuple[Arrival, MoneyEvent | Hello | EventRefusal]],
         outcome: BatchResult,
     ) -> None:
-        """Answer hellos, and refuse events whose number cannot be read."""
         for arrival, event in events:
             if isinstance(event, EventRefusal):
                 reply = refused(None, event.code, event.message, event.field)

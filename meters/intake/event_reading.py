@@ -110,7 +110,7 @@ def _unfit(error: msgspec.ValidationError) -> EventRefusal:
 def check_texts(event: MoneyEvent) -> None:
     """Refuse an event with a blank or unprintable text, or a patron whom slips cannot print.
 
-    The round id is checked only in wagers: every later event must have the id of such a round.
+    The round id is checked only in wagers: every other event needs the id of a round with wagers.
     """
     if isinstance(event, Wagers) or (isinstance(event, Result) and not event.entered_before):
         # Nearly all wagers and results have only printable ASCII, which is found fast.

@@ -78,7 +78,6 @@ def judge_result(
 
 
 def check_declared(known: CatalogTable, event: Result) -> None:
-    """If the floor file requires all hands, refuse a hand that was declared to win nothing."""
     if not known.facility.require_all_hands:
         return
     for index, dealt in enumerate(event.positions):
@@ -203,7 +202,6 @@ class ResultWriter:
         self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
 
     def _open(self, record: ClaimRecord, due: Due, number: int) -> str:
-        """Add a win's claim to the reply. Return the claim's text up to the amount."""
         opened = ClaimOpened(
             claim=record.claim, position=record.position, item=record.item, amount=due.line.paid
         )

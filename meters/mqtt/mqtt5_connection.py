@@ -184,7 +184,6 @@ class Mqtt5Connection:
         ).write()
 
     def _accept(self, answer: mqtt5.ConnAckPacket) -> None:
-        """Use the limits in the broker's answer. If it is a refusal, raise a `BrokerError`."""
         code = answer.reason_code
         if code == mqtt5.ConnAckReasonCode.UNSUPPORTED_PROTOCOL_VERSION:
             raise UnsupportedVersionError("the broker does not support MQTT 5")
@@ -286,7 +285,6 @@ class Mqtt5Connection:
             _fail(publication.done, error)
 
     def _write(self, topic: str, packet: bytes) -> BrokerError | None:
-        """Send a packet with a message; if this is impossible, log and return the reason."""
         error = self._ended
         if len(packet) > self._packet_bytes_max:
             error = TooLongError(f"the broker accepts no packet of {len(packet):,} bytes")

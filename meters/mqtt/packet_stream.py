@@ -152,7 +152,6 @@ class PacketStream(asyncio.BufferedProtocol):
             self._loop.call_soon(self._read_on)
 
     def _decode(self, filled: int) -> int:
-        """Process all complete packets; return the number of their bytes."""
         view, begin = self._view[:filled], 0
         while begin < filled and not self._ended:
             try:
@@ -230,7 +229,6 @@ def _malformed(packet: memoryview, error: BaseException) -> PacketError:
 
 
 def _packet_bytes(start: memoryview) -> int:
-    """Return the length of the packet that begins with these bytes."""
     length = 0
     for place in range(_LENGTH_BYTES_MAX):
         byte = start[1 + place]

@@ -45,7 +45,7 @@ class PlainConsole(Console):
 
 _UNIT: Final = "entries"
 _RATE_OVER_S: Final = 300.0
-"""The rate is that of the last five minutes: a command can report progress minutes apart."""
+"""The rate is measured over five minutes: a command can report progress minutes apart."""
 
 
 class _Count(ProgressColumn):

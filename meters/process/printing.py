@@ -19,7 +19,6 @@ def escape_lines(text: str) -> str:
 
 
 def print_text(text: str) -> None:
-    """Print a text to standard output, and flush it."""
     sys.stdout.write(f"{escape_lines(text)}\n")
     sys.stdout.flush()
 

@@ -123,7 +123,6 @@ def replace_file(path: Path, data: bytes, owner: tuple[int, int] | None = None) 
 def write_new(
     home: int, name: str, data: bytes, owner: tuple[int, int] | None, mode: int = _FILE
 ) -> None:
-    """Write a file that does not exist yet, in an open directory."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with os.fdopen(os.open(name, flags, _FILE, dir_fd=home), "wb") as file:
         os.fchmod(file.fileno(), mode)

@@ -73,7 +73,6 @@ class LedgerAuditing:
         self.hurry()
 
     def hurry(self) -> None:
-        """Start the next audit now instead of at its regular time."""
         self._wanted.set()
 
     async def run(self) -> None:
@@ -100,7 +99,6 @@ class LedgerAuditing:
             await self._rest(pause_s)
 
     async def _rest(self, pause_s: float) -> None:
-        """Read new ledger entries until the next audit is due or requested."""
         loop, audit = asyncio.get_running_loop(), self._audit
         due_s = loop.time() + pause_s
         while not self._wanted.is_set() and loop.time() < due_s:

@@ -28,8 +28,6 @@ REASON_LENGTH_MAX: Final = 300
 
 
 class Outages:
-    """Outages of one link that are not yet in its ledger."""
-
     def __init__(self, path: Path, note: Callable[[Outage], Awaitable[None]]) -> None:
         self._path = path
         self._note = note

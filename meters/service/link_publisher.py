@@ -117,7 +117,6 @@ class LinkPublisher:
                 self._publish_meter(newest, self.turns.heard, urgent=True)
 
     def _show_meter(self, value: MeterValue) -> MeterValue:
-        """Show a meter value on the service's own displays; return the value that is shown."""
         last = self._last.get(value.meter)
         if last is not None and last.version == value.version and value.at < last.at:
             # The machine's clock was set back. Displays order values of one version by their times.
@@ -209,7 +208,6 @@ class LinkPublisher:
                 self._displays.put_jackpot(self._link, hit, hand, news=False)
 
     def _hand_of(self, record: ClaimRecord) -> WinningHand:
-        """Return the winning cards, and the percentage of the meter."""
         tables = (table for table in self._store.link.table if table.id == record.table)
         cards = winning_cards(
             [table.chapter for table in tables],

@@ -228,7 +228,6 @@ class LinkService:
         self._changed.set()
 
     def jobs(self) -> Mapping[str, Coroutine[None, None, None]]:
-        """Return the tasks of the link, by name. Each runs until it is canceled."""
         jobs = {
             "beat": self._beat(),
             "redis": self._listen_to_redis(),
@@ -266,7 +265,6 @@ class LinkService:
             await asyncio.sleep(max(0.0, began_s + self._pace.check_every_s - loop.time()))
 
     async def _keep_checking(self) -> None:
-        """Check the link every second and after each audit, and publish what has changed."""
         loop = asyncio.get_running_loop()
         while True:
             due_s, problem = loop.time() + self._pace.check_every_s, self.problem

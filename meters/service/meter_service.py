@@ -273,7 +273,6 @@ class MeterService:
             await self.work(broker, group)
 
     async def _let_in(self) -> None:
-        """Add the users of a demonstration, but not to a floor that people have approved."""
         try:
             for id_, link in self._links.items():
                 if await link.configuration.is_of_people():
@@ -423,7 +422,6 @@ class MeterService:
             task.add_done_callback(lambda _: self._free.release())
 
     def _sort(self, batch: Sequence[Message]) -> dict[str, list[Arrival]]:
-        """Return a batch's table events by link; process the other messages."""
         by_link: dict[str, list[Arrival]] = {}
         for message in batch:
             topic = message.topic

@@ -47,8 +47,6 @@ WAIT_MAX_S: Final = 0.005
 
 
 class BatchesInWork:
-    """The batches of table events that a service applies now."""
-
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._none = asyncio.Event()

@@ -157,8 +157,6 @@ def same(value: MeterValue, other: MeterValue | None) -> bool:
 
 
 class OtherServices:
-    """The other services of a link, known from their heartbeats."""
-
     def __init__(self) -> None:
         self._own: deque[bytes] = deque(maxlen=_OWN_KEPT)
         self._heard_s: float | None = None

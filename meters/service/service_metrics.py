@@ -162,7 +162,6 @@ class Metrics:
         self._gauge(name, labels).set(value)
 
     def follow(self, name: str, read: Callable[[], float], *labels: str) -> None:
-        """Let a gauge be read at each request."""
         self._gauge(name, labels).set_function(read)
 
     def _gauge(self, name: str, labels: Sequence[str]) -> Gauge:
@@ -242,13 +241,11 @@ class Metrics:
             self.count("link_inoperable_seconds", link, by=lasted_s)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics for Prometheus, and the media type, which depends on `accept`."""
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type
 
 
 def _parts(labels: Labels) -> tuple[Labels, Labels]:
-    """Divide the names of labels: first the parts of the floor, then the others."""
     place = labels[: sum(name in {"link", "meter", "table"} for name in labels)]
     return place, labels[len(place) :]
 

@@ -158,7 +158,6 @@ class ClientName:
 
 
 async def refusals(redis: AnyRedis, link: str) -> list[str]:
-    """Return why services do not connect to the broker, according to recent notes."""
     client = redis_of(redis, link)
     now_s, _ = await client.time()
     found = []

@@ -101,7 +101,6 @@ class Unapproved:
 
     @property
     def adopts(self) -> bool:
-        """True if the service approves these settings now, without a person."""
         return self.automatic and self.barred is None
 
     @property
@@ -267,7 +266,6 @@ class Configuration:
         return found.changed
 
     async def approved(self) -> Approved | None:
-        """Return the last approval. Raise a `ForgedError` if it differs from the ledger."""
         return await self._book.current()
 
     async def is_of_people(self) -> bool:
@@ -280,7 +278,6 @@ class Configuration:
         return any(is_person(name) for name in (noted.by, *names) if name)
 
     async def _is_of_program(self) -> bool:
-        """Check if the service approves by itself, because no person has approved a link yet."""
         return self._opens_as is not None and not await self.is_of_people()
 
     async def _adopt(
@@ -357,7 +354,6 @@ class Configuration:
     async def _lost_tables(
         self, approved: Approved, others: Iterable[KnownLink]
     ) -> tuple[str, ...]:
-        """Return a text for each table that one of `others` had in a later approval."""
         if await self._is_of_program():
             return ()
         return tuple(
@@ -367,7 +363,6 @@ class Configuration:
         )
 
     async def _last_approvals(self, links: Iterable[KnownLink]) -> Mapping[str, tuple[int, str]]:
-        """Return, for each table of this link, the last approval that had it: order and link."""
         last = dict.fromkeys(self._assets, (0, ""))
         for each in links:
             approved = await each.approved()
@@ -378,7 +373,6 @@ class Configuration:
         return last
 
     async def _last_order(self) -> int:
-        """Return the order of the last approval, on any link, that had a table of this link."""
         last = await self._last_approvals(self._all_links)
         return max((order for order, _ in last.values()), default=0)
 
@@ -398,7 +392,6 @@ class Configuration:
             yield each
 
     async def _read_note(self) -> Noted:
-        """Read the note of the facility, and add all other links, also former ones."""
         noted = await self._store.facility.read()
         named = {link.id: link for link in self._floor.link}
         for each in sorted(noted.links | {*named}):
@@ -467,7 +460,6 @@ class Configuration:
         return None
 
     async def _left_at(self, links: Sequence[KnownLink]) -> str | None:
-        """Return a text if a table of this link left a hand pay or open round on one of `links`."""
         held = await self._tables.held_at(self._steps(links))
         if held or self._opens_as is not None:
             return held
@@ -510,7 +502,6 @@ def _terms_in(meters: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
-    """Return why a link could not operate with this floor file even if approved, or None."""
     held = _terms_in(meters)
     if gone := sorted(held.keys() - {meter.meter_id for meter in link.meter}):
         return f"Redis has meter {gone[0]}: put it back into the floor file"

@@ -286,7 +286,6 @@ async def _settings_and_info(
 def _replicas_problems(
     needed: int, settings: Mapping[str, str], info: Mapping[str, object]
 ) -> Sequence[str]:
-    """Return the problems of a primary's replicas, if `needed` replicas are required."""
     least, lag_s = (int(settings[name]) for name in _OF_REPLICAS)
     problems = []
     if least < needed:

@@ -66,7 +66,8 @@ class LedgerMark:
     def problem(self, entries: int, had: int) -> str | None:
         """Return the reason why Redis does not match the ledger mark, or None.
 
-        `entries` is the number of the last entry in Redis. `had` is that of the mark, read earlier.
+        `entries` is the number of the last entry in Redis. `had` is the number in the mark, which
+        the caller must have read earlier.
         """
         if entries >= had:
             return None
@@ -77,7 +78,6 @@ class LedgerMark:
         )
 
     def note(self, entries: int, chain: str) -> None:
-        """Write the number of the last ledger entry, and its digest, into the ledger mark."""
         if entries > self._seen.entries:
             self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
 
@@ -175,7 +175,6 @@ class LedgerMark:
 
 
 def _joined(one: Mark, other: Mark) -> Mark:
-    """Return a ledger mark with the later entry and the later seal of two marks."""
     seen = max(one, other, key=lambda mark: mark.entries)
     sealed = max(one, other, key=lambda mark: mark.sealed)
     return msgspec.structs.replace(seen, sealed=sealed.sealed, seal=sealed.seal)

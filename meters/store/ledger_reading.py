@@ -123,13 +123,11 @@ class LedgerReader:
         return f"the compressed entries end with entry {last}, the others begin with entry {begins}"
 
     async def _read_from_block(self, after: int, count: int) -> list[Entry]:
-        """Return up to `count` ledger entries after `after` from one block, if there is one."""
         found = await self.redis.xrange(self.keys.ledger_blocks, min=f"{after + 1}-0", count=1)
         rows = cast("list[StreamEntry]", found)
         return unpack_block(rows[0], after, count) if rows else []
 
     async def _rows_at(self, key: str, numbers: Sequence[int]) -> list[tuple[int, StreamEntry]]:
-        """Return, for each number, the stream entry with this id, or the next one."""
         async with self.redis.pipeline(transaction=False) as pipe:
             for number in numbers:
                 pipe.xrange(key, min=f"{number}-0", count=1)

@@ -192,7 +192,6 @@ async def correct_slip(store: LinkStore, record: ClaimRecord, correction: Decisi
 
 
 def _meter_of(store: LinkStore, record: ClaimRecord) -> Meter | None:
-    """Return the meter of a claim; None if the floor file no longer has it."""
     return next((one for one in store.link.meter if one.meter_id == record.meter), None)
 
 
@@ -367,6 +366,5 @@ async def note_outage(store: LinkStore, by: str, outage: Outage) -> None:
 
 
 async def note_restore(store: LinkStore, restoring: RestoreEntry, by: str) -> None:
-    """Write the ledger entry of a restore (duty D17)."""
     event, raised = msgspec.json.encode(restoring), restoring.versions_raised
     await store.act("note_restore", by, event, raised, keys=[store.keys.slips])

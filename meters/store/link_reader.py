@@ -345,7 +345,6 @@ class DayClaims:
         return sorted(filter(None, found), key=lambda fields: int(fields["entry"]))
 
     async def _read_acts(self, last_reading: int) -> None:
-        """Note the claims of acts since the last call, and first of the whole open gaming day."""
         after, latest = max(self._seen, last_reading), self._seen
         async for entry, fields in self._store.every_act():
             if entry <= after:

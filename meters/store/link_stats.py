@@ -155,7 +155,6 @@ class LinkStatsReader:
 
 
 def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
-    """Count waiting items: one for each time in `since_s`, and `more` items without a time."""
     return WaitingCount(len(since_s) + more, min(since_s, default=None))
 
 

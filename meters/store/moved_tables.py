@@ -106,7 +106,6 @@ class MovedTables:
         return None
 
     async def present_at(self, each: KnownLink) -> Sequence[str]:
-        """Return the tables that this link and the approved floor file of another link have."""
         ids = {table.id for table in self._link.table}
         assets = {table.asset for table in self._link.table}
         before = await each.approved_tables()
@@ -160,11 +159,9 @@ class MovedTables:
         ]
 
     def _put_back(self, link: str) -> str:
-        """Return the end of a text about a link. On a removed link, nobody can act."""
         return "" if link in self._links else f"; first put link {link} back into the floor file"
 
     def _has_moved(self, link: str, held: ClaimRecord) -> str | None:
-        """Return the name of a claim's table if it has another place in the floor file."""
         for table in self._link.table:
             same = held.table == table.id or held.asset == table.asset
             if same and (link, held.table) != (self._link.id, table.id):

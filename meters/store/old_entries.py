@@ -28,8 +28,8 @@ _TABLES_AT_ONCE: Final = 10
 async def compress_entries(store: LinkStore) -> int:
     """Compress all entries except the last ones. Return the number of compressed entries.
 
-    If the stream does not have the next ledger entry at its place, nothing from there on is
-    compressed. An audit reports the reason.
+    If the stream lacks a ledger entry at its place, the entries after the gap are not compressed.
+    An audit reports the reason.
 
     Raises:
         RedisError: Redis failed. The blocks that were already written remain.
@@ -49,8 +49,6 @@ async def compress_entries(store: LinkStore) -> int:
 
 
 class _Block(NamedTuple):
-    """Entries to compress, and the id of the stream entry with the first of them."""
-
     first_id: bytes
     entries: list[Entry]
 
@@ -59,7 +57,6 @@ _NO_BLOCK: Final = _Block(b"", [])
 
 
 async def _next_block(store: LinkStore) -> _Block:
-    """Return the next block; without entries if there are too few."""
     if await store.continuity_problem():
         return _NO_BLOCK
     last = int(await store.redis.hget(store.keys.meters, "entries") or 0)

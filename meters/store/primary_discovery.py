@@ -75,7 +75,6 @@ class SentinelDiscovery:
         )
 
     async def missing(self) -> Sequence[str]:
-        """Return the sentinels that do not answer or disagree, and the replicas that are down."""
         answers = await asyncio.gather(*map(self._view, self._sentinels))
         silent = [answer for answer in answers if isinstance(answer, str)]
         views = [answer for answer in answers if not isinstance(answer, str)]
@@ -96,7 +95,6 @@ class SentinelDiscovery:
         return [*silent, *odd, *down]
 
     async def _view(self, sentinel: Redis) -> _View | str:
-        """Return the primary and replicas that a sentinel names, or why it names none."""
         place = self._sentinels[sentinel]
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
@@ -212,7 +210,6 @@ async def _answer(
 
 
 def _fault(replica: str, row: Mapping[str, object]) -> str:
-    """Return what is wrong with a replica according to a sentinel; empty if nothing is."""
     if any(row[flag] for flag in _DOWN):
         return f"replica {replica} is down"
     if row["master-link-status"] != "ok":

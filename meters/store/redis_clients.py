@@ -205,7 +205,6 @@ class ReplicatedRedis(Redis):
         return cast("Sequence[object]", answers[-1]) if whole else answers
 
     async def _once_on_replicas(self, commands: Sequence[_Command]) -> Sequence[object]:
-        """Execute commands on one connection. Return the answers when replicas have the data."""
         pipe = Pipeline(self.connection_pool, {}, transaction=False, shard_hint=None)
         for command in commands:
             pipe.execute_command(*command)

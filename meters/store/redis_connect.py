@@ -106,7 +106,6 @@ class _ReplicatedOpening:
         self._replicas = 0 if only_reads else address.replicas
 
     def open(self, access: _Access, sentinels: _Access, users: _Access | None) -> AnyRedis:
-        """Open Redis with its users, passwords and certificates; without `users`, only one user."""
         if self._address.service:
             discovery = SentinelDiscovery(self._asked(sentinels), self._address.service)
             books = self._client(access, discovery, "pitlink:probe")
@@ -130,7 +129,6 @@ class _ReplicatedOpening:
         )
 
     def _asked(self, access: _Access) -> Mapping[Redis, HostPort]:
-        """Return a client for each sentinel or cluster node that knows the primary's address."""
         kind = SSLConnection if self._address.tls else Connection
         found: dict[Redis, HostPort] = {}
         for place in self._address.places:

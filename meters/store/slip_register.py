@@ -110,7 +110,6 @@ class SlipRegister:
         await self._release(keys=[SLIPS_KEY], args=[fold_slip(slip), claim])
 
     async def held(self, slips: Sequence[str]) -> Mapping[str, Reservation]:
-        """Return the reservations of some slip numbers, by the number in its folded form."""
         folded, found = sorted({fold_slip(slip) for slip in slips}), dict[str, Reservation]()
         for begin in range(0, len(folded), _AT_ONCE):
             some = folded[begin : begin + _AT_ONCE]
@@ -120,7 +119,6 @@ class SlipRegister:
         return found
 
     async def every(self) -> Mapping[str, Reservation]:
-        """Return all reservations, by the slip number in its folded form."""
         rows = cast("dict[bytes, bytes]", await self._redis.hgetall(SLIPS_KEY))
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
 

@@ -125,7 +125,6 @@ class BrokerClient(aiomqtt.Client):
         return self
 
     async def _wait_for(self, fut: Awaitable[Answer], timeout: float | None) -> Answer:  # noqa: ASYNC109
-        """Wait for an answer. If it is late, or the connection ends, raise `MqttError`."""
         limit_s = self.timeout if timeout is None else timeout
         if fut is self._connected:
             limit_s = min(limit_s, self._connack_within_s)

@@ -48,8 +48,9 @@ const Page = (state) => html`
   </main>
   ${state.asks && html`<${Reason} ...${state.asks} />`}`;
 
-/* Who uses a keyboard goes on with the next action if the focused element is gone. Only from a
-   field the focus moves to a field, because a field opens the tablet's keyboard. */
+/* If the focused element is gone, who uses a keyboard continues with the next action. The focus
+moves
+   to a field only from a field, because a field opens the tablet's keyboard. */
 const focusNext = (gone) => {
   const find = (what) => document.querySelector(what);
   const next = (gone.matches("input") && find("#dealer-task input")) || find("#dealer-task [data-next]:enabled") || find("#task");

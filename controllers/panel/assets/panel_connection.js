@@ -29,7 +29,7 @@ export const toast = (text) => {
 
 const failed = (code, message) => ({ ok: false, error: { code, message } });
 
-/* An event that waited too long is not sent, because the table can have changed since the touch. */
+/* An event that waited too long is not sent: the table can have changed since the touch. */
 const ask = async (body, pressedAt) => {
   if (current().lost || performance.now() - pressedAt > QUEUED_MAX_MS) {
     return failed("not_sent", say("Not sent: the table did not answer in time. Look at what the panel shows, and press again."));
@@ -62,14 +62,15 @@ export const press = (event, { quiet = [] } = {}) => {
 
 const reached = () => { if (current().lost) update({ lost: false, refused: "" }); };
 
-/* An event stream does not report why it ended. The agent refuses a tablet without access, for
-   example after the machine or the key of the table was replaced. */
+/* An event stream does not report why it ended. If the machine or the key of the table was
+replaced,
+   for example, the agent refuses the tablet. */
 const findRefusal = async () => {
   const { answer, text } = await fetchText("/api/v1/table", ANSWER_WITHIN_MS);
   if (answer.status === 401 && current().lost) update({ refused: text });
 };
 
-/* Electronic wagers have no chips, so no count is asked. Another tablet may be first. */
+/* Electronic wagers have no chips, so the dealer is not asked. Another tablet may be first. */
 const countNoChips = () => press({ event: "chips", count: 0 }, { quiet: ["chips_counted", "not_locked"] });
 
 /* Connect, and keep the state of the page current. */

@@ -20,8 +20,7 @@ const STATE_TEXTS = {
   done: (amount) => say("paid, {amount}", { amount }),
   nothing: () => say("nothing"),
 };
-/* Names of the buttons with which the dealer completes a line. The dealer has paid the line, or
-   knows that it must not be paid. */
+/* Names of the buttons with which the dealer completes a line: it is paid, or must not be paid. */
 const TICKS = { pay: say("Paid"), credit: say("Credited"), rejected: say("Seen"), ask: say("Done") };
 const REFUSED = {
   lockout: say("The service refused the wagers"), settle: say("The service refused the result"),
@@ -29,7 +28,8 @@ const REFUSED = {
 };
 
 /* Complete lines. The event has the states that the page showed at the press. If a state has
-   changed since then, the agent completes none of these lines. */
+changed
+   since, the agent completes none of these lines. */
 const done = (round, lines) => () => press({
   event: "done", round, lines: Object.fromEntries(lines.map((line) => [line.line, line.state])),
 });
@@ -64,12 +64,12 @@ const earlier = ({ round, open, undecided }) => html`<li class="earlier" key=${r
     { class: "small", "aria-label": say("Round {round} done", { round }) })}
 </li>`;
 
-/* One line for all earlier rounds. What the dealer can do now is first. */
+/* One line for all earlier rounds, which begins with what the dealer can do now. */
 const inOneLine = (waiting) => waiting.map(({ round, open }) => html`<span class="round" key=${round}
   data-round=${round}><b>${round}</b>${[...open.filter(ticks), ...open.filter((line) => !ticks(line))].map((line) =>
     html`<span key=${line.line} data-state=${line.state} data-line=${line.line}>${textOf(line)}</span>`)}</span>`);
 
-/* The list covers the positions while it is open, so it moves nothing. */
+/* The open list covers the positions, so that nothing moves. */
 export const EarlierRounds = ({ view: { waiting }, showsEarlier }) => waiting.length > 0 && html`
   <section id="earlier" role="status" aria-label=${say("Earlier rounds")}>
     ${button("earlier-open", [
@@ -90,7 +90,7 @@ const returned = (found) => html`<div class="notice wait" role="status" id="retu
 </div>`;
 
 export const Notices = ({ view }) => {
-  /* While hands are entered, the positions show the returned wagers, so the pad has more space. */
+  /* While hands are entered, the positions show the returned wagers: the pad needs the space. */
   const back = view.phase !== "dealt" && view.returned;
   const refused = !(view.refusal?.event === "lockout" && view.returned) && view.refusal;
   return (back || refused) && html`<section id="notices" aria-label=${say("Refusals and returned wagers")}>

@@ -1,4 +1,4 @@
-/* Dialogs that ask the dealer for a reason: to void a round, to take entered cards back, or to
+/* Dialogs that ask the dealer for a reason: to void a round, to take back entered cards, or to
    correct a wager. */
 
 import { html } from "./preact.js";

@@ -45,7 +45,8 @@ export const DrawMade = ({ draw }) => {
 
 const isLost = ({ state, amount }) => state === "nothing" && amount === 0;
 
-/* Lost wagers are hidden until the dealer asks for them, so all that is paid fits on the screen. */
+/* Losing wagers are hidden until the dealer asks for them, so that all payouts fit on the screen.
+*/
 export const Settlement = ({ settled }) => {
   const [showsLost, setShowsLost] = useState(false);
   const lost = settled.turns.flatMap(({ lines }) => lines.filter(isLost)).length;

@@ -27,8 +27,7 @@ const entered = (view, target) => {
   return !view.positions[Number(target) - 1].can.includes("hand");
 };
 
-/* A settlement stays until the dealer closes it, even if devices already send wagers for the next
-   round. */
+/* A settlement stays until the dealer closes it, even if devices send wagers for the next round. */
 const settles = ({ phase, settled }) => settled !== null && (phase === "held" || phase === "open");
 
 const stageOf = (view) => {
@@ -43,11 +42,11 @@ const modeOf = (view) => {
   return view.phase === "open" || view.phase === "held" ? "betting" : "deal";
 };
 
-/* Events that a dialog asks a reason for before cards are entered too. */
+/* Events for which a dialog asks a reason even before cards are entered. */
 const OF_ROUND = new Set(["void", "correct_wager"]);
 
-/* What the dealer began to enter ends with the step of the round, or with the hand that it was
-   for. So no card is sent for another hand. */
+/* What the dealer began to enter ends with the step of the round, or with its hand. So no card is
+   sent for another hand. */
 const follow = (view) => {
   const dealt = view.phase === "dealt";
   if (view.phase !== "locked") state.counted = "";
@@ -69,8 +68,8 @@ export const update = (changes = {}) => {
   draw(state);
 };
 
-/* A tap goes to the element that is under the finger when the finger is lifted, so a new view is
-   not drawn before. */
+/* A tap goes to the element that is under the finger when the finger is lifted. Until then, a new
+   view is not drawn. */
 export const receive = (view) => {
   state.view = view;
   afterPress(update);

@@ -63,7 +63,7 @@ const lightOf = ({ phase, shut }, { position, lit }, { wager, name, short, amoun
     });
 };
 
-/* A link marks two positions of one player. A player is paid no Envy Bonus for their own hand. */
+/* A link marks two positions of one player, who gets no Envy Bonus for their own hand. */
 const chainOf = ({ position, joined_next: joined, can }) => button(`chain-${position}`,
   html`<i aria-hidden="true"></i>${position}–${position + 1}`,
   () => press({ event: "same_player", position, same: !joined }), {
@@ -71,8 +71,7 @@ const chainOf = ({ position, joined_next: joined, can }) => button(`chain-${posi
     "aria-label": say("Positions {position} and {next}: same player", { position, next: position + 1 }),
   });
 
-/* Return a text that names all positions of this position's player. The text is empty if the player
-   has only one position. */
+/* Return a text with all positions of this position's player; empty if there is only one. */
 const oneOf = ({ positions }, position) => {
   let first = position;
   let last = position;
@@ -146,8 +145,8 @@ const seatOf = ({ view, mode, target }, place, at) => {
   </div>`;
 };
 
-/* While hands are entered, the links are hidden until the dealer opens them, so the pad has more
-   space. */
+/* While hands are entered, the links are hidden until the dealer opens them: the pad needs space.
+*/
 export const Positions = (state) => state.view.linked && html`<section class="positions" id="positions"
   aria-label=${say("Positions")} style=${{ "--seats": state.view.positions.length }}>
   ${state.view.positions.map((place, at) => seatOf(state, place, at))}

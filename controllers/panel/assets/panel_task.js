@@ -132,7 +132,7 @@ const pile = ({ view, target }, what, size) => html`<div class="pile" role="grou
     () => askUndo({ event: "retract", what }, PILES[what].takeBack), { class: "small undo", "aria-label": PILES[what].undo })}
 </div>`;
 
-/* A declaration that contradicts cards that the dealer entered before. */
+/* A declaration that contradicts cards that the dealer entered earlier. */
 const declaredWin = ({ position, cards, entered_at: at, wager, hand }) => html`<div class="notice bad declared" role="alert">
   <h2>${say("Position {position} is declared “No win”, but these cards would win its {wager}: {hand}",
     { position, wager, hand: sayHand(hand) })}</h2>
@@ -174,7 +174,7 @@ const ASKED = {
   correct_wager: say("The wager is corrected after a floorperson confirms it."),
 };
 
-/* A correction request: the table waits until a floorperson has decided it. */
+/* A correction request: the table waits for the floorperson's decision. */
 const asking = ({ view: { asking: { event, wager, reason, since } } }) => html`<div class="notice wait asking" role="status">
   <h2>${say("Waiting for a floorperson")}</h2>
   <p>${ASKED[event]}</p>

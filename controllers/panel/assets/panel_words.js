@@ -2,7 +2,7 @@
 
 import { language, say } from "./say.js";
 
-/* What is only a text is a name, or what somebody wrote. */
+/* A plain text is a name, or somebody's own words. */
 export const told = (said) => (typeof said === "string" ? said : say(said.text, said.values));
 
 /* Refusals, by their code. In English, the agent says more. */
