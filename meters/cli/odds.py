@@ -1,6 +1,6 @@
 """The `odds` command, which prints exact odds.
 
-It reads a floor file. The packages of the rules must not read files, so it is not in one of them.
+The command reads a floor file, but the packages of the rules must not read files. So it is here.
 """
 
 import sys
@@ -140,11 +140,11 @@ def odds(
 ) -> None:
     """Print the exact odds of every wager and paytable.
 
-    The house edge is an exact fraction, counted over every deal. It is a fraction of the wager; for
-    a main game, it is a fraction of the Ante, and the player follows the optimal strategy. The
-    command prints this strategy in words. For a progressive, it prints the edge with the meter at
-    its seed, and the edge as a function of the meter. It also prints the amount of the meter at
-    which the house has no edge left, with and without Envy Bonuses.
+    The house edge is an exact fraction, counted over every deal. The edge is a fraction of the
+    wager. For a main game, it is a fraction of the Ante, and the player follows the optimal
+    strategy. The command prints this strategy in words. For a progressive, it prints the edge with
+    the meter at its seed, and the edge as a function of the meter. It also prints the amount of the
+    meter at which the house has no edge left, with and without Envy Bonuses.
 
     Without options, the command prints the games of the three chapters. It keeps counts in the
     user's cache directory, so the next run needs only a second or two.

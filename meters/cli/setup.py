@@ -129,9 +129,9 @@ def setup(
 
     The command asks what no floor file can guess. Each question has a default, and can be answered
     with an option. Then the command writes the floor file /etc/pitlink/floor.toml, the keys, and
-    the configuration of Redis, mosquitto, Caddy and Prometheus. It shows each file before it writes
-    it. At the end, it starts the units with systemctl, adds the administrator, asks them to approve
-    the first floor file, and runs `pitlink check`. With --yes, it asks nobody to approve.
+    the configuration of Redis, mosquitto, Caddy and Prometheus. It shows each file before writing.
+    At the end, it starts the units with systemctl, adds the administrator, asks them to approve the
+    first floor file, and runs `pitlink check`. With --yes, it asks nobody to approve.
 
     Example: **pitlink setup**, as root, on a Debian machine of its own.
 

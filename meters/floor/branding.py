@@ -73,10 +73,10 @@ class Branding(Config, frozen=True, kw_only=True):
             otherwise one after another. ``"links"`` and ``"meters"`` always show one after another.
         rotate_seconds: how long each view, and each language, is shown.
         celebrate_from: an amount in cents. A lower win has a ribbon for 8 seconds. For this amount
-            or more, light falls on the meter of the win too. If such a win takes a whole meter, or
-            a part of the link's top meter, it fills the screen for 20 seconds.
+            or more, light falls on the meter of the win too. If the win takes a whole meter, or a
+            part of the link's top meter, it fills the screen for 20 seconds.
         night: when displays are darker.
-        frame_origins: whose pages can show the signage in a frame, such as
+        frame_origins: the origins of pages that can show the signage in a frame, such as
             ``"https://player.example"``.
         pays_address: an address on the house's web site with its paytables, such as
             ``"https://casino.example/pays"``, of at most 53 characters. Displays show this address

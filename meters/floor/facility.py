@@ -55,8 +55,8 @@ class Facility(Config, frozen=True, kw_only=True):
         timezone: the time zone of all times that people read, such as ``"America/New_York"``.
         validate_from: an amount in cents. The service records lower wins at fixed odds and lower
             Envy Bonuses without asking a floorperson, unless another win of the same hand waits.
-            The law has no such amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): if it is above 0,
-            `pitlink check` warns and the submission says so.
+            The law does not know this amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): if it is
+            above 0, `pitlink check` warns and the submission says so.
         tax_documents_above: an amount in cents. If a win is higher, the floor page says that it
             needs tax documents. Without the key, the page never says so.
         two_people_reject_above: an amount in cents. If a win is higher, one person requests its

@@ -52,7 +52,7 @@ class GameError(UserError):
 def read_games(directory: Path) -> Games:
     """Read and check all game files of a directory. Return them with the games of the chapters.
 
-    Only files of the directory itself are read: not those of directories below, nor of symbolic
+    Only files of the directory itself are read: not files in directories below, nor behind symbolic
     links that lead elsewhere.
     """
     found: list[tuple[Chapter, str]] = []

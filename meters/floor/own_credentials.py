@@ -64,8 +64,8 @@ def broker_address(service: Service, identity: Identity) -> BrokerAddress:
 
     A key bundle is used only with ``mqtts://``. A user in the address replaces the identity's user
     name. A password in the environment or in the address replaces the password in the bundle. If
-    the broker asks for a certificate, the client sends the one in the bundle, and the broker uses
-    its common name as the user name.
+    the broker asks for a certificate, the client sends the bundle's certificate, and the broker
+    uses its common name as the user name.
 
     Raises:
         UserError: the address is wrong, the bundle is missing or wrong, or there are two passwords.

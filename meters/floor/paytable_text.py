@@ -21,7 +21,7 @@ _EXACT: Final[Mapping[str, str]] = {
     "six_card_royal": f"{_ROYAL} 9s",
     "six_card_royal_diamonds": "Ad Kd Qd Jd Td 9d",
 }
-"""Cards of hands. In each suit, there is only one such hand."""
+"""Cards of hands that exist once in each suit."""
 
 _EXAMPLES: Final[Mapping[str, str]] = {
     "straight_flush": "9h 8h 7h 6h 5h",
@@ -60,9 +60,9 @@ class PayRow:
 class Pays:
     """A paytable for patrons: what each hand wins, in one game or in several games.
 
-    `columns` are the headings, without that of the hands; `envy` is true for Envy Bonus columns.
-    `rows` has the highest hand first, and the draws last. Amounts are in dollars for one wager.
-    `rules` are sentences below the paytable.
+    `columns` are the headings, except for the column of the hands; `envy` is true for Envy Bonus
+    columns. `rows` has the highest hand first, and the draws last. Amounts are in dollars for one
+    wager. `rules` are sentences below the paytable.
     """
 
     columns: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Themes of displays: those of pitlink, and those in folders of the house.
+"""Themes of displays: pitlink's own themes, and themes in folders of the house.
 
 A folder has a `theme.toml`, and the files that this file names. All colors are checked, so patrons
 can read every theme. Nothing in a folder can run: no scripts are allowed, and the only style sheet
@@ -302,7 +302,7 @@ def _colors_of(text: ThemeFile) -> dict[str, str]:
 
 
 def _shaded(surface: str, ink: str) -> str:
-    """Return the other end of a surface's gradient. It differs more from the color of its text."""
+    """Return the other end of a surface's gradient, which differs more from the text's color."""
     return mixed(surface, _BLACK if _luminance(ink) > _luminance(surface) else _WHITE, 55)
 
 
@@ -405,7 +405,7 @@ def mixed(one: str, other: str, percent: int) -> str:
 
 
 def on(ground: str) -> str:
-    """Return black or white: the one that can be read on a color and on lighter colors."""
+    """Return the ink, black or white, that can be read on a color and on lighter colors."""
     return max((_BLACK, _WHITE), key=lambda ink: contrast(ink, ground))
 
 

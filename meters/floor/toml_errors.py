@@ -67,7 +67,7 @@ def read_toml(
     `of_game` is true for a game file: its amounts are texts such as "$1,000".
 
     Raises:
-        UserError: a `refusal` with the line and the reason: the text is not such a document.
+        UserError: the text is not such a document. The error is a `refusal` with line and reason.
     """
     try:
         raw = tomllib.loads(text)
@@ -252,7 +252,7 @@ _FORMS: Final = {
     "[A-Za-z0-9_.-]": "names a file of the folder, with letters, digits, points, - and _ only",
     "[a-z0-9_]*": "has small letters, digits and _ only, and begins with a letter",
 }
-"""Parts of patterns, and what a text with such a pattern must be."""
+"""For each part of a pattern, what a text must be."""
 
 
 def _spelled(spot: _Spot) -> str:

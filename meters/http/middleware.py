@@ -175,7 +175,7 @@ def _metrics_refusal(scope: Scope, token: str | None) -> tuple[int, str, str] | 
     """Return why a client may not read `/metrics`, which has reserves; None if it may.
 
     Without a token in the floor file, only programs on this machine may. A proxy on this machine
-    that adds no header cannot be told from such a program.
+    that adds no header looks like a program on this machine.
     """
     # The path is split as in the web framework's router, so other spellings of the path are also
     # refused.

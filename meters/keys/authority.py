@@ -91,7 +91,7 @@ class Authority:
 
         `name` is the user name at the broker. With `calls_others`, the server is also a client of
         other servers, as Redis replicas are. The certificate keeps all names and addresses of the
-        one that it `replaces`, because clients may still use them.
+        certificate that it `replaces`, because clients may still use them.
         """
         uses = [ExtendedKeyUsageOID.SERVER_AUTH] if hosts else []
         if calls_others or not hosts:

@@ -1,4 +1,4 @@
-"""The rows of a report for other programs, and the same rows for a spreadsheet.
+"""The rows of a report for other programs, and for a spreadsheet.
 
 For programs, columns are fixed, and amounts are integers. A spreadsheet has dollars, local times
 and names in full. Each time in a spreadsheet has three columns: the time by the facility's clock,
@@ -68,7 +68,7 @@ def table_figures(
 def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
     """Yield a row for each win that a floorperson decides, and for each Envy Bonus (duty D16).
 
-    The rows of one hand follow each other, and have the same `hand_record`.
+    The rows of one hand follow each other, and share a `hand_record`.
     """
     for each in links:
         shown = [win for win in each.wins if meters is None or win.meter in meters]

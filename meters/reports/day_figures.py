@@ -128,8 +128,8 @@ class LinkDay:
             other cards, and wagers that were added or taken back.
         outages: the outages that ended on the day.
         waiting: for each meter, the wins that wait for a person at the close of the day.
-        envy_pending: for each meter, the Envy Bonuses at the close of the day whose win is not
-            decided.
+        envy_pending: for each meter, the Envy Bonuses that wait for a decision on their win at the
+            close of the day.
         envy_to_pay: for each meter, the Envy Bonuses that are due but not paid at the close of the
             day.
         faults: a text for each figure that does not agree with another figure.

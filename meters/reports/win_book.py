@@ -1,7 +1,7 @@
 """The wins that a floorperson decides, collected from the ledger (duties D7, D16).
 
-Each Envy Bonus is a separate win. It waits until a floorperson decides the win that causes it, and
-then until somebody records its payment.
+Each Envy Bonus is a separate win. The bonus waits until a floorperson decides the win that causes
+it, and then until somebody records the payment.
 """
 
 from collections import defaultdict

@@ -111,7 +111,7 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
 
 
 async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
-    """Check that Redis and the copy of the ledger have the same ledger entry.
+    """Check that a ledger entry is identical in Redis and in the copy of the ledger.
 
     Raises:
         RestoreError: the two entries differ.

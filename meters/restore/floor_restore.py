@@ -48,8 +48,8 @@ _TABLES: Final = "tables"
 class RestoreOptions:
     """The options of the command `pitlink restore`.
 
-    The default `archive` is the directory in the floor file. The default `outboxes` are those in
-    the data directory; given ones are outbox files, or directories with such files. The tables in
+    The default `archive` is the directory in the floor file. The default `outboxes` are in the data
+    directory; people can give outbox files, or directories with outbox files. The tables in
     `without` are restored even if some of their events are in no outbox; these events stay lost.
     With `listens`, the command listens at the broker for heartbeats, to find services that run.
     With `asks`, it asks the person before any change.

@@ -296,9 +296,9 @@ class LinkRestore:
 
         A restore approves nothing. If Redis has lost all data of a link, people must approve the
         link again, even if the archive has an approval: whoever restores the link could have
-        written the archive. Of any other link, the last approval can be in the archive, or lost. It
-        is checked when the archive's data is written. People can then give a lost approval again,
-        and its ledger entries follow those of the archive.
+        written the archive. Of any other link, the last approval can be in the archive, or lost.
+        The approval is checked when the archive's data is written. People can then give a lost
+        approval again, and its ledger entries follow the archive's entries.
 
         Raises:
             RestoreError: the floor file is not approved.
@@ -332,7 +332,8 @@ class LinkRestore:
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
         """Open a closed link if an outbox has wagers that were accepted after the link was closed.
 
-        They prove that a person opened the link, although the ledger entry about it is lost.
+        The wagers prove that a person opened the link, although the ledger entry of the opening is
+        lost.
         """
         state = await self._store.state()
         if state.closure is None:

@@ -78,7 +78,7 @@ class BreakEvens:
 
 
 def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterator[CountedBreakEven]:
-    """Yield the lowest amount for each wager on a meter; the same amount is yielded once."""
+    """Yield each wager on a meter with the lowest amount of its tables."""
     feeding = {table.id for table in link.table if meter.meter_id in table.meters}
     found: dict[tuple[str, str], CountedBreakEven] = {}
     for entry in entries:

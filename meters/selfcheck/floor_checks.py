@@ -31,7 +31,7 @@ def facility_checks(floor: Floor) -> list[Check]:
 def date_checks(floor: Floor) -> list[Check]:
     """Warn of games that cannot be played now, or that expire soon.
 
-    They stop no link: other tables play other games, and a round of the game can still be open.
+    The games stop no link: other tables play other games, and a round can still be open.
     """
     if warnings := date_warnings(floor.games_played, floor.facility.timezone):
         return [warning("games", each) for each in warnings]

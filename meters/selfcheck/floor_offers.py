@@ -93,7 +93,7 @@ class MeterChance:
 def shared_offers(floor: Floor, link: Link) -> tuple[tuple[Meter, ...], list[Offer]]:
     """Return the meters of a link that different wagers can win, and the offers that feed them.
 
-    Wagers are not different if paytable, ranking and number of cards are the same.
+    Wagers with one paytable, ranking and number of cards are not different.
     """
     offers = [
         offer
@@ -126,7 +126,7 @@ def meter_chances(
 ) -> tuple[MeterChance, ...]:
     """Return the chance of each wager on a meter of a link, the highest first.
 
-    Those of `entries` that do not feed the meter are left out.
+    Entries that do not feed the meter are left out.
     """
     found = []
     for entry in entries:

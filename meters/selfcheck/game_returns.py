@@ -132,7 +132,7 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
 def _least_limit_cents(meter: Meter, entry: OddsEntry) -> Fraction:
     """Return the limit at which a game's wagers add as much as its awards pay, on average.
 
-    A wager adds its two rates, and the reseed when it wins the whole meter. It takes away the
+    A wager adds its two rates, and the reseed when it wins the whole meter. A wager takes away the
     percentages that it wins.
     """
     terms = meter.terms_in(entry.game)

@@ -32,8 +32,8 @@ UNDER_WAY: Final = "the self-check is under way"
 
 _ROOMS: Final = ("bonus", "meters", "controllers")
 _PROGRAM: Final = frozenset({".py", ".pyc", ".so", ".lua", ".js", ".html", ".css", ".toml", ".svg"})
-"""Suffixes of files that run, are shown, or contain the rules. If an installed file has such a
-suffix, it must be in RECORD.
+"""Suffixes of files that run, are shown, or contain the rules. An installed file with one of these
+suffixes must be in RECORD.
 """
 
 _HEADER: Final = 16

@@ -63,8 +63,8 @@ _PASSWORD: Final = "requirepass "  # noqa: S105  (the name of a setting)
 class RedisMachine:
     """Machine with a Redis server and a sentinel.
 
-    ``own`` is the IP address of this machine, ``primary`` that of the machine with the present
-    primary. ``address`` is the address of the floor's Redis; it names all sentinels.
+    ``own`` is the IP address of this machine, ``primary`` the IP address of the present primary's
+    machine. ``address`` is the address of the floor's Redis; it names all sentinels.
     """
 
     own: str
@@ -117,9 +117,10 @@ class RedisMachine:
         """Return the configuration files of the Redis server and the sentinel.
 
         Both servers change their files while they run: Redis changes its role, and the sentinel the
-        present primary. Both add lines, some with passwords, which replace those in included files.
-        In an installed file, only the lines with addresses are changed. If `renews` is true, other
-        files or keys have changed: then the added lines are removed, and the servers restart.
+        present primary. Both servers add lines, some with passwords; these lines replace settings
+        in included files. In an installed file, only the lines with addresses are changed. If
+        `renews` is true, other files or keys have changed: then the added lines are removed, and
+        the servers restart.
         """
         bind, service = f"bind {self.own} 127.0.0.1", self.address.service
         quorum = len(self.address.places) // 2 + 1

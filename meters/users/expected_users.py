@@ -143,7 +143,7 @@ class ExpectedUsers:
     def differences(
         self, listed: Iterable[str], stored: Mapping[str, Fields], administrators: Collection[str]
     ) -> list[str]:
-        """Return how the users in Redis differ from those of the log.
+        """Return how the users in Redis differ from the users of the log.
 
         All names are folded. `listed` are the users in the list of Redis; `administrators` are the
         enabled administrators in its other list. `stored` has the Redis hashes of the users in the

@@ -91,7 +91,8 @@ class OperatorsLog:
     async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
         """Return the log entries about one user, the latest first.
 
-        They are about changes of this user and their PIN, and about their changes of other users.
+        The entries are about changes of this user, of the user's PIN, and about changes by this
+        user.
         """
         found = await self._store.account_entries(fold_name(name), limit)
         return [_row(*entry) for entry in found]

@@ -71,7 +71,7 @@ class UserStore:
         """Run a Lua script that adds no entry to the operators' log. The script is atomic.
 
         Raises:
-            UsersError: ``store_failed``; ``other_schema`` if the layout is that of another release.
+            UsersError: ``store_failed``; ``other_schema`` if the data has another release's layout.
         """
         await self._check_schema()
         return _text(await self._run(script, keys, arguments))

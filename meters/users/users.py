@@ -90,7 +90,7 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class Actor:
     """A person or a `pitlink` command that changes something.
 
-    A person has a network address, and the token of a session. It must still be valid.
+    A person has a network address, and the token of a session that must still be valid.
     """
 
     name: str
@@ -330,7 +330,7 @@ _DEMONSTRATION: Final = Actor("demonstration")
 async def let_in(users: Users) -> None:
     """Add the users of a demonstration, unless an earlier run or another service added them.
 
-    Their public PIN is permanent, so they need not choose one. If the floor has users, none of them
+    Their public PIN is permanent, so they need not choose one. If the floor has users, but none
     from a demonstration, nobody is added.
     """
     try:

@@ -327,7 +327,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_envy(
         claim: ClaimId, data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
-        """Declare that Envy Bonuses are not due. They must be owed, and not paid yet."""
+        """Declare that Envy Bonuses are not due. The bonuses must be owed, and not paid yet."""
         person = request.user
         return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters

@@ -1,6 +1,6 @@
 """Descriptions of types and fields for the API's document, taken from their docstrings.
 
-Under ``Attributes:``, a docstring describes each field. Fields that mean the same in every type are
+Under ``Attributes:``, a docstring describes each field. A field with one meaning in all types is
 described here, once, with an example.
 """
 
@@ -77,7 +77,7 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "primary_bps": FieldText("What a wager adds to the meter, in basis points.", 1_400),
     "reserve_bps": FieldText("What a wager adds to the reserve, in basis points.", 100),
 }
-"""Fields with one meaning in all types. The docstring of a type can describe such a field anew."""
+"""Fields with one meaning in all types. A type's docstring can describe a field anew."""
 
 
 def about(docstring: str | None) -> str:

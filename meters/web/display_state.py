@@ -102,8 +102,8 @@ class LinkRow(_Row, frozen=True):
         reason: why the link is inoperable; empty if it operates. Network addresses are left out,
             because everybody can see displays.
         beat: a number that rises with each heartbeat.
-        age_ms: the age of the heartbeat when the row is read, in milliseconds. It is 0 except in
-            the first event of a stream.
+        age_ms: the age of the heartbeat when the row is read, in milliseconds. The age is 0 except
+        in the first event of a stream.
     """
 
     link: str
@@ -226,7 +226,7 @@ class DisplayState:
         self._terms[link.id] = link
 
     def in_force(self, approved: Link) -> Link:
-        """Return a link with its present terms; without them, with those of the floor file."""
+        """Return a link with its present terms; without them, with the floor file's terms."""
         return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:
@@ -301,7 +301,7 @@ class DisplayState:
         self._tell(self._with_news_ms(held))
 
     def put_reopened(self, link: str, jackpot: Jackpot, hand: WinningHand) -> None:
-        """Show a win that waits again after its rejection was reopened. It is not news."""
+        """Show a win that waits again after its rejection was reopened. The win is not news."""
         self._decided.get(link, {}).pop(jackpot.claim, None)
         self.put_jackpot(link, jackpot, hand, news=False)
 

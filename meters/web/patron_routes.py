@@ -43,7 +43,8 @@ _HEIGHTS: Final = {"small": 90, "medium": 180, "large": 360}
 class PatronMessage:
     """The message that the service is down, and the service worker that keeps it.
 
-    A display keeps the message in the languages of the floor file, and in the one of its address.
+    A display keeps the message in the languages of the floor file, and in the language of its
+    address.
     """
 
     def __init__(self, floor: Floor, assets: Assets, logo: Logo | None) -> None:

@@ -75,8 +75,8 @@ def slip_pdf(
     """Return the payout slip of one win as a PDF of one page (duty D16).
 
     The slip shows the win's place in the order of wins (duty D7). If `hand` has several claims, it
-    shows the payments of all. `at` is the time of printing. If the same person prints a win twice
-    at the same time, the two files are identical.
+    shows the payments of all. `at` is the time of printing. Files for equal data, printed by one
+    person at one time, are identical.
     """
     printed = f"Printed by {printed_by}, {moment_words(at, ZoneInfo(floor.facility.timezone))}"
     lowest = _MARGIN + _SIGNING_HEIGHT + _SIGNING_APART

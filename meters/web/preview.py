@@ -1,7 +1,7 @@
 """A preview of a link's signage with invented wins, for example for marketing.
 
-The preview has display data of its own, made only from the terms of the link. It neither reads nor
-changes the real data. The digits of each amount are in order, such as $12,345.67.
+The preview has display data of its own, made only from the terms of the link. The preview neither
+reads nor changes real data. The digits of each amount are in order, such as $12,345.67.
 """
 
 import asyncio

@@ -180,7 +180,7 @@ def _stage(branding: Branding, page_version: str) -> Callable[[WebRequest], str 
 
 
 def languages_of(branding: Branding, fixed: str | None) -> tuple[Language, ...]:
-    """Return the languages of the floor file, or only the one in the page's address.
+    """Return the languages of the floor file, or only the language in the page's address.
 
     Raises:
         NotFoundException: the language in the address does not exist.
@@ -317,9 +317,9 @@ class Signage:
         """Return the HTML of the page for links with their present terms.
 
         The page follows the link `watched`, or all links if it is None. If `terms` (a digest of the
-        paytables) is given, the page also shows the paytables, only those of `table` if it is
-        given. If `transparent`, the page has only the meters. If `preview` is given, everything on
-        the page is invented, and the page says so.
+        paytables) is given, the page also shows the paytables; if `table` is given, only that
+        table's. If `transparent`, the page has only the meters. If `preview` is given, everything
+        on the page is invented, and the page says so.
         """
         stream = "/api/v1/meters/stream" + (f"?link={watched}" if watched else "")
         if preview:

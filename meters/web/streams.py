@@ -195,7 +195,7 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         """Send the current state of the meters, links and jackpots, then each change.
 
         The server-sent events are `meter`, `controller`, `jackpot` and `wins`; if `link` is given,
-        only those of this link. A `controller` event is sent every second while the service
+        only events of this link. A `controller` event is sent every second while the service
         operates the link. If these events stop, the meters of the link can be out of date.
         """
         if link is not None and link not in links:

@@ -94,7 +94,7 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         warn_adjustment_percent: if an adjustment changes a meter by more than this, the page warns.
         choose_pin: true if somebody else set the user's PIN. Until the user chooses a new one, they
             have no rights.
-        lapsed: true if the session has lapsed. It can still read, but all other requests are
+        lapsed: true if the session has lapsed. The user can still read, but all other requests are
             refused with the code ``pin_needed`` until the user signs in again.
     """
 
@@ -184,7 +184,7 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
     async def list_own_acts(request: StaffRequest, limit: PageSize = 20) -> Sequence[LogRow]:
         """List the entries of the operators' log about the signed-in user, latest first.
 
-        They are about changes of the user and of their PIN, and about their changes of other users.
+        The entries are about changes of the user, of the user's PIN, and about changes by the user.
         """
         return await user_directory.log.of_account(request.user.name, limit)
 

@@ -164,7 +164,7 @@ def health_routes(
 
     @get("/metrics", opt=FOR_ANYBODY, media_type=MediaType.TEXT)
     async def show_metrics(request: WebRequest) -> Response[bytes]:
-        """Return the metrics for Prometheus. They have the reserves.
+        """Return the metrics for Prometheus, with the reserves.
 
         If the floor file has a `metrics_token`, only programs that send it may read the metrics.
         Otherwise, only programs on the same machine may.
