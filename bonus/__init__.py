@@ -4,6 +4,5 @@
 chapters of the Code as data. ``settling`` settles a round under the chapter of its game. ``odds``
 counts every possible deal and computes the house edges.
 
-All code here is pure: it imports no other package of this project, and reads no clock, socket or
-random source.
+The code here imports no other package of this project, and reads no clock, socket or random source.
 """

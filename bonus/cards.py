@@ -1,4 +1,4 @@
-"""The 52 cards of 649a.3: small integers, and two-character names for people."""
+"""The 52 cards of 649a.3: each is a small integer, with a two-character name for people."""
 
 from collections.abc import Iterable
 from typing import Final, NewType
@@ -33,7 +33,7 @@ def parse_card(text: str) -> Card:
 
 
 def parse_cards(texts: Iterable[str]) -> tuple[Card, ...]:
-    """Return the cards that two-character names mean; another text is a ValueError."""
+    """Return the cards with these two-character names; an unknown name is a ValueError."""
     try:
         return tuple(map(_CARDS.__getitem__, texts))
     except KeyError as error:

@@ -44,7 +44,7 @@ def short_money(amount_cents: int) -> str:
 
 
 def coin_money(amount_cents: int) -> str:
-    """Return an amount as it is spoken, which can be less than a dollar.
+    """Return an amount as people say it: below a dollar in cents, above without ``.00``.
 
     >>> coin_money(100), coin_money(250), coin_money(25)
     ('$1', '$2.50', '25¢')
@@ -67,7 +67,7 @@ def rate_text(rate_bps: int) -> str:
 
 
 def percent_text(percent: int | Fraction) -> str:
-    """Return a percentage without the sign, with as few decimals as it has.
+    """Return a percentage without the percent sign, and without zeros at the end.
 
     >>> percent_text(10), percent_text(Fraction(25, 2)), percent_text(Fraction(9, 4))
     ('10', '12.5', '2.25')
@@ -101,7 +101,7 @@ def item_words(item: str, titles: Mapping[str, str] = MappingProxyType({})) -> s
 
 
 def hand_words(hand: str) -> str:
-    """Return the words for a ranking's name of a hand.
+    """Return the words for the name that a ranking has for a hand.
 
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
     ('Royal flush', 'Mini-royal of spades', '')

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""Raised by a decoder for bytes that are not a valid message."""
+"""The exceptions of a decoder for bytes that are not a valid message."""
 
 
 class _NamedTwiceError(Exception):
@@ -26,10 +26,10 @@ _STRICT: Final = json.JSONDecoder(object_pairs_hook=_check_pairs, parse_int=str)
 
 
 def has_name_twice(text: bytes) -> bool:
-    r"""Check if an object in a JSON text, which was decoded as a message, has a name twice.
+    r"""Check if an object in a JSON text has a name twice; a decoder has accepted the text.
 
-    Some JSON readers then use the first value, others, as pitlink's decoders, the last. The ledger
-    keeps the bytes of a table's event, from which another program could later read the first value.
+    pitlink's decoders use the last value of a repeated name, some other JSON readers use the first.
+    The ledger keeps the bytes of a table's event, so another program could read the other value.
 
     >>> has_name_twice(b'{"seq": 1, "at": "2:00"}'), has_name_twice(rb'{"a": 1, "\u0061": 2}')
     (False, True)

@@ -19,8 +19,8 @@ UNPRINTABLE: Final = (
 """All characters that are refused, for use inside ``[...]``.
 
 Control and format characters, surrogates, line and paragraph separators, blank letters and marks,
-the code points that Unicode will never assign, and whole ranges that it reserves for such.
-Variation selectors are not among them, because emoji need them.
+code points that Unicode will never assign, and ranges that Unicode reserves for these kinds.
+Variation selectors are allowed, because emoji need them.
 """
 
 _SELECTORS: Final = r"\ufe00-\ufe0f"
@@ -55,7 +55,7 @@ def _is_plain(text: str) -> bool:
 
 
 def unprintable_problem(text: str) -> str | None:
-    r"""Return a message about the first unprintable character, if any.
+    r"""Return a message about the first unprintable character, or None.
 
     >>> unprintable_problem("mis\x1b[2Jdeal")
     'holds U+001B, which cannot be printed'
@@ -65,7 +65,7 @@ def unprintable_problem(text: str) -> str | None:
 
 
 def unseen_problem(text: str) -> str | None:
-    r"""Return a message if nobody can read a text: it is blank or unprintable.
+    r"""Return a message if a text is blank or has an unprintable character, or None.
 
     >>> unseen_problem(" \u2003")
     'is blank'
@@ -74,7 +74,7 @@ def unseen_problem(text: str) -> str | None:
 
 
 def name_problem(name: str) -> str | None:
-    r"""Return a message if slips and reports cannot print a person's name.
+    r"""Return a message if slips and reports cannot print a person's name, or None.
 
     >>> name_problem("Nguy\u1ec5n \u674e \uae40")
     >>> print(name_problem("\u0e2a\u0e21"))
@@ -137,7 +137,7 @@ _TIME: Final = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?")
 
 
 def without_addresses(text: str) -> str:
-    """Return a text without its network addresses, for people whom nobody knows.
+    """Return a text without its network addresses, for people who have not signed in.
 
     >>> without_addresses("Error 111 connecting to 10.0.0.5:6379. Connection refused.")
     'Error 111 connecting to its address. Connection refused.'

@@ -18,8 +18,8 @@ LuckyPosition = int | Literal["dealer"]
 class RoundError(ValueError):
     """Error of a round whose wagers or cards are not possible.
 
-    ``code`` is in snake case, ``field`` a place such as ``positions[2].cards`` (None if all of the
-    round is wrong). ``all`` has every known error of the round, this one first.
+    ``code`` is in snake case. ``field`` is a place such as ``positions[2].cards``; None if the
+    error is in no single field. ``all`` has every known error of the round, this error first.
     """
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -31,24 +31,24 @@ class RoundError(ValueError):
 
 
 def refuse(errors: Sequence[RoundError]) -> None:
-    """Raise the first of the errors of one round, if any; its ``all`` has all of them."""
+    """Raise the first error of a round, if there is one; its ``all`` has every error."""
     if errors:
         errors[0].all = tuple(errors)
         raise errors[0]
 
 
 class Draw(msgspec.Struct, frozen=True):
-    """Magic Card and Lucky position, which decides the Lucky Bonus (649a.1)."""
+    """The drawn Magic Card, and the drawn position of the Lucky Bonus (649a.1)."""
 
     magic_card: Card | None = None
     lucky_position: LuckyPosition | None = None
 
 
 class KeptWagers(dict[str, int]):
-    """Amounts of a position's wagers, in cents, as a key of caches; compared by identity.
+    """Amounts of a position's wagers, in cents, as a key of caches.
 
-    A comparison of the contents would take longer. Many rounds share the object: it must not be
-    changed.
+    Objects are compared by identity: a comparison of the contents would take longer. Many rounds
+    share one object, so it must not be changed.
     """
 
     __slots__ = ()
@@ -57,7 +57,7 @@ class KeptWagers(dict[str, int]):
 
 
 def kept_wagers(wagers: Mapping[str, int]) -> KeptWagers:
-    """Return the same wagers, usually as the same object."""
+    """Return these wagers as an object that the cache shares between rounds."""
     return wagers if isinstance(wagers, KeptWagers) else _kept(tuple(wagers.items()))
 
 
@@ -72,10 +72,9 @@ class RoundPosition(msgspec.Struct, frozen=True):
     Attributes:
         position: the number, from 1 (farthest to the dealer's left).
         patron: if it is None, the position counts as a separate player.
-        cards: None if the hand was folded and collected or declared to win nothing, or if the round
-            is void.
-        folded: true if the player did not make the wager after the Ante, and so ended
-            participation.
+        cards: None if the hand was folded and collected, if the dealer declared that it wins
+            nothing, or if the round is void.
+        folded: true if the player folded instead of making the wager after the Ante.
         wagers: the amount of each wager, in cents.
         kept: true if the cards stayed on the table after a fold because of a wager that is not in
             ``wagers``, such as a Six Card Bonus.
@@ -94,7 +93,7 @@ class RoundPosition(msgspec.Struct, frozen=True):
 
     @property
     def player(self) -> str | int:
-        """The patron, who is one player at several positions (reading T9), or the position."""
+        """The patron, who can be one player at several positions (reading T9), or the position."""
         return self.position if self.patron is None else self.patron
 
     def shows_cards(self, survivors: frozenset[str]) -> bool:
@@ -128,10 +127,11 @@ class Round(msgspec.Struct, frozen=True):
 
 
 def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> tuple[Card, ...]:
-    """Return the cards that names mean; the subsection ``rule`` requires ``count`` of them.
+    """Return the cards with these names; the subsection ``rule`` requires ``count`` cards.
 
     Raises:
-        RoundError: ``wrong_cards`` if the number of names is wrong, ``bad_card`` if one is no card.
+        RoundError: ``wrong_cards`` if the number of names is wrong, ``bad_card`` if a name is not a
+            card.
     """
     if len(names) != count:
         by = f" ({rule})" if rule else ""
@@ -143,13 +143,13 @@ def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> 
 
 
 def one_card(name: str, field: str) -> Card:
-    """Return the card of a name; a RoundError ``bad_card`` if it is none."""
+    """Return the card with a name; an unknown name is a RoundError ``bad_card``."""
     (card,) = read_cards([name], 1, field)
     return card
 
 
 WrittenPercent = int | Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,2}\.[0-9]{1,2}$")]
-"""A percentage in JSON, where no number is a fraction: ``25``, or the text ``"12.5"``."""
+"""A percentage in JSON: a whole number such as ``25``, or a text such as ``"12.5"``."""
 
 
 def written_percent(percent: Percent) -> int | str:
@@ -182,7 +182,7 @@ class Line(
     Attributes:
         position: the position of the wager.
         item: the name of the wager, or of a bonus paid with it. The name of an Envy Bonus ends with
-            ``_envy``, that of a jackpot of one of several meters with ``_jackpot``.
+            ``_envy``, the name of a jackpot of one of several meters with ``_jackpot``.
         outcome: what happens to the wager.
         hand: the hand that decided the item; left out if no hand was turned up.
         wagered: the amount of the wager on which the item is based.
@@ -242,9 +242,9 @@ class PercentWon:
 class Due(msgspec.Struct, frozen=True, gc=False):
     """A settlement line whose amount can still depend on the balance of a meter.
 
-    ``take`` is the index of a percentage in ``Settlement.takes``: the final amount is one share of
-    it, and ``paid`` is 0 until then. None: the amount is final. ``text`` is the line in JSON, if it
-    is kept for other rounds.
+    ``take`` is None if the amount is final. Otherwise, it is the index of a percentage in
+    ``Settlement.takes``: the final amount is one share of this percentage, and ``paid`` is 0
+    before. ``text`` is the line in JSON, if other rounds use it too.
     """
 
     line: Line
@@ -260,12 +260,12 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The balances of a meter after a round, in cents; those that it does not have are left out.
+    """The balances of a meter after a round, in cents. A balance that it does not have is left out.
 
     Attributes:
         amount: the money in the meter.
         reserve: the money in its reserve.
-        overflow: the money that its payout limit keeps out of the meter.
+        overflow: the money above its payout limit.
     """
 
     amount: int
@@ -278,7 +278,7 @@ class SettlementText(msgspec.Struct, frozen=True):
 
     Attributes:
         lines: a line for each wager, and for each bonus that is paid, in paying order.
-        meters: each meter of the round after it.
+        meters: the balances of each meter after the round.
     """
 
     lines: tuple[Line, ...]
@@ -288,8 +288,8 @@ class SettlementText(msgspec.Struct, frozen=True):
 class MeterHolding(msgspec.Struct, frozen=True):
     """Balances of a meter, its reserve and its overflow, in micros.
 
-    ``limit_micros`` is the payout limit, 0 for none. What it keeps out waits in the overflow, and
-    refills the meter when an award takes it below the limit.
+    ``limit_micros`` is the payout limit; 0 if the meter has none. The money above the limit waits
+    in the overflow, and refills the meter when a win takes the meter below the limit.
     """
 
     amount_micros: int
@@ -313,10 +313,10 @@ class WaitingWin(Protocol):
 def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    It is a waiting win of the hand that caused the bonus: the win of the Envy Bonus's wager, or
-    else the first waiting win of the hand, for example if its holder did not make that wager
-    (reading T10). If no win of the hand waits, no floorperson examines it. ``waiting`` is in paying
-    order; ``lines`` are all of the round.
+    The bonus depends on a waiting win of the hand that caused it: on the win of the Envy Bonus's
+    wager if it waits, or else on the first waiting win of the hand (reading T10). If no win of the
+    hand waits, no floorperson examines the hand. ``waiting`` is in paying order; ``lines`` are all
+    lines of the round.
     """
     of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
     if len(of_hand) > 1:
@@ -326,10 +326,7 @@ def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -
 
 
 def _items_of_wager(envy: Line, lines: Iterable[Line]) -> Iterator[str]:
-    """Yield the items that the hand won with the wager of an Envy Bonus.
-
-    The line of a wager is before the lines of its jackpots.
-    """
+    # The line of a wager is before the lines of its jackpots.
     own = False
     for line in lines:
         if line.position == envy.envy_of and line.envy_of is None:

@@ -1,4 +1,4 @@
-"""Units of meters and payouts, their sources, and the names of items that belong to a wager."""
+"""Units and sources of payouts, and the names of the items that belong to a wager."""
 
 import re
 from enum import StrEnum, auto
@@ -9,7 +9,7 @@ MICROS_PER_CENT: Final = 10_000
 """A micro is a millionth of a dollar. Meters are counted in micros."""
 
 Percent = int | Fraction
-"""A percentage to the hundredth, exactly: a whole number, or a fraction such as 25/2 for 12.5%."""
+"""An exact percentage with at most two decimals: a whole number, or a fraction such as 25/2."""
 
 PERCENT: Final = re.compile(r"(0|[1-9][0-9]{0,2})(?:\.([0-9]{1,2}))?")
 
@@ -27,8 +27,8 @@ _JACKPOT: Final = "_jackpot"
 class PaidFrom(StrEnum):
     """The source from which a payout is paid.
 
-    A hand pay is paid by attendants. It must not be paid from the table inventory container or
-    through the player's game account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
+    A hand pay must not be paid from the table inventory container or through the player's game
+    account: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv).
     """
 
     TABLE_INVENTORY = auto()
@@ -46,7 +46,7 @@ def envy_item(wager: str) -> str:
 
 
 def is_envy(item: str) -> bool:
-    """Return whether an item is an Envy Bonus. No wager has such a name."""
+    """Check if an item is an Envy Bonus, by its name, which no wager can have."""
     return item.endswith(_ENVY)
 
 
@@ -60,14 +60,14 @@ def jackpot_item(meter: str) -> str:
 
 
 def is_jackpot(item: str) -> bool:
-    """Return whether an item is such a percentage. No wager has such a name."""
+    """Check if an item is a percentage of one of several meters, by its name."""
     return item.endswith(_JACKPOT)
 
 
 def is_on_dealer(item: str) -> bool:
-    """Return whether an item is a wager on the dealer's hand. No other wager has such a name.
+    """Check if an item is a wager on the dealer's hand, by its name, which no other wager can have.
 
-    All of them divide one jackpot (reading T17).
+    All wagers on the dealer's hand divide one jackpot (reading T17).
     """
     return item.endswith(_DEALER)
 

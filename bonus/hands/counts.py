@@ -1,9 +1,9 @@
 """Counts of the ranks and suits of cards, packed into one integer.
 
-A packed number has a bit field for each rank and each suit; that of a card has a 1 in two of them,
-and the sum over a hand counts its ranks and suits. For each sum of the rank fields, the hand is
-computed once and cached. Cards of several hands, such as the community cards, are counted once: the
-sums of two parts of a hand are added.
+A packed number has a bit field for each rank and each suit. The number of a card has a 1 in two
+fields, so the sum over a hand counts the ranks and suits of the hand. For each sum of the rank
+fields, the hand is computed once and cached. Cards that belong to several hands, such as the
+community cards, are counted once, and their sum is added to the sum of each hand.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ SUIT_BITS: Final = 4
 SUITS_FROM: Final = RANK_BITS * len(RANKS)
 RANKS_ONLY: Final = (1 << SUITS_FROM) - 1
 LOWS: Final = sum(1 << RANK_BITS * rank for rank in range(len(RANKS)))
-"""The mask of all ranks. A *mask* has the lowest bit of a rank's field set if the rank is in it."""
+"""The mask of all ranks. In a *mask*, the lowest bit of a rank's field says if the rank occurs."""
 COUNTS: Final = tuple(
     (1 << RANK_BITS * rank) + (1 << SUITS_FROM + SUIT_BITS * suit)
     for rank in range(len(RANKS))
@@ -44,7 +44,7 @@ def ranks_mask(counts: int) -> int:
 
 
 def ranks_most_first(counts: int) -> list[int]:
-    """Return the ranks, each as often as it occurs: the most frequent first, then the higher."""
+    """Return the rank of each card: the most frequent ranks first, then the higher ranks."""
     ranks: list[int] = []
     for count, mask in zip((4, 3, 2, 1), masks_by_count(counts), strict=True):
         for rank in ranks_of(mask):
@@ -60,7 +60,7 @@ def ranks_of(mask: int) -> Iterator[int]:
 
 
 def suit_with(counts: int, least: int) -> int | None:
-    """Return the suit that occurs at least ``least`` times: so often that only one suit can."""
+    """Return the suit with ``least`` cards or more, or None; only one suit must be possible."""
     # The added number sets the top bit of the field of a suit that occurs ``least`` times or more.
     carried = (counts >> SUITS_FROM) + (8 - least) * 0x1111 & 0x8888
     return (carried.bit_length() - 1) // SUIT_BITS if carried else None

@@ -23,7 +23,7 @@ FIVE_OF_MOST: Final = 9
 
 
 class FiveCardHand(StrEnum):
-    """The hands of 649a.6(d), the highest first, then those that it does not name.
+    """The hands of 649a.6(d), the highest first, then hands without a name there.
 
     The royal flush of spades has its own name because 649a.12(j) pays it separately.
     """
@@ -99,7 +99,6 @@ def _flush_or_higher(counts: int, cards: int) -> FiveCardHand:
 
 
 def _by_ranks(counts: int) -> FiveCardHand:
-    """Return the highest hand without a flush, from the counts of the ranks alone."""
     fours, threes, pairs, _ = masks_by_count(counts)
     if fours:
         return FiveCardHand.FOUR_OF_A_KIND

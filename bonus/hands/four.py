@@ -40,11 +40,11 @@ _SUIT_MIN: Final = 4
 
 
 def best_four(cards: Sequence[Card], counts: int | None = None) -> tuple[FourCardHand, int]:
-    """Return the best hand that four of the cards form, and its strength: the higher wins.
+    """Return the best hand that four of the cards form, and its strength.
 
-    Hands of equal strength tie: cards outside the best four never decide (reading F8). A-2-3-4 is
-    the lowest straight. Three-of-a-kind is higher than a flush, a flush than a straight, and a
-    straight than two pairs.
+    The higher strength wins. Equal strengths tie: cards outside the best four never decide (reading
+    F8). A-2-3-4 is the lowest straight. Three-of-a-kind is higher than a flush, a flush than a
+    straight, and a straight than two pairs.
 
     >>> from bonus.cards import parse_card
     >>> best_four([parse_card(name) for name in ("Ah", "2s", "3s", "4d", "9c")])[0].value
@@ -66,7 +66,6 @@ def best_four(cards: Sequence[Card], counts: int | None = None) -> tuple[FourCar
 
 @cache
 def _by_ranks(counts: int) -> tuple[FourCardHand, int]:
-    """Return the best hand without a flush, from the counts of the ranks alone."""
     fours, threes, pairs, ones = masks_by_count(counts)
     if fours:
         return _strength(FourCardHand.FOUR_OF_A_KIND, *ranks_of(fours))

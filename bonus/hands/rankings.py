@@ -1,10 +1,10 @@
-"""The rankings of hands by the names that the chapters use, and hands of optional wagers alone.
+"""The rankings of hands, by the names in the chapters, and the hands of optional wagers.
 
-Six cards form the best five of them, or six of one suit from the nine to the ace: a Super Royal in
-649a.6(d)(8), a six-card royal flush in 679a.6(d)(1) and 682a.6(e)(1). The Aces Bonus (682a.6(d)) is
-formed of five cards or of the best four of them: the law does not clearly say which decides
-(reading F12), so each casino table chooses. The Prime Wager is on the colors: 679a.11(d)(1),
-682a.11(e)(1).
+Six cards are judged by the best five of them. But six cards of one suit from the nine to the ace
+are a hand of their own: a Super Royal in 649a.6(d)(8), a six-card royal flush in 679a.6(d)(1) and
+682a.6(e)(1). The law does not clearly say if all five cards or the best four of them decide the
+Aces Bonus (682a.6(d), reading F12), so each casino table chooses. The Prime Wager is on the colors
+of the cards: 679a.11(d)(1), 682a.11(e)(1).
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ _NINE_TO_ACE: Final = sum(1 << RANK_BITS * rank for rank in range(ACE - 5, ACE +
 
 
 class SixCardHand(StrEnum):
-    """The hands of 679a.6(d) and 682a.6(e), the highest first, then those that they do not name."""
+    """The hands of 679a.6(d) and 682a.6(e), the highest first, then hands without a name there."""
 
     SIX_CARD_ROYAL_DIAMONDS = auto()
     SIX_CARD_ROYAL = auto()
@@ -116,7 +116,7 @@ class AcesHand(StrEnum):
 def aces_hand(cards: Sequence[Card], counts: int | None = None) -> AcesHand:
     """Return the highest hand of the Aces Bonus that five cards form (682a.6(d)).
 
-    A flush or a straight needs all five. A full house is paid as a three of a kind (reading F5).
+    A flush or a straight needs all five cards. A full house counts as three of a kind (reading F5).
     """
     return _judge(cards, counts, 5)
 
@@ -190,9 +190,9 @@ _BY_RED: Final = (
 
 
 def prime_hand(cards: Sequence[Card], _counts: int | None = None) -> PrimeHand:
-    """Return the result for the player's three cards, then the dealer's.
+    """Return the result for six cards: the player's three cards, then the dealer's.
 
-    Counts do not say who has which card, so they are not used.
+    Counts of cards do not say who has which card, so they are not used.
     """
     if len(cards) != 6:
         raise ValueError(f"the Prime Wager is on three cards and the dealer's, not {len(cards)}")
@@ -216,7 +216,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class OfCards(Protocol[Result_co]):
-    """Function of cards, and of their counts (``counts_of``) if known."""
+    """Function of cards; callers that know the ``counts_of`` of the cards give them too."""
 
     def __call__(self, cards: Sequence[Card], counts: int | None = None, /) -> Result_co: ...
 
@@ -226,15 +226,15 @@ class OfCards(Protocol[Result_co]):
 Judge = OfCards[StrEnum]
 
 Compare = OfCards[tuple[StrEnum, int]]
-"""Function that returns a hand and its strength: the higher wins, equal strengths tie."""
+"""Function that returns a hand and its strength. The higher strength wins; equal strengths tie."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The hands that cards can form, the highest first.
 
-    ``tops`` can be in the first row of a paytable: several, because it need not list the royals
-    separately. ``cards`` are the numbers of cards that the ranking can judge.
+    ``tops`` are the hands with which a paytable can begin: several, because a paytable need not
+    list the royals separately. ``cards`` are the possible numbers of cards.
     """
 
     hands: tuple[StrEnum, ...]

@@ -18,10 +18,10 @@ from bonus.hands.counts import (
 
 
 class ThreeCardHand(StrEnum):
-    """The hands of 649a.6(b) and 679a.6(b), the highest first, with separate mini-royals.
+    """The hands of 649a.6(b) and 679a.6(b), the highest first; mini-royals are separate hands.
 
-    A mini-royal is the highest straight flush in 649a (649a.6(e)), and a hand above all straight
-    flushes in 679a, so the order is the same in both. Only payouts distinguish that of spades.
+    In 649a, a mini-royal is the highest straight flush (649a.6(e)); in 679a, it is a hand above all
+    straight flushes. So the order is the same. Only payouts distinguish the mini-royal of spades.
     """
 
     MINI_ROYAL_SPADES = auto()
@@ -50,10 +50,10 @@ QUEEN_HIGH: Final = QUEEN << 8
 
 
 def three_card(cards: Sequence[Card], counts: int | None = None) -> tuple[ThreeCardHand, int]:
-    """Return the hand that three cards form, and its strength: the higher wins, equal ones tie.
+    """Return the hand that three cards form, and its strength.
 
-    Of two pairs, the rank of the pair decides, then the third card. A-2-3 is the lowest straight
-    (reading G4).
+    The higher strength wins; equal strengths tie. If each hand is a pair, the rank of the pair
+    decides, then the third card. A-2-3 is the lowest straight (reading G4).
     """
     if counts is None:
         first, second, third = cards
@@ -76,7 +76,7 @@ def dealer_qualifies(cards: Sequence[Card]) -> bool:
 
 @cache
 def _three(counts: int) -> tuple[ThreeCardHand, int]:
-    """Return a hand and its strength; ``counts`` has suits only if all cards are of one."""
+    """Judge three cards; ``counts`` has their suits only if all cards are of one suit."""
     ranks = ranks_most_first(counts)
     top = straight_top(ranks_mask(counts), 3)
     suits = counts >> SUITS_FROM

@@ -1,7 +1,7 @@
 """Structure of a chapter's file: its game, its wagers, and their printed paytables.
 
-A game of the house has a file of the same form, and the page about game files takes its reference
-from these types: what stands before ``Attributes:`` is about a section, the rest about its keys.
+A game of the house has a file of the same form. The page about game files is made from these types:
+the text before ``Attributes:`` is about a section of the file, the rest is about its keys.
 """
 
 from collections.abc import Iterator
@@ -61,13 +61,13 @@ class MeterTitle(_Part, frozen=True):
 
 
 class Progression(_Part, frozen=True):
-    """Seed, reseed and rates of a meter, one cell or a cell for each of ``choices``.
+    """Seed, reseed and rates of a meter: each is one cell, or a list with a cell for each choice.
 
     Attributes:
         rule: the section about seed and rates.
         seed: the first amount of the meter for each dollar of the wager, such as ``$1,000 for 1``,
             or ``$0``.
-        reseed: the amount after a win of the whole meter, in the same form.
+        reseed: the amount after a win of the whole meter, in the form of ``seed``.
         primary: the part of each wager for the meter, such as ``14%`` or ``2.25%``. All rates of a
             wager together are less than 100%.
         reserve: the part of each wager for the reserve of the meter.
@@ -117,7 +117,7 @@ class MiniRoyal(_Part, frozen=True):
 
     Attributes:
         rule: the section about these odds.
-        among: the section of the paytables to which the house can add them.
+        among: the section of the paytables to which the house can add these odds.
         least: the lowest odds, such as ``5 to 1``.
     """
 
@@ -139,11 +139,11 @@ class EnvySchedule(_Part, frozen=True):
 
 
 class Envy(_Part, frozen=True):
-    """The Envy Bonuses of a wager that feeds a meter. A player who folded gets them too.
+    """The Envy Bonuses of a wager that feeds a meter. A player who folded gets Envy Bonuses too.
 
     Attributes:
         rule: the section about Envy Bonuses.
-        lowest: the lowest hand that brings one.
+        lowest: the lowest hand that brings an Envy Bonus.
     """
 
     rule: Rule
@@ -159,8 +159,8 @@ class Validation(_Part, frozen=True):
     Attributes:
         rule: the section about wins that a floorperson validates.
         stays: the section about cards that stay on the table until a hand pay is paid.
-        least: the lowest odds that a floorperson validates, such as ``500 for 1``; without it, they
-            validate every win.
+        least: the lowest odds that a floorperson validates, such as ``500 for 1``. If this is left
+            out, a floorperson validates every win.
     """
 
     rule: Rule
@@ -171,8 +171,8 @@ class Validation(_Part, frozen=True):
 class DrawPays(_Part, frozen=True):
     """Payouts that draws add to a wager on the player's and the dealer's hand (649a.12(i)(3)).
 
-    Such a wager has two names, and ``cards = ["hand_and_community", "dealer_and_community"]``. Only
-    one wager of a file has draws.
+    The wager has two names, and ``cards = ["hand_and_community", "dealer_and_community"]``. Only
+    one wager of a file can have draws.
 
     Attributes:
         rule: the section about the draws.
@@ -201,8 +201,8 @@ class Readings(_Part, frozen=True):
 
     Attributes:
         choice: the name of the choice under ``paytables`` in the floor file.
-        rankings: names of the rankings, each with its ranking; the first is the ranking of the
-            wager, and the default.
+        rankings: the name of each option, with its ranking. The first option is the default, and
+            must have the ranking of the wager.
     """
 
     choice: Name
@@ -210,7 +210,7 @@ class Readings(_Part, frozen=True):
 
 
 class WagerTables(_Part, frozen=True):
-    """A wager beside the main game. It feeds no meter, one (``meter``) or several (``meters``).
+    """A wager beside the main game. It feeds no meter, one meter or several meters.
 
     Attributes:
         names: the name in data. Wagers with the same paytables can share a section: ``cards`` and
@@ -221,16 +221,19 @@ class WagerTables(_Part, frozen=True):
         lowest: the lowest hand that a paytable can pay.
         paid_from: the source of payouts that are not a percentage of a meter: the chips at the
             table, or the player's electronic account.
-        title: the name for people, equal in all games; without it, the words of the name.
-        needs: wagers of which the player must have placed one first.
+        title: the name for people, the same in all games. If this is left out, people see the words
+            of the name.
+        needs: the player must have placed one of these wagers first.
         forfeited: the section under which a fold forfeits the wager; without it, a fold changes
             nothing.
-        collected: the section under which a losing wager is collected; else that of the paytable.
+        collected: the section under which a losing wager is collected, if this is not the section
+            of the paytable.
         divided: the section under which players divide a jackpot on the dealer's hand; only with
             ``draws``.
         meter: the only meter that the wager feeds.
-        meters: the several meters that it feeds (tiers), the highest first.
-        short: the shortest name, for the panel; only for a wager that feeds meters, which needs it.
+        meters: the meters (tiers) that the wager feeds, the highest first, if there are several.
+        short: the short name on the panel. A wager that feeds meters needs it; no other wager can
+            have it.
         electronic: true if the wager is placed without a chip; only for a wager that feeds meters.
     """
 
@@ -269,14 +272,14 @@ class WagerTables(_Part, frozen=True):
 
 
 class NotQualified(_Part, frozen=True):
-    """A dealer's hand that does not qualify: ``returns`` is returned, and the other wager wins.
+    """A dealer's hand that does not qualify: one wager is returned, and the other wager wins.
 
     Without this section, every hand qualifies.
 
     Attributes:
         rule: the section about such a hand.
         below: a hand below this card, which must be the queen, does not qualify.
-        returns: ``stake`` or ``follow``, by its name.
+        returns: the wager that is returned: the name of ``stake`` or ``follow``.
     """
 
     rule: Rule
@@ -285,11 +288,11 @@ class NotQualified(_Part, frozen=True):
 
 
 class Tie(_Part, frozen=True):
-    """What equal hands do.
+    """The result if the hands of the player and the dealer are equal.
 
     Attributes:
         pays: true if the player wins; false if both wagers are returned.
-        rule: the section under which the wagers are returned; only if they are.
+        rule: the section under which the wagers are returned; only if ``pays`` is false.
     """
 
     pays: bool
@@ -300,17 +303,17 @@ class Bonus(_Part, frozen=True):
     """A bonus on one of the two wagers, for players who did not fold.
 
     Attributes:
-        item: the name in settlements. The name of ``stake`` or ``follow`` replaces the line of that
-            wager.
-        on: the wager of whose amount the bonus is a multiple.
+        item: the name in settlements. If it is the name of ``stake`` or ``follow``, the bonus
+            replaces the line of this wager.
+        on: the wager; the bonus is a multiple of its amount.
         when: ``played``: always. ``lower``: only if the player's hand is lower than the dealer's.
-            ``not_lower``: only if it is not.
+            ``not_lower``: only if the player's hand is not lower.
         ranking: how the hand is judged for the bonus.
         lowest: the lowest hand that a paytable can pay.
         choice: the name of the choice under ``paytables`` in the floor file, if the paytables have
             ``choices``.
         procedure: the section about the two wagers when the bonus is paid.
-        returns: the wager that is then returned.
+        returns: the wager that is returned when the bonus is paid.
     """
 
     item: Name
@@ -326,7 +329,7 @@ class Bonus(_Part, frozen=True):
 
 
 class Main(_Part, frozen=True):
-    """The game against the dealer: ``stake`` before the deal, and ``follow`` after it, or a fold.
+    """The game against the dealer: ``stake`` before the deal, then ``follow`` or a fold.
 
     Attributes:
         stake: the name of the wager before the deal.
@@ -391,7 +394,7 @@ class Deal(_Part, frozen=True):
 
 
 class WagerLimit(_Part, frozen=True):
-    """A limit of one wager by another.
+    """A limit for one wager, as a multiple of another wager.
 
     Attributes:
         wager: the wager that is limited.
@@ -424,7 +427,7 @@ class Limit(_Part, frozen=True):
         choice: the name of the limit under ``paytables`` in the floor file.
         rule: the section about the limit.
         least: the lowest limit that a table can set, such as ``$25,000``.
-        covers: the sections of the payouts that count.
+        covers: the sections of the payouts that count towards the limit.
         excluded: hands whose payouts do not count.
     """
 
@@ -436,12 +439,12 @@ class Limit(_Part, frozen=True):
 
 
 class Irregular(_Part, frozen=True):
-    """Rounds that end in another way.
+    """Rounds that are void, or in which a card of the dealer was seen too early.
 
     Attributes:
         void: the section about a void round.
         dealer_exposed: the section about a round in which a card of the dealer was seen too early.
-        settled: the wagers without a meter that are settled although such a card was seen.
+        settled: the wagers without a meter that are settled even after a card was seen too early.
     """
 
     void: Rule
@@ -492,5 +495,5 @@ class Chapter(_Part, frozen=True, kw_only=True):
 
     @property
     def asking(self) -> str:
-        """Subsection about the players' decision after the deal, or about the deal."""
+        """The subsection about the player's decision after the deal, or else about the deal."""
         return self.main.asking if self.main else self.deal.rule

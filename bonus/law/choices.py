@@ -17,7 +17,7 @@ Choices = Mapping[str, str | int | Mapping[str, int]]
 
 
 def offered(chapter: Chapter) -> dict[str, dict[str, str]]:
-    """Return the options of each choice that a chapter leaves to the casino, with their rules.
+    """Return the options of each choice of the casino, each with the subsection that allows it.
 
     The odds of a mini-royal and the payout limit are numbers, so they are not included.
     """
@@ -47,7 +47,7 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 def choice_problem(
     chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
 ) -> str | None:
-    """Return why a chapter does not allow a choice, with the subsection; else None.
+    """Return why a chapter does not allow a choice, with the subsection; None if it does.
 
     ``chosen`` are all choices of the table.
     """
@@ -74,11 +74,7 @@ def choice_problem(
 def _version_problem(
     chapter: Chapter, bonus: Bonus, choice: str, chosen: Mapping[str, object]
 ) -> str | None:
-    """Return why a bonus cannot have a paytable with the table's version, or without one.
-
-    A table with a version of 649a.7(e) pays by 649a.12(c) alone, and no other table does (reading
-    T2).
-    """
+    """Check that a table pays by 649a.12(c) if and only if it has a version (reading T2)."""
     of_versions = [table for table in bonus.table if table.version]
     table = _table_of(bonus.table, choice)
     if not of_versions or table is None or table.version == (VERSION in chosen):
@@ -140,7 +136,6 @@ def _mini_royal_problem(
 
 
 def _versions_rule(chapter: Chapter) -> str:
-    """Return the subsection that has the versions, each of which is a part of it."""
     return chapter.version[0].rule.rpartition("(")[0]
 
 

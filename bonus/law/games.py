@@ -87,9 +87,9 @@ def read_chapter(text: str) -> Chapter:
 class GameMeters:
     """The meters of one game or of several.
 
-    ``titles`` and ``terms`` (of each wager that feeds a meter) are in the order in which tables and
-    displays show the meters. ``meter_of`` has the meter of each item of settlement lines; what a
-    wager that feeds several meters pays at odds belongs to the first.
+    ``titles`` has the title of each meter, ``terms`` the terms of each wager that feeds a meter, in
+    the order in which tables and displays show the meters. ``meter_of`` has the meter of each item
+    of settlement lines. If a wager feeds several meters, its payouts at odds belong to the first.
     """
 
     titles: Mapping[str, str]
@@ -135,8 +135,8 @@ _JACKPOT: Final = "Jackpot"
 def item_titles(games: Iterable[Chapter]) -> Mapping[str, str]:
     """Return the titles of items of settlement lines, for wagers with a title.
 
-    The ledger has only the names of wagers, so a wager has one title in all games: a ChapterError
-    else.
+    The ledger has only the names of wagers. So if a wager has different titles in two games, raise
+    ChapterError.
     """
     found: dict[str, str] = {}
     for game in games:
@@ -169,7 +169,7 @@ class Games(Mapping[str, Chapter]):
     """Games by name: the chapters, and games of the house; equal if the game files are the same.
 
     ``digests`` has the SHA-256, in hexadecimal, of the file of each game of the house. ``titles``
-    are those of items of settlement lines.
+    has the titles of items of settlement lines.
     """
 
     def __init__(self, house: Iterable[tuple[Chapter, str]] = ()) -> None:
@@ -225,7 +225,7 @@ class Games(Mapping[str, Chapter]):
 
 @cache
 def chapter_games() -> Games:
-    """Return the games of the chapters; a UserError if files were changed so that two disagree."""
+    """Return the games of the chapters; a UserError if changed files contradict each other."""
     try:
         return Games()
     except ChapterError as error:
@@ -233,7 +233,7 @@ def chapter_games() -> Games:
 
 
 def _check_fed(games: Iterable[Chapter], game: Chapter) -> None:
-    """Check that a wager feeds the same meters in every game: the ledger has only the names."""
+    """Check that a wager feeds the same meters in every game: the ledger has only its name."""
     own = GameMeters.of([game])
     for other in games:
         theirs = GameMeters.of([other])

@@ -1,9 +1,9 @@
 """The terms of a meter: payouts of its wager, Envy Bonuses, seed and rates.
 
-They are computed from the paytables of the chapter (649a.12(e), (h), (i), (j)) for one amount of
-the wager, because all wagers on a meter have the same amount (reading T22). A meter that a chapter
-does not have or allow is a ValueError. For the Five Card Hand Bonus, the average payout follows,
-including its draws (reading T19).
+The terms are computed from the paytables of the chapter (649a.12(e), (h), (i), (j)) for one amount
+of the wager, because all wagers on a meter have the same amount (reading T22). A meter that a
+chapter does not have or allow is a ValueError. For the Five Card Hand Bonus, the average payout is
+computed too, with its draws (reading T19).
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,9 +35,9 @@ from bonus.wagers import PaidFrom, Percent
 class Row:
     """Payouts of one hand under the terms of a meter.
 
-    ``hand`` is its name in the paytable, which several royals can share. ``percents`` have the
-    names of their meters, ``for_1`` is a multiple of the wager, and ``envy_cents`` the Envy Bonus
-    for each wager of another player.
+    ``hand`` is the name in the paytable; several royals can share one name. ``percents`` has each
+    percentage with the name of its meter. ``for_1`` is a multiple of the wager. ``envy_cents`` is
+    the Envy Bonus for each wager of another player.
     """
 
     hand: str
@@ -66,12 +66,12 @@ class MeterTerms:
         paytable: the letter of the chosen paytable; None if there is no choice.
         reseed_cents: the balance after a win of the whole meter, without the reserve that it also
             receives (reading T21).
-        primary_bps: the share of a wager that is added to the meter; ``reserve_bps`` is for its
-            reserve.
+        primary_bps: the share of a wager that is added to the meter; ``reserve_bps`` is the share
+            that is added to the reserve.
         paid_from: the source of payouts that are not a percentage of the meter.
-        rule: the subsection with the payouts. ``envy_rule`` has the Envy Bonuses, and ``draw_rule``
-            the Magic Card and the Lucky Bonus; empty if there are none.
-        tiers: true if its wagers also feed other meters.
+        rule: the subsection with the payouts. ``envy_rule`` has the Envy Bonuses, ``draw_rule`` the
+            Magic Card and the Lucky Bonus; each is empty if the wager has none.
+        tiers: true if the wagers on this meter also feed other meters.
         rows: the payouts of every hand of the ranking.
     """
 
@@ -112,10 +112,10 @@ def meter_terms(
 ) -> MeterTerms:
     """Return the terms of a kind of meter for wagers of ``wager_cents``.
 
-    Without a game, it is the first game with such a meter; without games, those of the chapters.
+    Without a game, use the first game with this meter; without games, use the chapters.
 
     Raises:
-        ValueError: the chapter does not allow such a meter; the message names the subsection. The
+        ValueError: the chapter does not allow the meter; the message names the subsection. The
             amount is zero, or has no Envy Bonuses (reading T22), or the paytable is missing or
             wrong.
     """
@@ -123,7 +123,7 @@ def meter_terms(
 
 
 def paytable_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[str, ...]:
-    """Return the letters of the paytables that a kind of meter can have; empty without a choice.
+    """Return the letters of the paytables of a kind of meter; empty if there is no choice.
 
     >>> paytable_choices("progressive"), paytable_choices("five_card_progressive")
     (('A', 'B'), ())
@@ -135,7 +135,7 @@ def paytable_choices(kind: str, games: Games | None = None, game: str = "") -> t
 def wager_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[int, ...]:
     """Return the amounts in cents that the wager of a kind of meter can have in a game.
 
-    Empty if the game allows every amount, because it has no Envy Bonuses (reading T22).
+    The result is empty if the game has no Envy Bonuses, and so allows every amount (reading T22).
 
     >>> wager_choices("progressive"), wager_choices("five_card_hand_bonus")
     ((100, 500), ())
@@ -259,7 +259,7 @@ class HandBonusReturn:
 
     @property
     def problem(self) -> str:
-        """Text if players win more than they wager; empty otherwise.
+        """A text if players win more than they wager, or else an empty text.
 
         >>> HandBonusReturn(Fraction(9, 10), Fraction(1081, 1000)).problem
         'which gives back 108.1% in the long run: the house loses'
@@ -280,8 +280,8 @@ def hand_bonus_return(
 ) -> HandBonusReturn:
     """Return the average payout of a Five Card Hand Bonus wager.
 
-    The draws are given as average rounds per draw, 0 for never. The Lucky position is one of
-    ``positions`` or the dealer.
+    ``magic_card_every`` and ``lucky_every`` are average numbers of rounds per draw; 0 means never.
+    The Lucky position is one of ``positions``, or the dealer.
 
     >>> from bonus.law.meter_terms import meter_terms
     >>> terms = meter_terms("five_card_hand_bonus", 100)

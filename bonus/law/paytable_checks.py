@@ -1,7 +1,7 @@
 """Checks of the paytables in a chapter's file, before any part of the file is used.
 
-They find errors of copying: a missing or unknown hand, a higher hand that pays less, two kinds of
-odds in one paytable, or a choice that occurs twice.
+The checks find errors of copying: a missing or unknown hand, a higher hand that pays less, two
+kinds of odds in one paytable, or a choice that occurs twice.
 """
 
 import re
@@ -127,7 +127,6 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
 
 
 def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) -> None:
-    """Check that a meter has rates, and only a meter has rates, Envy Bonuses and draws."""
     for paytable in paytables:
         if set(paytable.rates) != (set(tables.meters) or ({""} if tables.meter else set())):
             raise ChapterError(
@@ -232,11 +231,7 @@ def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) 
 
 
 def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> None:
-    """Check the kinds of payout in a paytable.
-
-    All odds are "to 1", or all are "for 1". A paytable of a meter pays a percentage of it, and its
-    odds are "for 1"; any other pays no percentage. ``meters`` are the names that the cells use.
-    """
+    """Check the kinds of payout; ``meters`` are the names of meters that the cells use."""
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     payouts = [read_payout(cell) for cell in paytable.cells.values()]
     kinds = {payout.stake_back for payout in payouts if payout.times}
@@ -305,8 +300,7 @@ def _check_rows(
 ) -> None:
     """Check the hands of a paytable, and that no hand pays less than a lower hand.
 
-    It must have every hand from one of the highest (``Ranking.tops``) down to ``lowest``.
-    Percentages of several meters cannot be compared, so a hand that wins them has no worth.
+    ``worth`` is None for a hand that wins percentages of several meters, which cannot be compared.
     """
     hands = ranking.names
     for hand in (lowest, *worth):
@@ -346,7 +340,6 @@ def _parts(chapter: Chapter) -> Iterator[tuple[str, msgspec.Struct]]:
 
 
 def _rules(part: object) -> Iterator[str]:
-    """Yield every subsection in a part of a chapter's file, without those that are left out."""
     if isinstance(part, dict | tuple):
         for each in part.values() if isinstance(part, dict) else part:
             yield from _rules(each)

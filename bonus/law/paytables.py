@@ -21,7 +21,7 @@ Path = tuple[str | int, ...]
 class ChapterError(ValueError):
     """Error in a chapter's file: the file cannot be read, or it contradicts itself.
 
-    Without a ``place``, ``text`` is a wrong text in the file, if one is known.
+    If ``place`` is empty, ``text`` is a wrong text in the file, if one is known.
     """
 
     def __init__(self, message: str, place: Path = (), *, text: str = "") -> None:
@@ -32,7 +32,7 @@ class ChapterError(ValueError):
 
 @contextmanager
 def placed(*place: str | int) -> Iterator[None]:
-    """Add a place to that of each ``ChapterError`` of the block."""
+    """Put ``place`` in front of the place of each ``ChapterError`` in the block."""
     try:
         yield
     except ChapterError as error:
@@ -53,10 +53,10 @@ def cell_of(where: str, cell: str) -> Iterator[None]:
 class Payout:
     """Payout in a cell of a paytable; a payout with only default values pays nothing.
 
-    ``times`` is a multiple of the wager, ``percents`` are those of meters by name; a cell for a
-    wager's only meter names it ``meter``. ``stake_back``: the wager is also returned, as with
-    "to 1" or a fixed sum; with "for 1", the payout includes it (reading G2). ``sum_cents`` is the
-    same for every amount of the wager (reading T5).
+    ``times`` is a multiple of the wager. ``percents`` has percentages by the name of the meter; a
+    wager's only meter has the name ``meter``. ``stake_back``: the wager is also returned, with "to
+    1" or a fixed sum; with "for 1", the payout includes the wager (reading G2). ``sum_cents`` is a
+    fixed sum for every amount of the wager (reading T5).
     """
 
     times: int = 0
@@ -76,7 +76,7 @@ class Payout:
         return None if percents else (percent, self.sum_cents, self.times)
 
     def percents_of(self, only: str) -> tuple[tuple[str, Percent], ...]:
-        """Return the percentages with the names of their meters: ``only``, or several."""
+        """Return the percentages with the names of their meters; ``only`` names an only meter."""
         return tuple((only or name, percent) for name, percent in self.percents)
 
     def percent_of(self, meter: str) -> Percent:
@@ -189,10 +189,10 @@ class Paytable:
     """One paytable: a column of a printed table.
 
     Attributes:
-        choice: its name in a Rules Submission; None if the law leaves no choice.
+        choice: the name in a Rules Submission; None if the law leaves no choice.
         cells: the printed payout of each hand that the paytable names, the highest hand first.
-        version: true if it is only for tables that play a version of the game under 649a.7(e).
-        rates: the rates of each meter. The name of the only meter is empty.
+        version: true if only tables that play a version of the game (649a.7(e)) use the paytable.
+        rates: the rates by the name of the meter. An only meter has an empty name.
     """
 
     rule: str
@@ -205,10 +205,10 @@ class Paytable:
 def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[Paytable, ...]:
     """Return the paytables of a printed table, one for each column.
 
-    ``hands`` are those of the ranking, the highest first. A row ``flush_or_lower`` means the flush
-    and every lower hand. Where a column begins with blank cells, their hands are paid like the
-    highest hand that has a payout in it (reading T5). Any other blank cell pays nothing (reading
-    T3).
+    ``hands`` are the hands of the ranking, the highest first. A row ``flush_or_lower`` is for the
+    flush and every lower hand. If a column begins with blank cells, their hands are paid like the
+    highest hand that has a payout in the column (reading T5). Any other blank cell pays nothing
+    (reading T3).
 
     Raises:
         ChapterError: a row does not have one cell for each column, or its hand does not exist.
@@ -221,7 +221,7 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
 def chosen_of(
     tables: Iterable[PrintedTable], hands: Sequence[str], choice: str | None
 ) -> Paytable | None:
-    """Return the paytable named ``choice``, or the only one for None; None if there is none."""
+    """Return the paytable with the name ``choice``; None if it does not exist."""
     for table in tables:
         if choice in _choices(table):
             return _column(table, _choices(table).index(choice), hands)
@@ -237,7 +237,7 @@ def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
 def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Payout]]:
     """Return the name and the payout that a paytable has for every hand of a ranking.
 
-    A royal without a separate row has those of the first row.
+    A royal without a row of its own has the name and the payout of the first row.
     """
     first = next(iter(paytable.cells))
     above = hands[: hands.index(first)]

@@ -171,7 +171,7 @@ def _check_draws(of: str, tables: WagerTables) -> None:
 
 
 def _check_judged(of: str, tables: WagerTables) -> None:
-    """Check that the meter service gets the cards: of positions, dealer and community."""
+    """Refuse a wager if the meter service does not get all cards that decide it."""
     if tables.fourth_card or tables.readings or tables.mini_royal:
         raise ChapterError(
             f"{of}: a wager that feeds a meter has no fourth_card, readings or mini_royal"

@@ -3,8 +3,9 @@
 The player's five cards and the dealer's six can be dealt in 2.8e13 ways. They are counted by
 inclusion and exclusion over the subsets of the player's hand: all dealer's hands, minus those that
 contain one of the player's cards, plus those that contain two, and so on. For each subset, the
-calculation needs the number of dealer's hands that contain it and are higher than a strength: the
-same for all subsets of a class, which differ only by a renaming of the suits (``hand_counts``).
+calculation needs the number of dealer's hands that contain the subset and are higher than a
+strength. This number is the same for all subsets of a class (``hand_counts``): they differ only by
+a renaming of the suits.
 """
 
 from collections import Counter
@@ -32,8 +33,8 @@ class Duel(msgspec.Struct, frozen=True):
         strength: of two hands, the one with the higher strength wins.
         suits: the number of cards in each suit of a hand, the largest number first.
         hands: the number of player's hands in a row.
-        not_qualified: for each of these, the number of dealer's hands that do not qualify;
-            ``equal`` and ``higher`` of those that qualify and tie, or are higher.
+        not_qualified: for each hand of a row, the number of dealer's hands that do not qualify.
+            ``equal`` counts hands that qualify and tie, ``higher`` hands that qualify and win.
         deals: the number of dealer's hands that are possible against any one hand of the player.
         examples: for each strength, the cards of one hand of the player.
     """
@@ -56,7 +57,7 @@ def count_duel(
 
     ``ranking`` is one of ``COMPARES``. The dealer has at least as many cards as the player. If
     ``queen_qualifies``, a dealer's hand below a queen high does not qualify (649a.11(c)(3)(i),
-    679a.11(c)(3)(i)); if not, every hand does (reading F9).
+    679a.11(c)(3)(i)); if not, every dealer's hand qualifies (reading F9).
     """
     compare = COMPARES[ranking]
     players, dealers = hand_classes(player), hand_classes(dealer)
@@ -130,8 +131,8 @@ class _Tables:
     def above(self, strength: Integers) -> Integers:
         """Return, for each class of player's hands, the number of dealer's hands above a strength.
 
-        A dealer's hand that contains a card of the player is not counted. ``strength`` and the
-        result have the shape (classes,).
+        A dealer's hand with a card of the player is not counted. ``strength`` and the result have
+        the shape (classes,).
         """
         ranks = np.searchsorted(self._found, strength, side="right")
         found = np.zeros(len(self._players), np.int64)
@@ -143,7 +144,6 @@ class _Tables:
         return found
 
     def _all_held(self, strength: Integers) -> Integers:
-        """Return `above` for the dealer's hands that contain all of the player's cards."""
         found = np.zeros(len(self._players), np.int64)
         for at in self._holding:
             np.add.at(found, at, self._dealers.hands * (self._against > strength[at]))
@@ -154,11 +154,11 @@ class _Tables:
 def _table(
     dealers: HandClasses, subsets: HandClasses, ranks: Integers, strengths: int, advance: Advance
 ) -> npt.NDArray[np.int32]:
-    """Return the number of dealer's hands at or above each strength, for each class of subsets.
+    """Count the dealer's hands at or above each strength, for each class of subsets.
 
-    They contain one given subset of the class: each hand is added to the class of every subset that
-    it contains, then the sum is divided by the number of subsets in the class. The result has the
-    shape (classes, strengths + 1), and its last column is 0.
+    The hands contain one given subset of the class: each hand is added to the class of every subset
+    in it, then the sum is divided by the number of subsets in the class. The result has the shape
+    (classes, strengths + 1), and its last column is 0.
     """
     width = strengths + 1
     # A class has at most 24 subsets. Each subset is in at most C(52,6) hands. So 32 bits are

@@ -30,9 +30,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Enumeration(Generic[T]):
-    """An enumeration of deals: its unique name, and how its result (a count) is computed.
+    """An enumeration of deals, with a unique name.
 
-    ``count`` reports each step to the given function; ``steps`` returns their total number.
+    ``count`` computes the result, and reports each step to the given function. ``steps`` returns
+    the number of all steps.
     """
 
     name: str
@@ -49,7 +50,7 @@ class CountStore(Protocol):
 
 
 Begin = Callable[[str, int], Advance]
-"""Called before a count, with its name and number of steps; returns what receives the progress."""
+"""Function that is called before a count, and returns the function that receives the progress."""
 
 
 class Enumerator:
@@ -85,9 +86,9 @@ class HandDeals(msgspec.Struct, frozen=True):
 
 
 class Fives(msgspec.Struct, frozen=True):
-    """Deals of the player's three cards and two community cards.
+    """``deals``: by the strength of three cards, the deals with each five-card hand.
 
-    By the strength of the three cards, then by the name of the five-card hand.
+    A deal is the player's three cards and two community cards.
     """
 
     deals: dict[int, Counts]
@@ -96,7 +97,7 @@ class Fives(msgspec.Struct, frozen=True):
 def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
     """Return the enumeration of all hands of a ranking.
 
-    ``groups`` is the number of cards from each source, which matters only for rankings of colors.
+    ``groups`` has the number of cards from each source; only rankings of colors depend on it.
     """
     if ranking not in BY_COLOR:
         groups = (sum(groups),)

@@ -7,10 +7,10 @@ size of a class is the number of distinct ways to assign the four masks to the f
 function of the ranking (``bonus.hands``) judges each class, as it judges hands in settlement.
 
 If the best five of five to nine cards count, the deals are not formed one by one: of nine cards,
-there are 3.7 billion. The ranks are added one after another, and each state of the ranks so far has
-its number of deals. A state knows the cards of one suit. The four suits are equal, and nine cards
-have at most one suit with five cards, so the deals with a flush are four times those with a flush
-in this suit.
+there are 3.7 billion. The ranks are added one after another, and the number of deals is kept for
+each state of the ranks so far. A state knows the cards of one suit. The four suits are equal, and
+nine cards have at most one suit with five cards, so the deals with a flush are four times the deals
+with a flush in this suit.
 """
 
 from collections import Counter
@@ -43,8 +43,8 @@ class HandClasses:
     """The classes of hands of one size, with one hand that represents each class.
 
     Attributes:
-        keys: the key of each class, ascending; shape (classes,), as ``hands``, the number of hands
-            in each.
+        keys: the key of each class, ascending; shape (classes,).
+        hands: the number of hands in each class; shape (classes,).
         cards: the cards of the hand that represents each class; shape (classes, size).
         in_a_suit: the number of cards in the longest suit of each class; shape (classes,).
     """
@@ -59,7 +59,7 @@ class HandClasses:
         return len(self.keys)
 
     def find(self, cards: Integers) -> Integers:
-        """Return the index of each hand's class: shape (hands, size) to shape (hands,)."""
+        """Return the index of the class of each hand; ``cards`` has the shape (hands, size)."""
         if self.size == 0:
             return np.zeros(len(cards), np.int64)
         return np.searchsorted(self.keys, _keys(cards))
@@ -105,7 +105,6 @@ def _shapes(size: int) -> list[tuple[int, ...]]:
 
 
 def _laid_out(shape: tuple[int, ...]) -> Integers:
-    """Return the masks of all classes whose suits have these numbers of cards: (classes, 4)."""
     found = np.zeros((1, 0), np.int64)
     for count in sorted(set(shape), reverse=True):
         # Suits with equal numbers of cards are interchangeable, so their masks form one group.
@@ -143,7 +142,6 @@ def _keys(cards: Integers) -> Integers:
 
 
 def _packed(masks: list[Integers]) -> Integers:
-    """Return the four masks of each hand packed into one number, the greatest mask first."""
     for high, low in _SORTING:
         masks[high], masks[low] = (
             np.maximum(masks[high], masks[low]),
@@ -180,9 +178,9 @@ def count_hands(
 
     ``groups`` is the number of cards from each source, such as three of the player and three of the
     dealer. For a ranking of colors, a deal is a separate set of cards for each source; for any
-    other, one set of all the cards. With the rank of a ``further`` card, a deal has one more card
-    of this rank, the player's own or the community's: the number of deals is the same
-    (679a.11(d)(2)(ii), reading P5).
+    other ranking, one set of all the cards. If ``further`` is a rank, a deal has one more card of
+    this rank. It is the player's own card or a card for all players: the number of deals is the
+    same (679a.11(d)(2)(ii), reading P5).
     """
     if ranking in BY_COLOR:
         return _count_colors(ranking, groups, advance)
@@ -207,8 +205,8 @@ def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
 class HandClass:
     """One class of hands, and one of these hands.
 
-    ``suited`` is true if the name of a hand can depend on its suit, as for the royal flush of
-    spades: all its cards, or five of them, are in one suit.
+    ``suited`` is true if all cards, or five of them, are in one suit. Then the name of a hand can
+    depend on the suit, as for the royal flush of spades.
     """
 
     cards: list[Card]
@@ -254,18 +252,18 @@ _WAYS: Final = tuple(
     for suited in (0, 1)
     for others in range(_OTHER_SUITS + 1)
 )
-"""The cards that a rank can have: of the suit, of the other suits, and in how many ways."""
+"""How many cards of a rank are in the suit and in the other suits, and the number of ways."""
 
 
 class _State(NamedTuple):
-    """The ranks so far. A number is not counted further than it matters.
+    """The ranks so far. Each number stops at the greatest value that matters.
 
     Attributes:
         fours, threes, pairs: the number of ranks that occur four times, three times and twice; at
             most one, two and two.
         run: the number of consecutive ranks up to the last rank; at most five.
         suited: the number of cards of the suit; at most five. ``suited_run`` and
-            ``suited_straight`` are as ``run`` and ``straight``, for these.
+            ``suited_straight`` are ``run`` and ``straight`` of these cards.
     """
 
     cards: int = 0

@@ -1,8 +1,8 @@
 """The optimal strategy of a main game (the game against the dealer), and its house edges.
 
 For each hand of the player, the loss of a fold is compared with the average gain of each wager that
-keeps the player in the game. Amounts are in units of the Ante; each deal's is a whole number, so
-none is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
+keeps the player in the game. Amounts are in units of the Ante. The amount of each deal is a whole
+number, so nothing is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
 """
 
 from collections import Counter
@@ -58,8 +58,8 @@ class Best:
 def play_best(game: MainWagers, ways: Sequence[int], duel: Duel) -> Best:
     """Return the strategy with the best wager for each hand, and its results.
 
-    If two of ``ways``, the allowed multiples of the Ante, are equally good, it uses the smaller
-    one.
+    ``ways`` are the allowed multiples of the Ante. If two of them are equally good, the strategy
+    uses the smaller one.
     """
     worths = _worths(game, ways, duel)
     best, times = worths[FOLD].copy(), np.full(len(duel.hands), FOLD, np.int64)
@@ -72,8 +72,8 @@ def play_best(game: MainWagers, ways: Sequence[int], duel: Duel) -> Best:
 def play_by_rank(game: MainWagers, ways: Sequence[int], duel: Duel) -> Best:
     """Return the best strategy that uses only the rank of the hand, and its results.
 
-    A higher hand never wagers less than a lower one. The player can ignore suits and cards that are
-    not part of the best hand.
+    With a higher hand, the player never wagers less than with a lower hand. The player can ignore
+    suits and cards that are not part of the best hand.
     """
     worths = _worths(game, ways, duel)
     ways = (FOLD, *ways)
@@ -104,8 +104,8 @@ def play_by_rank(game: MainWagers, ways: Sequence[int], duel: Duel) -> Best:
 def _worths(game: MainWagers, ways: Sequence[int], duel: Duel) -> dict[int, Integers]:
     """Return the total gain of each row of the duel, for each wager after the Ante.
 
-    It is summed over all of the dealer's hands, in units of the Ante. Odds so high that the sum
-    would not fit in 64 bits are a ValueError.
+    A gain is summed over all of the dealer's hands, in units of the Ante. If the odds are so high
+    that the sum would not fit in 64 bits, raise ValueError.
     """
     against = _outcomes(duel)
     worths = {FOLD: np.full(len(duel.hands), -duel.deals, np.int64)}
@@ -127,7 +127,7 @@ def _worths(game: MainWagers, ways: Sequence[int], duel: Duel) -> dict[int, Inte
 def _nets(stake: str, by_hand: Decisions, times: int, hands: Sequence[str]) -> Integers:
     """Return the gain of each hand for one outcome, in units of the Ante, as settlement pays it.
 
-    ``times`` is the wager after the Ante, as a multiple of it.
+    ``times`` is the wager after the Ante, as a multiple of the Ante.
     """
     gains = {
         hand: sum(
@@ -142,7 +142,6 @@ def _nets(stake: str, by_hand: Decisions, times: int, hands: Sequence[str]) -> I
 
 
 def _played(duel: Duel, worths: Mapping[int, Integers], times: npt.NDArray[np.int64]) -> Best:
-    """Return a strategy with its results; ``times`` has its wager for each row of the duel."""
     hands = np.array(duel.hands, np.int64)
     against = _outcomes(duel)
     won = np.choose(np.searchsorted(sorted(worths), times), [worths[at] for at in sorted(worths)])
@@ -215,10 +214,6 @@ _TO_WHOM: Final = {
 
 
 def _pays_what(chapter: Chapter) -> str:
-    """Return in words which bonus the paytables pay, and when.
-
-    The text is empty if the house has no choice among paytables.
-    """
     bonus = main_choice(chapter)
     if bonus is None:
         return ""
@@ -246,7 +241,7 @@ def _note(offer: Offer, paytable: Paytable | None) -> str:
 
 
 def main_wagers(chapter: Chapter, choice: str | None, mini_royal: int = 0) -> MainWagers:
-    """Return how a table with a paytable, and perhaps a mini-royal, settles the main wagers."""
+    """Return how a table settles the main wagers; ``mini_royal`` has the added odds, or 0."""
     bonus = main_choice(chapter)
     choices: dict[str, str | dict[str, int]] = {}
     if bonus and choice:
@@ -265,8 +260,8 @@ def best_play(chapter: Chapter, choice: str | None, counted: Enumerator) -> Best
 def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
     """Return the strengths of the hands that the optimal strategy folds.
 
-    The paytables differ only in payouts for hands that are always played, so the strategy, computed
-    with the first, is the same with each (649a.12(b), (c)).
+    The paytables differ only in payouts for hands that are always played. So the strategy, which is
+    computed with the first paytable, is the same with each paytable (649a.12(b), (c)).
 
     Raises:
         ValueError: some hands of one strength are folded and others are not.
@@ -282,7 +277,6 @@ def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
 
 
 def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[str, Paytable]:
-    """Return the paytable of each bonus, by the name of the casino's choice, or of the bonus."""
     found = {}
     for bonus in chapter.main_bonuses:
         paytable = choose(bonus.table, bonus.ranking, choice if bonus.choice else None)
@@ -293,7 +287,7 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """Return the key of the bonus with the casino's choice, or the first; empty if none."""
+    """Return the key of the paytable that the casino chooses, or the first; empty if none."""
     choices = [bonus.choice for bonus in chapter.main_bonuses if bonus.choice]
     return next(iter([*choices, *paytables]), "")
 
@@ -301,7 +295,7 @@ def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
 def _hand_lines(
     chapter: Chapter, paytables: Mapping[str, Paytable], against: Duel
 ) -> Iterator[HandLine]:
-    """Yield a line for each hand of the player; hands that every paytable pays alike share one."""
+    """Yield a line for each hand of the player; hands that all paytables pay alike share a line."""
     main = chapter.main_game
     hands = RANKINGS[main.ranking].names
     printed = dict(paytables)

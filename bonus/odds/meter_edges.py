@@ -1,9 +1,9 @@
-"""House edges of wagers that feed meters (649a.12(e), (h), (i), (j)); they fall as one rises.
+"""House edges of wagers that feed meters (649a.12(e), (h), (i), (j)), which fall as a meter rises.
 
 In the long run, every micro that a wager adds to a meter or its reserve is won by a player: what
-rounding to the cent leaves stays on the meter. So these rates cost the house as much as payouts at
-odds do. A win of the whole meter costs it the reseed. The seed is paid once, and counts for nothing
-over many wagers.
+rounding to the cent leaves stays on the meter. So the rates cost the house as much as payouts at
+odds do. A win of the whole meter costs the house the reseed. The seed is paid only once, so it does
+not count over many wagers.
 """
 
 from collections import Counter
@@ -50,8 +50,8 @@ _ONLY: Final = ""
 class Metered:
     """Payouts of a wager whose hands can win percentages of meters.
 
-    ``drawn`` is the average payout of the draws, in units of the wager, as are all edges and
-    returns. ``shares`` is the number of players who divide a percentage of the meter (reading T17).
+    Edges, returns and ``drawn``, the average payout of the draws, are in units of the wager.
+    ``shares`` is the number of players who divide a percentage of the meter (reading T17).
     """
 
     hands: tuple[HandLine, ...]
@@ -97,7 +97,7 @@ class Metered:
             for each in self.rates.values()
         )
         contributions = Fraction(added_bps, 10_000)
-        # The players who divide a win of the meter cost one reseed.
+        # However many players divide a win of the meter, it costs one reseed.
         reseeds = sum(
             (
                 self.chance(meter, 100) * read_seed(each.reseed) / self.shares
@@ -120,7 +120,7 @@ class Metered:
         return {str(cents): self._break_even(meter, cents, Fraction(0)) for cents in wagers_cents}
 
     def with_envy(self, meter: str, envy: Mapping[int, Fraction]) -> tuple[dict[str, int], ...]:
-        """Return `break_even` with 1 to 6 other players, who each bring ``envy`` by the wager."""
+        """Return `break_even` with 1 to 6 other players, who each bring ``envy`` on average."""
         return tuple(
             {str(cents): self._break_even(meter, cents, others * envy[cents]) for cents in envy}
             for others in range(1, OTHERS_MAX + 1)
@@ -145,7 +145,6 @@ class Metered:
 
 
 def has_tiers(tables: WagerTables) -> bool:
-    """Return whether a wager feeds several meters, or also pays fixed sums."""
     return bool(tables.meters) or any(read_payout(cell).sum_cents for cell in tables.cells)
 
 
@@ -231,7 +230,6 @@ def _with_tiers(
 
 
 def _amounts(offer: Offer, tables: WagerTables) -> tuple[int, ...]:
-    """Return the amounts of the wager for which the game has Envy Bonuses, if it has any."""
     if tables.envy is None:
         return offer.wagers_cents
     paid = [read_cents(schedule.wager) for schedule in tables.envy.schedule]
@@ -248,8 +246,8 @@ def _envy(
 ) -> Iterator[tuple[int, Fraction]]:
     """Yield each amount of the wager, and the average Envy Bonus from one other player's hand.
 
-    It is in units of the wager. The cards of another player have the same distribution as the
-    player's own, so each player is considered separately. An Envy Bonus is paid only for a hand
+    The bonus is in units of the wager. The cards of another player have the same distribution as
+    the player's own, so each player is considered separately. An Envy Bonus is paid only for a hand
     that stays on the table (reading T8).
     """
     for schedule in tables.envy.schedule if tables.envy else ():
@@ -268,9 +266,9 @@ def _when_folding(
 ) -> Metered | None:
     """Return the payouts of the Five-Card Progressive for a player who sometimes folds.
 
-    None for any other wager. A fold forfeits the Five-Card Progressive (649a.11(b)(2), reading T7).
-    It also forfeits the Three-Card Progressive, but this makes no difference: the lowest hand that
-    wins it is a straight, which the optimal strategy never folds.
+    For any other wager, return None. A fold forfeits the Five-Card Progressive (649a.11(b)(2),
+    reading T7). It also forfeits the Progressive, but this makes no difference: the lowest hand
+    that wins the Progressive is a straight, which the optimal strategy never folds.
     """
     three_and_two = offer.chapter.main is not None and offer.chapter.deal.community == 2
     if not tables.forfeited or tables.cards != ("hand_and_community",) or not three_and_two:
@@ -299,7 +297,6 @@ def _folding(
 
 
 def _shared(metered: Metered, wagers_cents: tuple[int, ...]) -> Iterator[SharedWager]:
-    """Yield the odds of a wager on the dealer's hand, for 1 to 7 players who share a jackpot."""
     for players in range(1, PLAYERS_MAX + 1):
         share = replace(metered, shares=players)
         yield SharedWager(
@@ -312,11 +309,11 @@ def _shared(metered: Metered, wagers_cents: tuple[int, ...]) -> Iterator[SharedW
 
 
 def _draws(offer: Offer, tables: WagerTables, cards: int) -> tuple[tuple[Fraction, int], ...]:
-    """Return the payout of the Magic Card and the Lucky Bonus in a round that has them.
+    """Return the payout of each draw in a round that has it, and the average rounds per draw.
 
-    Each has the average number of rounds per draw; there are none for a wager without draws. The
-    Magic Card is one card of the deck, and pays if it is in the hand. The Lucky position is one of
-    the table's positions or the dealer (649a.12(i)(3), readings T19, T20).
+    The result is empty for a wager without draws. The Magic Card is one card of the deck, and pays
+    if it is in the hand. The Lucky position is one of the table's positions or the dealer
+    (649a.12(i)(3), readings T19, T20).
     """
     pays, draws = tables.draws, offer.draws
     if pays is None:

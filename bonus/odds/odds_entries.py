@@ -10,8 +10,8 @@ wager's contributions lost, and in the long run (``LongRun``). If a hand is paid
 meter, the edge falls as the meter rises: ``house_edge_at_empty_meter - meter_return x meter / wager
 - envy_return x other players``. The meter and the wager are in cents, and the other players are
 those whose hands can bring an Envy Bonus: hands that stay on the table (reading T8). The meter is
-the amount from which the hand is paid: it includes the contributions of this round's wagers, and no
-other win of the round has been subtracted (reading T14).
+the amount from which the hand is paid: with the contributions of this round's wagers, and before
+any other win of the round is subtracted (reading T14).
 
 ``break_even_meter`` has, for each wager in cents, the lowest meter in whole cents at which the
 house has no edge, including the rounding of percentages down to the cent (reading G3).
@@ -38,7 +38,7 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HandLine(_Part, frozen=True):
-    """A hand with its payout, and ``combinations``, the number of deals with it, ``of`` all deals.
+    """A hand with its payout. ``combinations`` counts the deals with the hand, ``of`` all deals.
 
     Attributes:
         pays: the printed cell of the paytable; empty if the paytable does not pay the hand.
@@ -63,7 +63,7 @@ class HandLine(_Part, frozen=True):
         return read_payout(self.pays)
 
     def returned(self, wager_cents: int) -> Fraction:
-        """Return what the hand adds to the average payout and stake back, in wagers."""
+        """Return the hand's part of the average payout with returned wagers, in wagers."""
         paid = self.payout
         fixed = Fraction(paid.sum_cents, wager_cents)
         return self.chance * (paid.times + paid.stake_back + fixed)
@@ -101,8 +101,8 @@ class ByRank(_Part, frozen=True):
 class LongRun(_Part, frozen=True):
     """The house edge over very many wagers: 1 minus the three other shares of the wager.
 
-    It is the same whatever else feeds the meter: other wagers change who wins the meter, and not
-    what the house adds to it.
+    Other wagers on the meter do not change this edge: they change who wins the meter, and not what
+    the house adds to the meter.
 
     Attributes:
         fixed_return: the average payout at odds, in fixed sums and in draws.
@@ -139,8 +139,8 @@ class Drawn(_Part, frozen=True):
         house_edge_gone_at: the house has no edge if at least this fraction of the rounds has this
             draw, with the meter at its seed and the other draw at its frequency. Empty if the house
             always has an edge.
-        house_edge_gone_every: the largest ``every`` at which the house has no edge; 0 if it always
-            or never has one.
+        house_edge_gone_every: the largest ``every`` at which the house has no edge; 0 if the house
+            always has an edge, or never.
     """
 
     every: int
@@ -152,7 +152,7 @@ class Drawn(_Part, frozen=True):
 class SharedWager(_Part, frozen=True):
     """Odds of a wager on the dealer's hand, for one number of players who made it.
 
-    They divide a jackpot equally (649a.12(i)(2), reading T17).
+    These players divide a jackpot equally (649a.12(i)(2), reading T17).
     """
 
     players: int
@@ -168,11 +168,11 @@ class TierOdds(_Part, frozen=True):
     Attributes:
         seed_meter: the first balance in cents, by the wager in cents.
         meter_return: the reduction of the house edge when the meter rises by one wager.
-        hit_chance: the probability that a wager wins a percentage of the meter; ``whole_chance``
-            that it wins the whole.
+        hit_chance: the probability that a wager wins a percentage of the meter; ``whole_chance`` is
+            the probability that it wins the whole meter.
         break_even_meter: the lowest balance without a house edge, by the wager in cents, with the
-            other meters at their seeds; ``break_even_meter_with_envy`` with one to six other
-            players.
+            other meters at their seeds; ``break_even_meter_with_envy`` is this balance with one to
+            six other players.
     """
 
     meter: str
@@ -185,7 +185,7 @@ class TierOdds(_Part, frozen=True):
 
 
 class MeterTimes(_Part, frozen=True):
-    """Average hours between the hits of a meter, as exact fractions; empty if none.
+    """Average hours between the hits of a meter, as exact fractions; empty if there are no hits.
 
     ``hours_whole`` is between wins of the whole meter, ``hours`` between wins of a percentage.
     """
@@ -196,10 +196,10 @@ class MeterTimes(_Part, frozen=True):
 
 
 class HitTimes(_Part, frozen=True):
-    """Average times between the wins of a wager that feeds a meter, for a number of wagers.
+    """Average times between the wins of a wager that feeds a meter.
 
-    The wagers of one game at all tables count. ``hands`` has the hours between wins of each hand;
-    empty for a hand that cannot occur.
+    ``wagers_per_hour`` are the wagers of one game at all tables. ``hands`` has the hours between
+    wins of each hand; empty for a hand that cannot occur.
     """
 
     wagers_per_hour: int
@@ -212,20 +212,22 @@ class OddsEntry(_Part, frozen=True):
 
     Attributes:
         game: the game, as in the floor file.
-        wager: the wager; for a main game, its first one.
-        paytable: its name in a Rules Submission; null if the chapter leaves no choice.
-        house_edge: for a wager that feeds a meter, the meter is at its seed, and what the wager
-            adds to it is lost.
-        hit_frequency: the probability that the wager wins. For a main game: that the hand is played
-            and at least one of the two wagers wins, without regard to bonuses. Draws do not count.
+        wager: the wager; for a main game, the first of the two wagers.
+        paytable: the name of the paytable in a Rules Submission; null if the chapter leaves no
+            choice.
+        house_edge: if the wager feeds a meter, the edge is for the meter at its seed, and what the
+            wager adds to the meter counts as lost.
+        hit_frequency: the probability that the wager wins. For a main game: that the player does
+            not fold, and wins at least one of the two wagers; bonuses do not count. Draws do not
+            count.
         hands: every hand, the highest first.
         rule: the subsection with the paytable.
-        long_run: for a wager that feeds a meter.
+        long_run: only for a wager that feeds a meter.
         strategy: the best strategy for the player, in words.
         mixed: the hands that this strategy does not always play in the same way.
         outcomes: the results against the dealer's hand.
         break_even_meter: the lowest meter in cents without a house edge, by the wager in cents.
-        when_folding: for a player who folds a wager that a fold forfeits.
+        when_folding: the odds of a wager that a fold forfeits, for a player who sometimes folds.
         tiers: the odds of each meter that the wager feeds, if there are several.
         mini_royal: the paytable cell of an added mini-royal (649a.12(g)).
         reading: the reading under which hands are judged (reading F12).
@@ -244,7 +246,7 @@ class OddsEntry(_Part, frozen=True):
         break_even_meter_with_envy: the break-even meter with one to six other players.
         positions: for the Lucky Bonus, the number of positions in the draw, without the dealer.
         when_shared: the odds for one to seven players who share a jackpot on the dealer's hand.
-        hit_times: if the number of wagers in an hour is given.
+        hit_times: only if the number of wagers in an hour is given.
     """
 
     game: str

@@ -20,7 +20,7 @@ OTHERS_MAX: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class DrawOdds:
-    """Average rounds per draw of the Five Card Hand Bonus, 0 for never."""
+    """Average number of rounds per draw of the Five Card Hand Bonus; 0 means never."""
 
     magic_card_every: int = 0
     lucky_every: int = 0
@@ -66,7 +66,7 @@ def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) 
     """Yield every wager of a chapter with every paytable of the wager.
 
     A paytable to which a mini-royal can be added occurs first without it, then with it. A wager
-    whose hands can be judged under two readings occurs once for each, first for that of the law's
+    whose hands can be judged under two readings occurs once for each reading, first for the law's
     text. ``mini_royal`` has the odds to 1 by wager or bonus.
     """
     if chapter.main:
@@ -150,7 +150,7 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
 
 
 def _beside(offer: Offer) -> set[str]:
-    """Return the names in a main game that a query must not use: it is asked for by its stake."""
+    """Return the names that a query must not use: a query names a main game by its stake."""
     bonuses = offer.chapter.main_bonuses
     names = {name for bonus in bonuses for name in (bonus.item, bonus.choice)}
     return {*offer.chapter.main_wagers[1:], *names}

@@ -13,7 +13,7 @@ from bonus.law.chapter_file import Main
 from bonus.odds.dealer_duels import Duel
 
 FOLD: Final = 0
-"""The wager after the Ante of a hand that a strategy folds, as a multiple of the Ante."""
+"""The wager after the Ante if a strategy folds the hand, as a multiple of the Ante."""
 
 _RANK_NAMES: Final = (
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -54,10 +54,7 @@ def name_hand(ranking: str, cards: Sequence[Card]) -> NamedStrength:
 
 
 def _group_and_full(hand: str, names: list[str], top: str) -> tuple[str, str]:
-    """Return the group name and the full name of a hand.
-
-    ``names`` are its ranks, the most frequent first, and ``top`` is the highest rank of a straight.
-    """
+    # `names` are the ranks, the most frequent first; `top` is the highest rank of a straight.
     many, last = _plural(names[0]), _plural(names[-1])
     straight = f"a straight to the {top}"
     three = f"three {many}"
@@ -80,9 +77,9 @@ def strategy_in_words(
     """Return a sentence for each wager after the Ante, and one for the hands that are folded.
 
     Hands of equal strength are sometimes played in different ways, because of suits or of cards
-    that are not part of the best hand. The sentence then says with how many of them the player
-    makes the wager. For each row of ``duel``, ``times`` has the wager after the Ante as a multiple
-    of it; 0 is a fold.
+    that are not part of the best hand. The sentence then says with how many of these hands the
+    player makes the wager. For each row of ``duel``, ``times`` has the wager after the Ante as a
+    multiple of the Ante; 0 is a fold.
     """
     chosen = _chosen(duel, times)
     names = {
@@ -106,7 +103,7 @@ def strategy_in_words(
 
 
 class _Share:
-    """Two numbers for each strength: all hands, and those with at least a given wager."""
+    """Two numbers for each strength: of all hands, and of hands with at least a given wager."""
 
     def __init__(
         self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int
@@ -120,9 +117,9 @@ class _Share:
         }
 
     def split(self) -> tuple[list[int], list[int]]:
-        """Return the strengths with whose every hand the player makes the wager, and those below.
+        """Return the strengths that are always played with the wager, and the lower strengths.
 
-        The second list ends with the lowest strength with which the player sometimes makes it.
+        The second list ends with the lowest strength with which the player ever makes the wager.
         """
         whole = next(
             (index for index, at in enumerate(self.strengths) if self.played[at] < self.all[at]),
@@ -135,10 +132,10 @@ class _Share:
 
 
 def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
-    """Return a text such as "two or three": how many suits a hand has if the player wagers.
+    """Return the numbers of suits with which the player makes the wager, such as "two or three".
 
-    Only mixed strengths are considered, with whose hands the player sometimes makes the wager. None
-    if there are none, or if the number of different suits alone does not decide.
+    Only strengths whose hands are played in several ways count. Return None if there are none, or
+    if the number of suits alone does not decide.
     """
     by_strength: dict[int, dict[bool, set[int]]] = {}
     for strength, suits, made in zip(duel.strength, duel.suits, times.tolist(), strict=True):
@@ -154,9 +151,9 @@ def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> st
 def mixed_hands(
     ranking: str, duel: Duel, times: npt.NDArray[np.int64]
 ) -> tuple[tuple[str, dict[int, int]], ...]:
-    """Return the names of the strengths whose hands are played in several ways.
+    """Return the strengths whose hands are played in several ways, by name.
 
-    Each has the number of hands by the wager, a multiple of the Ante; 0 is a fold.
+    Each name has the number of hands by the wager, a multiple of the Ante; 0 is a fold.
     """
     chosen = _chosen(duel, times)
     return tuple(

@@ -1,6 +1,6 @@
 """Payouts of one round, position by position, up to the payout limit of each player.
 
-At each position, all steps (``wagers_at_odds``, ``progressives``) are done before the next.
+All steps (``wagers_at_odds``, ``progressives_and_envy``) of a position come before the next one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from bonus.wagers import PaidFrom
 class JudgedCards:
     """The cards that decide a wager, and the function that returns the hand that they form.
 
-    ``Turns`` finds a hand by this object's identity, so only ``judged_cards`` makes these objects.
+    ``Turns`` finds a hand by the identity of this object, which only ``judged_cards`` makes.
     """
 
     judge: Judge
@@ -48,7 +48,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Decision of a rule about a wager, or about a bonus paid with it, for one hand.
 
     A casino table's decisions are made once, when its rules are built; a settlement line adds only
-    the position and the amount of the wager. They are compared by identity.
+    the position and the amount of the wager. Decisions are compared by identity.
 
     Attributes:
         wager: the name of the wager on whose amount the decision is based.
@@ -91,9 +91,9 @@ class PayoutLimit:
 
 
 PlainLines = tuple[JudgedCards, Callable[[str], Line | None]]
-"""The cards that decide a wager, and a function from the hand to its line.
+"""The cards that decide a wager, and a function that returns the line for a hand.
 
-It returns None if the line also depends on other facts of the round.
+The function returns None if the line also depends on other facts of the round.
 """
 
 
@@ -111,7 +111,7 @@ class SettlingStep(Protocol):
     def plain(
         self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
     ) -> PlainLines | None:
-        """Return the lines of ``wager`` if the hand is turned up and decides alone, or None."""
+        """Return the lines of ``wager`` for a hand that is turned up; None if more decides."""
 
     def settle(self, turns: "Turns", box: RoundPosition) -> None:
         pass
@@ -120,12 +120,12 @@ class SettlingStep(Protocol):
 
 
 def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
-    """Return the positions in paying order, from the highest (the dealer's right; reading G1)."""
+    """Return positions in paying order: the highest first, from the dealer's right (reading G1)."""
     return sorted(positions, key=lambda box: box.position, reverse=True)
 
 
 class PlainDues(msgspec.Struct, frozen=True, gc=False):
-    """Lines of a position without the payout limit, and the sum that it would cover."""
+    """Lines of a position without the payout limit, and the sum that the limit would cover."""
 
     dues: tuple[Due, ...]
     limited_cents: int
@@ -139,12 +139,12 @@ class Turns:
     """State of a round while it is settled.
 
     ``made`` are all wagers of the round, and ``takes`` the percentages that it wins from meters.
-    ``box`` is the position whose turn it is, and ``hands`` the hands that were named at it.
+    ``box`` is the position whose turn it is; ``hands`` are the hands that were named at it.
     ``divided_take`` is the index in ``takes`` of a jackpot on the dealer's hand, once it is won;
-    ``had_share`` are the players who have received their share of it (reading T17).
+    ``had_share`` are the players who have received their share of this jackpot (reading T17).
 
-    A method that needs cards raises RoundError if they are missing, because ``check_cards`` did not
-    check the round.
+    If ``check_cards`` did not check the round and cards are missing, a method that needs them
+    raises RoundError.
     """
 
     __slots__ = (
@@ -253,7 +253,7 @@ class Turns:
         raise RoundError("community_missing", "the community cards are missing", "community")
 
     def fourth_card(self) -> Card:
-        """Return the fourth card: the one for all Pair Bonuses, or the position's (reading P5)."""
+        """Return the fourth card for all Pair Bonuses, or the position's own (reading P5)."""
         card = self.played.pair_bonus_community_card
         if card is None:
             card = self.box.fourth_card
@@ -262,7 +262,7 @@ class Turns:
         return card
 
     def settle(self, decision: Decision) -> None:
-        """Add the line of a decision, cut to what remains of the player's payout limit."""
+        """Add the line of a decision; pay no more than the rest of the player's payout limit."""
         box = self.box
         due = _due(decision, box.position, box.wagers[decision.wager])
         if decision.limited and self._limit is not None:
@@ -270,7 +270,7 @@ class Turns:
         self.dues.append(due)
 
     def settle_plain(self, decisions: Sequence[Decision], plain: PlainDues) -> None:
-        """Add the lines of decisions; ``plain`` are these without the payout limit."""
+        """Add the lines of decisions; ``plain`` has these lines without the payout limit."""
         if self._limit is not None and plain.limited_cents:
             player = self.box.player
             limited_cents = self._limited_cents.get(player, 0) + plain.limited_cents

@@ -1,7 +1,7 @@
 """The wagers that feed a meter: 649a.11(c)(5), (7), (8) and (9).
 
-Those on the player's hand are the same in all games. The Five Card Hand Bonus (649a.11(c)(8)) also
-has a wager on the dealer's hand, the Magic Card and the Lucky Bonus.
+Wagers on the player's hand are settled alike in all games. The Five Card Hand Bonus (649a.11(c)(8))
+also has a wager on the dealer's hand, the Magic Card and the Lucky Bonus.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, Percent, is_jackpot,
 class ProgressiveWager:
     """Settlement of a wager that feeds a meter, and of its Envy Bonuses.
 
-    A player's hand can bring an Envy Bonus to every other player who made the wager; that of the
-    Five Card Hand Bonus brings none. ``envy`` is the item of the Envy Bonuses, and ``forfeited``
-    the subsection under which a fold forfeits the wager; empty if it does not.
+    A player's hand can bring an Envy Bonus to every other player who made the wager; the Five Card
+    Hand Bonus has none. ``envy`` is the item of the Envy Bonuses. ``forfeited`` is the subsection
+    under which a fold forfeits the wager; empty if a fold does not forfeit it.
     """
 
     wager: str
@@ -44,9 +44,9 @@ class ProgressiveWager:
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager of a position, then the Envy Bonuses that the hand brings.
 
-        It brings them even if its holder did not make the wager (reading T10), but not if it was
-        folded and collected (reading T8) or declared to win nothing. The dealer's hand brings none,
-        because only the hands of positions are settled here (reading T12).
+        A hand brings Envy Bonuses even if its holder did not make the wager (reading T10), but not
+        if it was folded and collected (reading T8) or declared to win nothing. The dealer's hand
+        brings none, because only the hands of positions are settled here (reading T12).
         """
         terms = turns.terms[self.meter]
         row = terms.rows[turns.hand(self.judged)] if turns.shown else None
@@ -79,10 +79,10 @@ def settle_row(
 ) -> None:
     """Settle a wager that feeds a meter, according to the paytable row of its hand.
 
-    ``take`` is the index of a percentage that was recorded earlier, of which the payout is one
-    share; without it, the percentages of the row are recorded now. If the wager feeds several
-    meters, or the row pays a percentage and a fixed amount, each percentage has its own line after
-    that of the wager.
+    If ``take`` is given, the payout is one share of the percentage with this index, which was
+    recorded earlier. If not, the percentages of the row are recorded now. If the wager feeds
+    several meters, or the row pays a percentage and a fixed amount, each percentage has its own
+    line after the line of the wager.
     """
     box = turns.box
     wagered_cents = box.wagers[wager]
@@ -105,7 +105,7 @@ def settle_row(
 def plain_line(
     wager: str, terms: MeterTerms, position: int, wagered_cents: int, hand: str
 ) -> Line | None:
-    """Return the line of a hand that wins no jackpot and brings no Envy Bonus, or None."""
+    """Return the line of a hand; None if the hand wins a jackpot or brings an Envy Bonus."""
     row = terms.rows[hand]
     if row.percents or row.envy_cents:
         return None
@@ -120,12 +120,10 @@ def percent_of_item(item: str, row: Row, terms: MeterTerms) -> Percent:
 
 
 def _has_one_line(row: Row, terms: MeterTerms) -> bool:
-    """Return whether a percentage is paid on the line of the wager itself."""
     return not (terms.tiers or row.for_1 or row.sum_cents)
 
 
 def _row_line(wager: str, row: Row, terms: MeterTerms, position: int, wagered_cents: int) -> Line:
-    """Return the line of a wager that feeds a meter; it is collected if its hand wins nothing."""
     if not row.wins:
         return decided(collected(wager, terms.rule, row.hand), position, wagered_cents)
     if row.percents and _has_one_line(row, terms):
@@ -138,7 +136,6 @@ def _row_line(wager: str, row: Row, terms: MeterTerms, position: int, wagered_ce
 
 
 def _won(item: str, hand: str | None, terms: MeterTerms, position: int, wagered_cents: int) -> Line:
-    """Return the line of an item that is paid, without its amount."""
     return Line(
         position=position,
         item=item,
@@ -155,10 +152,7 @@ def _won(item: str, hand: str | None, terms: MeterTerms, position: int, wagered_
 def _percent_line(  # noqa: PLR0917  (every argument is a part of the line)
     item: str, row: Row, terms: MeterTerms, position: int, wagered_cents: int, percent: Percent
 ) -> Line:
-    """Return the line of a percentage of a meter, without its amount.
-
-    The payout is a hand pay (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
-    """
+    """Return the line of a hand pay: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)."""
     line = _won(item, row.hand, terms, position, wagered_cents)
     return replace(line, paid_from=PaidFrom.HAND_PAY, percent=written_percent(percent))
 
@@ -167,7 +161,7 @@ def _percent_line(  # noqa: PLR0917  (every argument is a part of the line)
 class DealerBonus:
     """Settlement of a Five Card Hand Bonus wager on the dealer's hand.
 
-    The wager on the player's own hand is settled first (reading T18). A fold forfeits neither
+    The wager on the player's own hand is settled first (reading T18). A fold forfeits neither wager
     (649a.11(b)(3)). Even if the player's hand was declared to win nothing, the dealer's cards
     decide this wager. ``divided`` is the subsection under which a jackpot is divided.
     """
@@ -190,9 +184,9 @@ class DealerBonus:
         """Settle a position's wager on the dealer's hand.
 
         A percentage of the meter is one jackpot for all players who wagered on the dealer's hand.
-        It is subtracted when the first of them is paid, and divided equally. A player receives one
-        share, at the position that is paid first; the wagers at their other positions are
-        collected, because the share includes them (649a.12(i)(2), reading T17).
+        The percentage is subtracted when the first of these players is paid, and divided equally. A
+        player receives one share, at the position that is paid first; the wagers at the player's
+        other positions are collected, because the share includes them (649a.12(i)(2), reading T17).
         """
         if self.wager not in box.wagers:
             return
@@ -216,8 +210,8 @@ class DealerBonus:
 class BonusDraws:
     """Settlement of the Magic Card and the Lucky Bonus, after both Five Card Hand Bonus wagers.
 
-    ``wager`` is on the player's hand, ``dealers`` on the dealer's. A fold does not forfeit them
-    (reading T19). A hand that was declared to win nothing has neither bonus.
+    ``wager`` is on the player's hand, ``dealers`` on the dealer's hand. A fold does not forfeit
+    these bonuses (reading T19). A hand that was declared to win nothing has neither bonus.
     """
 
     wager: str

@@ -1,7 +1,7 @@
 """Checks that the wagers and cards of a round are possible.
 
-They are made once, when the round is received, and settlement relies on them. The refusal of a
-wager names the subsection that forbids it.
+The checks are made once, when the round is received, and settlement relies on them. The refusal of
+a wager names the subsection that forbids it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -77,9 +77,9 @@ def _check_position(
     folded: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
     decided: bool,  # noqa: FBT001
 ) -> None:
-    """Check the wagers of one position; ``prices_cents`` are the wagers of the game's meters.
+    """Check the wagers of one position; ``prices_cents`` has the wager of each meter.
 
-    Errors are those of ``check_wagers``, with fields relative to the position.
+    The fields in errors are relative to the position.
     """
     prices = dict(zip(rules.meters.titles, prices_cents, strict=True))
     errors = list(_wager_errors(wagers, rules, prices))
@@ -127,10 +127,7 @@ def _wager_errors(
 def _main_error(
     wagers: Mapping[str, int], main: Main, *, folded: bool, decided: bool
 ) -> RoundError | None:
-    """Return the error of the player's decision after the deal, or None.
-
-    The player must fold, or make a wager of an allowed amount: 649a.11(b), 679a.11(b), 682a.11(b).
-    """
+    """Check that the player folds or wagers: 649a.11(b), 679a.11(b), 682a.11(b)."""
     stake, follow = wagers.get(main.stake), wagers.get(main.follow)
     field = f"wagers.{main.follow}"
     if folded:
@@ -180,8 +177,8 @@ def check_cards(played: Round, rules: TableRules) -> None:
         RoundError: the code is ``cards_missing``, ``community_missing`` (649a.8(d)), ``card_twice``
             or ``bad_position`` (the table cannot have this Lucky position). ``cards_missing`` is
             for a hand that stays on the table (reading T8), the dealer's hand, the fourth card or
-            the All-Six Bonus card. A hand that was declared to win nothing can have
-            ``no_win_with_cards`` or ``no_win_folded``.
+            the All-Six Bonus card. ``no_win_with_cards`` and ``no_win_folded`` are for a hand that
+            was declared to win nothing.
     """
     errors: list[RoundError] = []
     repeated = _has_repeated_card(played)
@@ -243,7 +240,6 @@ def _declared_error(box: RoundPosition, index: int) -> RoundError | None:
 
 
 def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
-    """Yield the cards that belong to no position, each with the name of its field."""
     yield "dealer", played.dealer or ()
     yield "community", played.community or ()
     if played.pair_bonus_community_card is not None:
@@ -261,7 +257,6 @@ def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
 
 
 def _undealt_errors(played: Round, rules: TableRules) -> Iterator[RoundError]:
-    """Yield an error for each wager whose cards besides the player's hand were not dealt."""
     missing = _missing(played)
     no_common = played.pair_bonus_community_card is None
     undealt = _undealt(rules, tuple(missing), no_common, played.dealer_exposed)
@@ -303,7 +298,6 @@ def _undealt(
 
 
 def _missing(played: Round) -> Mapping[CardsOf, tuple[str, str, str]]:
-    """Return code, problem and field of the error, by the kind of cards that was not dealt."""
     missing: dict[CardsOf, tuple[str, str, str]] = {}
     if not played.community:
         community = ("community_missing", "the community cards are missing", "community")
@@ -336,10 +330,7 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
 def _twice_error(
     cards: Iterable[Card], seen: set[Card], rules: TableRules, field: str
 ) -> RoundError | None:
-    """Return the error of the first card that was seen before, or None.
-
-    A table plays with one deck (649a.3(a), 679a.3(a), 682a.3(a)).
-    """
+    """Find a card that was seen before: a table has one deck (649a.3(a), 679a.3(a), 682a.3(a))."""
     for card in cards:
         if card in seen:
             rule = rules.chapter.deal.deck_rule
@@ -349,25 +340,23 @@ def _twice_error(
 
 
 _TRIED_MAX: Final = 512
-"""Number of possible hands that are tried. If any loses all wagers, one of the first usually does.
-"""
+"""Number of possible hands that are tried. If a hand can lose, one of the first usually does."""
 _MIXING: Final = 23
 
 
 def check_no_win(played: Round, rules: TableRules, terms: Terms) -> None:
-    """Refuse a round, which the other checks accepted, with a wrong declaration of no win.
+    """Refuse a declaration that a hand wins nothing if one of its wagers cannot lose.
 
-    A declared hand loses each wager that its own cards decide, and brings no Envy Bonus. It also
-    loses its Ante and its Play, so if the chapter returns those of equal hands, a hand that equals
-    the dealer's must not be declared. Its position can still win what other hands decide: Envy
-    Bonuses, and the wager on the dealer's hand.
+    The other checks have accepted the round. A declared hand loses each wager that its own cards
+    decide, and brings no Envy Bonus. It also loses its Ante and its Play. So if the chapter returns
+    the wagers of equal hands, a hand that equals the dealer's must not be declared. The position
+    can still win what other hands decide: Envy Bonuses, and the wager on the dealer's hand.
 
     Raises:
-        RoundError: ``cards_missing`` if only the cards of the hand decide if its Five Card Hand
-            Bonus wager has the Magic Card (649a.12(i)(3)), which is none of the known cards;
-            ``no_win_wins`` if the other cards or the draws decide that a wager is paid or returned
-            with every possible hand, as when the dealer's hand does not qualify, or a community
-            card is the Magic Card.
+        RoundError: ``cards_missing`` if the Magic Card is none of the known cards, so that only the
+            cards of the hand decide if its Five Card Hand Bonus wager has it (649a.12(i)(3));
+            ``no_win_wins`` if a wager is paid or returned with every possible hand, as when the
+            dealer's hand does not qualify, or a community card is the Magic Card.
     """
     if not any(box.no_win for box in played.positions):
         return

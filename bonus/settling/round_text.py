@@ -30,10 +30,10 @@ from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import MICROS_PER_CENT
 
 LINE_BYTES_MAX: Final = 65_536
-"""A longer line is refused and not decoded."""
+"""A longer line is refused without being decoded."""
 
 _KEPT_BYTES_MAX: Final = 512
-"""Length of the longest wagers in JSON that are kept: all real ones are shorter."""
+"""Length of the longest wagers in JSON whose decoded form is kept: all real ones are shorter."""
 
 _NO_WAGERS: Final = b"{}"
 
@@ -51,19 +51,19 @@ class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_
 
     Attributes:
         position: its number. 1 is farthest to the dealer's left.
-        patron: any text. Positions with the same text are one player, who gets no Envy Bonus from
-            their own hands, and has one share of a divided jackpot and one payout limit. If it is
-            left out, the position is a player of its own.
+        patron: any text. Positions with the same text are one player, who has one share of a
+            divided jackpot, one payout limit, and no Envy Bonus from an own hand. Without the text,
+            the position is a player of its own.
         cards: the cards of the hand. Leave them out if the hand was folded and collected.
         folded: true if the player folded.
         no_win: true if the dealer declared that the hand wins nothing.
         wagers: the cents of each wager by its name, the wager after the deal (`play`, `raise`)
-            included. If they are left out, they are unknown, and other players still win Envy
+            included. If this is left out, the wagers are unknown, and other players still win Envy
             Bonuses for the hand.
         fourth_card: Three Card Prime: the position's own fourth card, for its Pair Bonus.
     """
 
-    # Players often repeat their wagers, so they are decoded after the round, each text only once.
+    # Players often repeat their wagers. So these are decoded after the round, each text only once.
 
     position: int
     patron: Annotated[str, msgspec.Meta(min_length=1)] | None = None
@@ -75,7 +75,7 @@ class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_
 
 
 class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was drawn for the Five Card Hand Bonus; null for nothing.
+    """The draws for the Five Card Hand Bonus; null if nothing was drawn.
 
     Attributes:
         magic_card: the card that was drawn.
@@ -87,14 +87,14 @@ class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A meter when settling begins, in cents, with the wagers of this round.
+    """A meter before the settlement, with the wagers of this round, in cents.
 
     Attributes:
-        wager: the amount of its wagers.
+        wager: the amount of each wager on the meter.
         amount: the money in the meter.
         reserve: the money in its reserve, if it has one.
-        limit: its payout limit; null for none.
-        overflow: the money that this limit keeps out of the meter.
+        limit: the payout limit of the meter; null for none.
+        overflow: the money above the payout limit.
     """
 
     wager: Annotated[int, msgspec.Meta(le=10**9)]
@@ -113,7 +113,7 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
-    """A whole round. Any other field, or one that the game does not have, is refused.
+    """A whole round. A field that is not listed, or that the game does not have, is refused.
 
     A card is a rank ``23456789TJQKA`` and a suit ``cdhs``, such as ``Td``. Amounts are in cents.
 
@@ -124,13 +124,13 @@ class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fie
         paytables: the choices of the table. A wager without its choice is not offered.
         dealer: the dealer's cards. Leave them out for a void round.
         community: the community cards, if a wager needs them: two in Three Card Poker.
-        pair_bonus_community_card: Three Card Prime: one fourth card for all Pair Bonus wagers. It
-            decides also where a position has its own.
+        pair_bonus_community_card: Three Card Prime: one fourth card for all Pair Bonus wagers, even
+            if a position has its own.
         all_six_card: Four Card Prime: the card of the All-Six Bonus.
-        draw: what was drawn for the Five Card Hand Bonus. Leave it out if nothing was.
+        draw: the draws for the Five Card Hand Bonus. Leave this out if nothing was drawn.
         meters: the meters that the round's wagers feed, by their kind.
         irregularity: ``void``: every wager is returned. ``dealer_exposed``: a card of the dealer
-            was seen too early, and the chapter says what is still settled.
+            was seen too early, and the chapter says which wagers are settled.
     """
 
     game: str
@@ -240,7 +240,7 @@ def wagered_of(text: RoundText, wagers: Sequence[KeptWagers]) -> tuple[RoundPosi
 
 
 def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -> Round:
-    """Return a round with its cards; RoundError ``wrong_cards`` or ``bad_card``."""
+    """Return a round with its cards; the RoundError is ``wrong_cards`` or ``bad_card``."""
     deal = rules.chapter.deal
     positions: list[RoundPosition] = []
     for index, box in enumerate(text.positions):
@@ -280,8 +280,8 @@ def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -
 def _may_repeat_wagers(line: bytes, texts: Sequence[bytes]) -> bool:
     """Return whether a position may name its wagers more than once.
 
-    ``texts`` has only the last wagers of each position, so any others must be checked too. The
-    result can be True for other lines: the name is only counted, and not where it has escapes.
+    ``texts`` has only the last wagers of each position, so earlier ones must be checked too. The
+    result can be True without reason: the name is only counted, and not where it has escapes.
     """
     named = len(texts) - texts.count(_NO_WAGERS)
     return b"\\" in line or line.count(b'"wagers"') > named
@@ -299,7 +299,7 @@ def _wagers(text: bytes) -> KeptWagers:
 
 
 def _first_error(line: bytes, error: Exception) -> RoundError:
-    """Return the first error of a line; ``error`` can be later, as wagers are decoded last."""
+    """Return the first error of a line. ``error`` can be a later one: wagers are decoded last."""
     try:
         _ROUND_AND_WAGERS.decode(line)
     except msgspec.ValidationError as first:
@@ -352,7 +352,7 @@ def _check_fields(text: RoundText, games: Games) -> None:
 
 @cache
 def _foreign_fields(games: Games, game: str) -> tuple[str, ...]:
-    """Return the fields of a round that a game does not have; that of its positions is last."""
+    """Return the fields that a game does not have; ``fourth_card``, of its positions, is last."""
     chapter = games[game]
     cards = {of for wager in chapter.wager for of in wager.cards}
     fourth = any(wager.fourth_card for wager in chapter.wager)

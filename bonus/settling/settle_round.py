@@ -76,8 +76,8 @@ class Source(Protocol):
 def settle_lines(source: Source, sink: BinaryIO, games: Games | None = None) -> bool:
     """Settle the round on each line of ``source``; return whether all were settled.
 
-    Lines that are available together are read together, and answered before more are read, so a
-    program that waits for an answer receives it. Without ``games``, they are those of the chapters.
+    Lines that are available together are read together, and answered before more lines are read, so
+    a program that waits for an answer receives it. Without ``games``, use those of the chapters.
     """
     all_settled = True
     for lines in _available_lines(source):
@@ -100,7 +100,7 @@ def _settled(line: bytes, games: Games | None) -> bytes:
 
 
 def _refused(error: RoundError) -> bytes:
-    """Return the answer for a round that cannot be settled; its message can quote the round."""
+    """Return the answer for a refused round; its message can quote the round, so it is escaped."""
     refused = RefusedRound(Refusal(error.code, error.message, error.field))
     return escape_in_json(_ENCODER.encode(refused).decode()).encode() + b"\n"
 
@@ -130,11 +130,7 @@ def _settle(line: bytes, games: Games | None) -> tuple[Sequence[Due], dict[str, 
 
 
 def _is_void(text: RoundText, rules: TableRules) -> bool:
-    """Return whether all wagers are returned.
-
-    They are if the round is void, or if a dealer's card was exposed and the chapter settles no
-    wager in this case (649a.13(d)).
-    """
+    """Return whether all wagers are returned, as after an exposed card (649a.13(d))."""
     exposed = text.irregularity == "dealer_exposed"
     return text.irregularity == "void" or (exposed and not rules.chapter.irregular.settled)
 

@@ -39,7 +39,7 @@ def contributions(
 ) -> dict[str, MeterHolding]:
     """Return the contributions of a round's wagers to each meter and its reserve, in micros.
 
-    The wagers of folded hands also contribute (reading T14). A meter without any is left out.
+    The wagers of folded hands also contribute (reading T14). A meter that gets none is left out.
     """
     wagered_cents: dict[str, int] = {}
     for box in positions:
@@ -57,8 +57,8 @@ def take_off(
 ) -> tuple[int, MeterHolding]:
     """Subtract a percentage from a meter; return one player's share in cents, and the balances.
 
-    The amount, and then each share of it, is rounded down to the cent. Fractions of a cent, and
-    cents that cannot be divided equally, stay on the meter (readings G3, T17).
+    The amount, and then each share of the amount, is rounded down to the cent. Fractions of a cent,
+    and cents that cannot be divided equally, stay on the meter (readings G3, T17).
 
     After a win of 100%, the meter is immediately reseeded: it receives its whole reserve and the
     reseed amount of the chapter, and the reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
@@ -83,7 +83,7 @@ def take_off(
 
 
 def at_limit(holding: MeterHolding, held_micros: int, *, reserve_micros: int) -> MeterHolding:
-    """Return a meter that holds ``held_micros``; what is over the limit is its overflow."""
+    """Return a meter with ``held_micros`` in all; the money above the limit is its overflow."""
     limit_micros = holding.limit_micros
     amount_micros = min(held_micros, limit_micros) if limit_micros else held_micros
     return MeterHolding(amount_micros, reserve_micros, held_micros - amount_micros, limit_micros)
@@ -117,8 +117,8 @@ def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
     """Settle a round that ``check_round`` has accepted.
 
     The position with the highest number is paid first (reading G1). At each position, all wagers
-    are settled in turn (reading T13), and right after its progressive wager, the Envy Bonuses that
-    its hand brings to the other players. If a dealer's card was exposed, the wagers against the
+    are settled in turn (reading T13). The Envy Bonuses that a hand brings to other players follow
+    right after its progressive wager. If a dealer's card was exposed, the wagers against the
     dealer's hand are returned, and the others settled (readings P8, F10).
 
     Raises:
@@ -178,7 +178,7 @@ def _plans(steps: tuple[SettlingStep, ...], terms: tuple[tuple[str, MeterTerms],
 
 
 class _PlannedStep:
-    """A step for a position with certain wagers, and the lines that it has added, by hand.
+    """A step for a position with certain wagers, and the line of each hand that has occurred.
 
     ``judged`` is None if the hand alone never decides the line.
     """
@@ -202,8 +202,8 @@ class _PlannedStep:
 
 
 # Players often repeat their wagers, so the plans and lines of the same wagers are kept: this saves
-# a seventh of a result's time. Plans share the steps and lines of wagers of the same amount: fewer
-# stay in the processor's cache.
+# a seventh of a result's time. Plans share the steps and lines of wagers of the same amount, so
+# there are fewer, and they stay in the processor's cache.
 @lru_cache(maxsize=2_048)
 def _plan_of(plans: _Plans, position: int, wagers: KeptWagers) -> "tuple[_PlannedStep, ...]":
     return tuple(
@@ -227,7 +227,7 @@ def void_lines(
     """Return the lines of a void round: all wagers are returned.
 
     649a.13, 679a.13, 682a.13, reading T28. ``rule`` is the subsection about the irregularity, such
-    as 649a.13(d), if it is known why the round is void.
+    as 649a.13(d).
     """
     return tuple(
         Line(

@@ -42,12 +42,12 @@ class Placing:
     Attributes:
         rule: the subsection about placing the wager.
         needs: other wagers, of which the player must have placed one.
-        cards: the cards that decide the wager; None for the two against the dealer's hand.
+        cards: the cards that decide the wager; None for the two wagers against the dealer's hand.
         draws: true if the Magic Card and the Lucky Bonus are paid on the wager.
-        validated_for_1: the lowest multiple of a wager that feeds a meter which a floorperson must
-            validate; 0 for every win.
+        validated_for_1: the lowest multiple of a progressive wager that a floorperson must
+            validate; 0 means every win.
         choice: the choice of ``choice_rule`` that is missing from the Rules Submission, so that the
-            table does not offer the wager; empty if it does.
+            table does not offer the wager; empty if the table offers it.
     """
 
     rule: str
@@ -67,8 +67,8 @@ class TableRules:
 
     Attributes:
         placings: the conditions for every wager of the chapter, in the order of settlement.
-        steps: the steps of settlement for each position, in order; ``exposed_steps`` are those if a
-            dealer's card was exposed.
+        steps: the steps of settlement for each position, in order; ``exposed_steps`` are the steps
+            if a dealer's card was exposed.
         survivors: the wagers that a fold does not forfeit.
         version: the version of the game that the table offers (649a.7(e)).
         whole: false if a round contains only the wagers that feed a meter.
@@ -92,9 +92,9 @@ class TableRules:
 
 @cache
 def meter_rules(game: str, games: Games | None = None) -> TableRules:
-    """Return the rules for the wagers that feed a meter: all that the meter service gets.
+    """Return the rules for the wagers that feed a meter: the meter service gets no others.
 
-    Without games, they are those of the chapters.
+    Without games, use those of the chapters.
     """
     chapter = (games or chapter_games())[game]
     placings = {

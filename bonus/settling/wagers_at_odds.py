@@ -39,7 +39,7 @@ class MainTerms:
     Attributes:
         names: the chapter's name for each hand of the ranking.
         pays: the decisions to pay either wager when it wins, by the player's hand.
-        follow_pays: those to pay the second wager when the dealer's hand qualifies.
+        follow_pays: the decisions to pay the second wager when the dealer's hand qualifies.
         bonuses: each bonus with the decisions to pay it.
     """
 
@@ -113,8 +113,8 @@ Decisions = Mapping[str, tuple[Decision, ...]]
 class MainWagers:
     """The step of settlement for the two main wagers.
 
-    ``qualifies`` is the lowest strength of a dealer's hand that qualifies. ``lost`` is about a hand
-    that was declared to win nothing.
+    ``qualifies`` is the lowest strength of a dealer's hand that qualifies. ``lost`` has the
+    decisions about a hand that was declared to win nothing.
     """
 
     stake: str

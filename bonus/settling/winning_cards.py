@@ -17,7 +17,7 @@ _OF_SIX: Final = frozenset({SixCardHand.SIX_CARD_ROYAL_DIAMONDS, SixCardHand.SIX
 
 
 class WinningCards(NamedTuple):
-    """`counted` are the cards that decide a win, `winning` those of them that form its hand."""
+    """`counted` are the cards that decide a win; `winning` are those that form its hand."""
 
     counted: tuple[str, ...] = ()
     winning: tuple[str, ...] = ()
@@ -33,8 +33,9 @@ def winning_cards(
 ) -> WinningCards:
     """Return the cards that decide a settlement line, from the names of all cards of the round.
 
-    They are none if the games have no such item, if it is drawn by chance, or if the games do not
-    agree on the cards. A jackpot and an Envy Bonus are decided by the wager on the player's hand.
+    The result is empty if the games have no such item, if the item is drawn by chance, or if the
+    games do not agree on the cards. The cards of the wager on the player's hand decide a jackpot
+    and an Envy Bonus.
     """
     judged = set(_judged(games, item))
     if len(judged) != 1:
@@ -46,7 +47,6 @@ def winning_cards(
 
 
 def _judged(games: Iterable[Chapter], item: str) -> Iterable[tuple[str, CardsOf]]:
-    """Yield the ranking of each wager that an item can belong to, and the cards it judges."""
     for game in games:
         for wager in game.wager:
             if item in wager.names:

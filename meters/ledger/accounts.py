@@ -49,7 +49,7 @@ def envy_account(claim: str) -> str:
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """A transfer of micros. `cycle` is 1 after the meter's first seed, plus 1 per reseed."""
+    """A transfer of micros. `cycle` is 1 after the first seed of a meter, plus 1 per reseed."""
 
     source: str
     target: str

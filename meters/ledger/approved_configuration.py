@@ -7,7 +7,7 @@ has the names of its wagers and its seed, reseed and rates. Names of links and t
 pages, and network addresses are not in the text.
 
 Two people can later change a parameter of a meter with a proposal, which changes neither the floor
-file nor this text. So the parameters in the text can differ from those in force.
+file nor this text. So the parameters in the text can differ from the parameters in force.
 """
 
 import hashlib
@@ -85,7 +85,7 @@ class _Text(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class LinkConfiguration:
-    """The configuration of a link as text, which is the same for the same settings."""
+    """The configuration of a link as text; the same settings always give the same text."""
 
     text: str
 
@@ -134,7 +134,7 @@ class LinkConfiguration:
         )
 
     def only_follows(self, before: Self, in_force: Mapping[str, str]) -> bool:
-        """Check if only parameters differ that two people have changed by proposal.
+        """Check that nothing differs but parameters that two people have changed by proposal.
 
         Each meter must have its terms in force or its terms in the earlier configuration.
         `in_force` has the texts of the terms in force, by meter id.
@@ -211,7 +211,6 @@ def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
 
 
 def _game_in_words(name: str, cells: _Settings) -> Iterator[str]:
-    """Yield a line for each paytable, and for each other part, of the file of a house's game."""
     parts: dict[str, list[str]] = {}
     for path, cell in cells.items():
         part, _, last = path.rpartition(", ")
@@ -232,7 +231,7 @@ def approved_terms(text: str) -> dict[str, str]:
 
 
 class ApprovedTable(msgspec.Struct, frozen=True):
-    """A table in an approved text. `game_file` is the digest of a house's game, or empty."""
+    """A table in an approved text. `game_file` is the digest of a house's game, else empty."""
 
     asset: str
     game: str
@@ -248,8 +247,8 @@ class ApprovedTable(msgspec.Struct, frozen=True):
 class MeterNames(msgspec.Struct, frozen=True):
     """The names of the wagers that feed a meter, and of the items that the meter pays.
 
-    Items are the wagers, and the bonuses that are paid with them. Both are empty if the meter has
-    only the names of the chapters.
+    Items are the wagers, and the bonuses that are paid with these wagers. If the meter has only the
+    names of the chapters, both tuples are empty.
     """
 
     wagers: tuple[str, ...] = ()
@@ -306,8 +305,8 @@ def _approved_terms(settings: _Settings) -> str:
 def _from_games(meter: Meter) -> _Settings:
     """Return the names and terms of a meter that a game of the house feeds.
 
-    They are the names of the wagers and items, the seed, the reseed and the rates. So a ledger
-    explains the wagers of house games without their files, which can change or be deleted.
+    The result has the names of the wagers and items, the seed, the reseed and the rates. So a
+    ledger explains the wagers of house games without their files, which can change or be deleted.
     """
     known = chapter_games().meters
     of_house = any(game in meter.games.digests for game in meter.fed_in)
@@ -330,7 +329,7 @@ def _game_file(table: Table) -> _Settings:
 def _cells(of: object, place: str = "") -> Iterator[tuple[str, str]]:
     """Yield each cell of the file of a game, with its place in words.
 
-    References to rules and what is empty are left out.
+    References to rules and empty cells are left out.
     """
     match msgspec.to_builtins(of):
         case dict(inner):
@@ -348,7 +347,6 @@ def _cells(of: object, place: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _given(of: msgspec.Struct, names: Set[str]) -> _Settings:
-    """Return the settings in `names`, without the settings that have their default value."""
     return {
         field.name: msgspec.to_builtins(value)
         for field in msgspec.structs.fields(of)
@@ -390,7 +388,6 @@ def _words(name: str) -> str:
 
 
 def _shown(name: str, value: object) -> str:
-    """Return the value of a setting as text. An amount is in dollars."""
     if isinstance(value, dict):
         parts = (f"{_words(one)} {_shown(one, each)}" for one, each in sorted(value.items()))
         return ", ".join(parts)

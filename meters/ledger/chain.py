@@ -27,11 +27,11 @@ _ENTRY_TEXT: Final = _ENTRY.decode().replace("%b", "%s")
 def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
     """Return the chain digest of a ledger entry.
 
-    It is SHA-1, because a Lua script in Redis can compute SHA-1 when it writes the entry. The seal
-    over the same entries is SHA-256, and is kept outside Redis.
+    The digest is SHA-1, because a Lua script in Redis can compute SHA-1 when it writes the entry.
+    The seal over the same entries is SHA-256, and is kept outside Redis.
 
-    `previous` is the digest of the entry before, empty for the first entry. `fields` are in their
-    order, without the digest.
+    `previous` is the digest of the entry before, empty for the first entry. `fields` are in the
+    order of the entry, without the digest.
 
     >>> link_entry("", "1-0", [(b"what", b"sign_in")])
     '30d1db3ca13aacfc59906a458f215382eee358aa'
@@ -50,10 +50,10 @@ def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 def link_and_seal(
     chain: str, seal: str, number: int, fields: Mapping[str, bytes]
 ) -> tuple[str, str]:
-    """Return the chain digest of a ledger entry, and the seal of the ledger up to it.
+    """Return the chain digest of a ledger entry, and the seal up to this entry.
 
-    `chain` and `seal` are those of the entry before. Both digests cover the same bytes, so this is
-    faster than two calls.
+    `chain` and `seal` belong to the entry before. Both digests cover the same bytes, so one call is
+    faster than two.
     """
     entry_id = b"%d-0" % number
     if (*fields,) == ENTRY_FIELDS:

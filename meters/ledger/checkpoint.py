@@ -28,13 +28,12 @@ class CheckpointError(ValueError):
 class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of a link after the ledger entry `entries`.
 
-    `chain` is the digest of this entry, `seal` that over all entries up to it, and `closed_day` the
-    last closed gaming day. `contributed_micros` is the sum of the contributions of all wagers,
-    without voided rounds. `approval` is the last approval of a floor file, and `half` the first of
-    two approvals that waits for the second. `variances` are differences between the reading at the
-    close of a gaming day and the ledger. `claims` are the fields of the claims that remain in Redis
-    when their gaming days do not, `ended` the entries of their final decisions, and `assets` the
-    asset numbers of the tables, as in `Evidence`.
+    `chain` is the digest of this entry, `seal` the digest over all entries up to it. `closed_day`
+    is the last closed gaming day. `contributed_micros` is the sum of the contributions of all
+    wagers, without voided rounds. `approval` is the last approval of a floor file; `half` is the
+    first of two approvals, while it waits for the second. `variances` are differences between meter
+    readings and the ledger. `claims`, `ended` and `assets` are as in `Evidence`, but only for the
+    claims that remain in Redis when it no longer has their gaming days.
     """
 
     entries: int = 0
@@ -113,8 +112,8 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a ledger mark.
 
     `entries` is the number of the last ledger entry that was seen in Redis, and `chain` its digest.
-    `sealed` is the number of the last entry of an audit that found no problem, and `seal` the
-    digest over all entries up to it.
+    `sealed` is the number of the last entry up to which an audit found no problem, and `seal` the
+    digest over all entries up to this one.
     """
 
     link: str
@@ -126,7 +125,7 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def differences(self, entries: int, chain: str, seal: str) -> Iterator[str]:
         """Compare the first `entries` entries of a ledger with the mark; yield the differences.
 
-        `chain` is the digest of the last of these entries, and `seal` that over all of them.
+        `chain` is the digest of the last of these entries, `seal` the digest over all of them.
         """
         if self.entries == entries and self.chain != chain:
             yield f"entry {entries} is not the one that was seen: {self.chain}"

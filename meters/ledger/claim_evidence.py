@@ -76,7 +76,7 @@ class WinPlace(NamedTuple):
 
     @property
     def members(self) -> list[str]:
-        """The members of the index of wins in Redis that the claim has."""
+        """The members that belong to the claim in the index of wins in Redis."""
         lists = (ANY_WIN, METER_AWARD) if self.is_award else (ANY_WIN,)
         return [f"{self.meter}{each}{self.entry:016d}:{self.claim}" for each in lists]
 
@@ -92,13 +92,14 @@ class Evidence:
         in_order: the places of the claims in `claims`, in their order.
         slips: for each payout slip, the claim that it paid, or for which a restore keeps its
             number. The numbers are in the form in which pitlink compares them.
-        slips_in_order: the payout slips that were added to `slips`, the last one last.
+        slips_in_order: the payout slips in the order in which they were added to `slips`.
         opened: the claims of the replayed results.
         acts: the numbers of the ledger entries that are acts: decisions of a person, or entries
-            that the service itself writes. Those up to the entry `acts_after` were removed.
+            that the service itself writes. Acts up to the entry `acts_after` were removed.
 
-    A checkpoint has the first three. So a replay that begins at one lacks the earlier payout slips,
-    which are too many for it, and the earlier acts, which Redis no longer has.
+    A checkpoint has the first three attributes. So a replay that begins at a checkpoint lacks the
+    earlier payout slips, which are too many for a checkpoint, and the earlier acts, which Redis no
+    longer has.
     """
 
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -118,7 +119,7 @@ class Evidence:
     def remaining(self, also: Iterable[str]) -> set[str]:
         """Return the claims that remain in Redis when it no longer has their gaming days.
 
-        They are the latest wins of each meter, and those in `also`.
+        These are the latest wins of each meter, and the claims in `also`.
         """
         found, counts = set(also), Counter[tuple[str, bool]]()
         for place in reversed(self.in_order):
@@ -243,7 +244,7 @@ class Evidence:
 
 
 def slips_in(number: int, fields: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the payout slips of a ledger entry: those of an act on a claim, or of a restore."""
+    """Return the payout slips in the entry of an act on a claim or of a restore, by number."""
     kind = fields["kind"]
     if kind in CLAIM_ACTS:
         decided = DECIDED.decode(fields["event"])
@@ -278,7 +279,7 @@ def decided_claim(
 ) -> dict[str, str]:
     """Return the fields of a claim's Redis hash after an act on it.
 
-    `due` are the fields before the change, and `entry` the ledger entry `number` of the change.
+    `due` are the fields before the act, and `entry` is its ledger entry, with the number `number`.
     """
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
     found = dict(due)
@@ -391,8 +392,8 @@ def shown(value: str | None) -> str:
 def _returned(entry: int, transfers: Sequence[Transfer], claim: str) -> str:
     """Return the amounts that a rejection moved away from a win, as a reopening needs them.
 
-    The text has the number of the rejection's ledger entry, the micros that went back to the meter
-    and to its overflow, because of its limit, and the meter's cycle at that time.
+    The text has four numbers: the rejection's ledger entry, the micros that went back to the meter,
+    the micros that went to its overflow, and the meter's cycle at that time.
     """
     own = [one for one in transfers if one.source == claim_account(claim)]
     to_meter, to_overflow = (

@@ -42,7 +42,7 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """The facts about a win that a floorperson needs for a decision.
 
     `claim` is the permanent name of the claim. In the round, `turns` wins wait for a floorperson,
-    and `turn` is the place of this one, from 1. If `item` is an Envy Bonus, the hand has no win
+    and `turn` is the place of this win, from 1. If `item` is an Envy Bonus, the hand has no win
     that waits: only the Envy Bonuses in `envy` are owed. `no_win` has the positions whose hands the
     dealer declared to win nothing.
     """
@@ -103,8 +103,8 @@ def record_of(fields: Mapping[str, str]) -> ClaimRecord:
 class Records:
     """Maker of the claim records of a round's result, for waiting wins and for Envy Bonuses.
 
-    `wagers` are those at lock-out. `waiting` are the settlement lines of the wins that wait for a
-    floorperson, in the order of payment.
+    `wagers` are the wagers at lock-out. `waiting` are the settlement lines of the wins that wait
+    for a floorperson, in the order of payment.
     """
 
     def __init__(
@@ -145,14 +145,14 @@ class Records:
         )
 
     def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
-        """Make the record for a hand of which no win waits, but for which Envy Bonuses are owed."""
+        """Make the record for a hand without a win that waits, but with owed Envy Bonuses."""
         return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
 
     def claim_of(self, turn: int) -> str:
         """Return the name of the claim of a win, by the place of the win, from 1.
 
-        It includes the link, because sequence numbers restart from 1 if the table moves to another
-        link.
+        The name includes the link, because sequence numbers restart from 1 if the table moves to
+        another link.
         """
         return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
 
@@ -163,7 +163,7 @@ class Records:
     def claim_under(self, envy: Line) -> str | None:
         """Return the claim that must be decided before an Envy Bonus is paid.
 
-        It is for a win of the hand that causes the bonus. Return None if no win of this hand waits.
+        The claim is for a win of the hand that causes the bonus; None if no win of this hand waits.
         """
         cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
         return None if cause is None else self.claim_of(cause + 1)

@@ -1,4 +1,4 @@
-"""The summary of a gaming day, from its ledger entries: what the pictures of meters are drawn from.
+"""The summary of a gaming day, from its ledger entries; pictures of meters are drawn from it.
 
 A large floor makes a million entries a day, and a picture of a month must not read them all. So the
 summary has the amounts of the meters every ten minutes and each win of a percentage of a meter. It
@@ -26,7 +26,7 @@ STEP_S: Final = 600
 """Seconds of a step: a summary has the amount of each meter at the end of each step."""
 
 MINUTES_KEPT: Final = 61
-"""Minutes for which a fold has figures: the last hour, and the one that has begun."""
+"""Minutes for which a fold has figures: the last 60, and the minute that has begun."""
 
 _MINUTE_DIGITS: Final = len("2026-11-20T02:14")
 """Entries whose times begin with the same characters are of the same minute."""
@@ -37,10 +37,10 @@ _DECIDES: Final = frozenset({b"validate", b"reject", b"reopen"})
 
 
 class Hit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A win of a percentage of a meter, also one that was rejected later.
+    """A win of a percentage of a meter; it can have been rejected later.
 
-    `at_s` is its time in seconds since 1970, `entry` the ledger entry of its result. `before_cents`
-    is the meter immediately before the win, `after_cents` after the whole result.
+    `at_s` is the time in seconds since 1970, `entry` the ledger entry of the result. `before_cents`
+    is the meter immediately before the win, `after_cents` the meter after the whole result.
     """
 
     at_s: int
@@ -59,8 +59,8 @@ class Hit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MeterDay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A meter on a gaming day, in micros.
 
-    `amounts` are those at the end of each step of the day, `added` what wagers added to the meter
-    in the step, less what voids and corrections of wagers took off.
+    `amounts` has the meter at the end of each step of the day. `added` has, for each step, what
+    wagers added to the meter, less what voids and corrections of wagers took off.
     """
 
     opening: int
@@ -76,14 +76,14 @@ class MeterDay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The summary of a link's gaming day, or of the open day so far.
 
-    `after` is the last entry before the day, `last` its last entry, `chain` the digest of that one.
-    `steps` are the steps with entries, in the order of the ledger, each by its begin in seconds
-    since 1970. If a clock was set back, a step occurs twice. The other tuples have a value for each
-    step: `entries` its last ledger entry, `wagers` the accepted wagers, `wins` and `won_cents` the
-    wins that wait for a floorperson, `paid_micros` the payments. `rejected` has each win, of any
-    day, that was rejected on the day and not reopened: the ledger entry of its result, and its
-    cents. `waits_s` has, for each win that was validated or rejected on the day, the seconds for
-    which it waited. `seqs` has the first and the last `seq` of each table.
+    `after` is the last entry before the day, `last` the last entry of the day, and `chain` the
+    digest of `last`. `steps` are the steps with entries, in the order of the ledger, each by its
+    begin in seconds since 1970; if a clock was set back, a step occurs twice. The other tuples have
+    a value for each step: `entries` the last ledger entry, `wagers` the number of accepted wagers,
+    `wins` and `won_cents` the number and sum of wins that wait for a floorperson, `paid_micros` the
+    payments. `rejected` has each win, of any day, that was rejected on the day and not reopened:
+    the ledger entry of the result, and the cents. `waits_s` has the seconds that each win waited
+    which was validated or rejected on the day. `seqs` has the first and last `seq` of each table.
     """
 
     link: str
@@ -122,11 +122,11 @@ class _MeterFold:
 class DayFold:
     """The summary of a gaming day while its entries are added one by one.
 
-    It begins after the entry `after`, with the balances of the link's accounts in micros. `waiting`
-    has, by claim, the entry and the time of each win that waits for a floorperson at that entry.
-    For each of the last minutes, by its beginning in seconds since 1970, `minutes` has the accepted
-    wagers under an empty name and the micros added to each meter, and `amounts` has the balance, at
-    the end of the minute, of each meter that changed in it.
+    The fold begins after the entry `after`, with the balances of the link's accounts in micros.
+    `waiting` has, by claim, the entry and the time of each win that waits at that entry. For each
+    of the last minutes, by its beginning in seconds since 1970, `minutes` has the accepted wagers
+    under an empty name and the micros added to each meter, and `amounts` has the balance, at the
+    end of the minute, of each meter that changed in it.
     """
 
     def __init__(
@@ -161,7 +161,6 @@ class DayFold:
 
     @classmethod
     def after(cls, link: str, state: Checkpoint) -> Self:
-        """Begin after a checkpoint."""
         waiting = {
             claim: (
                 int(fields["entry"]),
@@ -173,14 +172,13 @@ class DayFold:
         return cls(link, state.entries, state.chain, state.books.balances, waiting)
 
     def next_day(self) -> "DayFold":
-        """Begin the day after this one."""
         balances = {meter_account(meter): one.amount for meter, one in self._meters.items()}
         fold = DayFold(self._link, self.last, self.chain, balances, self._waiting)
         fold.minutes, fold.amounts = self.minutes, self.amounts
         return fold
 
     def add(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Add a ledger entry. One that cannot be read changes no figure: the audit reports it."""
+        """Add a ledger entry. If it cannot be read, no figure changes: the audit reports it."""
         self.last, self.chain = number, fields.get(CHAIN, b"").decode("utf-8", "replace")
         with suppress(KeyError, ValueError, IndexError, *UNREADABLE):
             self._add(number, fields)
@@ -295,7 +293,6 @@ class DayFold:
             self._rejected[claim] = entry, micros // MICROS_PER_CENT
 
     def summary(self) -> DaySummary:
-        """Return the summary of the entries so far."""
         wagers, wins, won, paid = ([each[at] for each in self._sums] for at in range(4))
         return DaySummary(
             link=self._link,

@@ -24,9 +24,9 @@ from meters.wire.messages import (
 )
 
 _KEPT: Final = 4_096
-"""Count of decoded wagers. Players often repeat theirs, so this makes a replay a fifth faster."""
+"""Count of decoded wagers that are kept. Players repeat wagers, so a replay is a fifth faster."""
 _KEPT_RESULTS: Final = 4
-"""Count of decoded results. Only the replay of the same entry needs the result again."""
+"""Count of decoded results that are kept: only the replay of the same entry needs one again."""
 _WAGERS: Final = msgspec.json.Decoder(Wagers | WagerCorrection)
 _UNDECODED: Final = msgspec.json.Decoder(UndecodedWagers | UndecodedCorrection)
 _CORRECTION: Final = msgspec.json.Decoder(WagerCorrection)
@@ -37,8 +37,8 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 class PlacedWagers(msgspec.Struct, frozen=True):
     """The wagers of an event, without its sequence number, time and round.
 
-    `text` are the positions as JSON. `wagers` are sorted: position, name, cents. `counts` has each
-    different wager, by name and cents, with its number of positions.
+    `text` has the positions as JSON. `wagers` has position, name and cents, sorted. `counts` has
+    the number of positions with each wager, by name and amount in cents.
     """
 
     text: bytes
@@ -95,16 +95,16 @@ def settled_in(reply: bytes) -> SettledReply:
 
 VERSIONS_RAISED: Final = 1_000_000_000
 """The number by which a restore raises the version number of each meter. Displays ignore values
-with old version numbers, and can have received fewer than this many newer ones between the last
-copy of Redis and its loss."""
+with old version numbers. After the last copy of Redis and before its loss, a display can have
+received newer version numbers, but fewer than this number."""
 
 
 class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The record in the ledger about an archived gaming day.
 
-    `first` and `last` are the numbers of its ledger entries. The last one is the reading of the
-    meters that closed the day. `digest` is that of the archive file, `books` that of the checkpoint
-    at the close of the day.
+    `first` and `last` are the numbers of the day's first and last ledger entry; the last one is the
+    meter reading that closed the day. `digest` is the digest of the archive file, `books` the
+    digest of the checkpoint at the close of the day.
     """
 
     day: date
@@ -118,7 +118,7 @@ class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The record in the ledger about old archive files that were deleted.
 
     `since` and `until` are the first and the last gaming day of these files. `last` is the number
-    of the last ledger entry in them, and `digest` that of the last file.
+    of the last ledger entry in the files, and `digest` is the digest of the last file.
     """
 
     since: date
@@ -131,14 +131,14 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A restore of a link's data in Redis, with the sources of the data.
 
     `seen` is the count of ledger entries before the loss, and `chain` the digest of the last one,
-    according to the ledger mark: a file outside Redis that names the last entry that was seen.
-    `held` is the number of the last entry that remained in Redis or in a copy of the ledger. With
-    `copied`, the entries were written from this copy. `events` is the count of those from the
-    tables' outboxes that the restore applied, and `differing` names, as ``TABLE SEQ``, the events
-    whose reply is not the one before the loss. `without` are the tables whose outbox the restore
-    did not have. `kept` are payout slip numbers that remain reserved, each with its claim. The
-    restored data has no payment with such a number, but before the loss there can have been one.
-    `confirmed` says that the person who restored the data had confirmed their name with their PIN.
+    according to the ledger mark. `held` is the number of the last entry that remained in Redis or
+    in a copy of the ledger. If `copied` is true, the entries were written from this copy. `events`
+    is the count of events from the tables' outboxes that the restore applied. `differing` names, as
+    ``TABLE SEQ``, the events whose reply differs from the reply before the loss. `without` are the
+    tables whose outbox the restore did not have. `kept` are payout slip numbers that remain
+    reserved, each with its claim: the restored data has no payment with the number, but there can
+    have been one before the loss. `confirmed` is true if the person who restored the data had
+    confirmed the name with a PIN.
     """
 
     seen: int
@@ -168,7 +168,7 @@ class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The meters' reading at a day's close: accounts in micros, accounting meters by name."""
+    """A meter reading at the close of a day: accounts in micros, accounting meters by name."""
 
     day: date
     accounts: dict[str, int]
@@ -178,12 +178,12 @@ class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """A floorperson's act on a claim, as the ledger stores it.
 
-    The act is a decision, a request that a second person must confirm, the withdrawal of one, or a
-    change of a decided claim. `envy_back` are the cents of the Envy Bonuses that are not due
-    because of a rejection, and `envy_paid` those that were paid together with the win. `pin_set_by`
-    are the people who set the PIN of `by` in the 24 hours before the decision. `request` is the
-    ledger entry of the request that this act confirms or withdraws, or 0. `old_slip` is the slip
-    number that a correction replaces.
+    The act is a decision, a request that a second person must confirm, the withdrawal of a request,
+    or a change of a decided claim. `envy_back` are the cents of the Envy Bonuses that are not due
+    because of a rejection, `envy_paid` the cents of the Envy Bonuses that were paid with the win.
+    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before the decision.
+    `request` is the ledger entry of the request that this act confirms or withdraws, or 0.
+    `old_slip` is the slip number that a correction replaces.
     """
 
     claim: str
@@ -221,10 +221,10 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     The kind ``parameter`` is a new value of a parameter: `before` and `after` are the two values in
     words, and `terms` the terms of the meter after the confirmation, which the audit uses. The kind
     ``adjustment`` is a correction of the meter balance: `before` is the balance at the time of the
-    proposal, in words, `amount` the cents to add to it, negative to subtract, `after` the same in
-    words, and `cycle` the number of the meter's cycle at the time of the proposal. When the whole
-    meter is won, a new cycle begins. `pin_set_by` are the people who set the PIN of `by` in the 24
-    hours before the proposal.
+    proposal, in words. `amount` are the cents to add, or to subtract if negative; `after` says this
+    in words. `cycle` is the meter's cycle at the time of the proposal: when the whole meter is won,
+    a new cycle begins. `pin_set_by` are the people who set the PIN of `by` in the 24 hours before
+    the proposal.
     """
 
     proposal: str

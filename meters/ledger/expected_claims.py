@@ -89,7 +89,7 @@ def result_moved(
 
 
 def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
-    """Return by claim the Envy Bonuses that a table's last replayed result, event `seq`, owes."""
+    """Return the Envy Bonuses that a table's last replayed result (event `seq`) owes, by claim."""
     own = f"{table}-{seq}"
     return {
         claim: held
@@ -121,7 +121,7 @@ class _EnvyPayees:
         return envy_account(claim)
 
     def _claim(self, line: Line) -> tuple[str, str]:
-        """Return an Envy Bonus's claim and first state; two empty texts if recorded as paid."""
+        """Return an Envy Bonus's claim and first state; two empty texts if it was noted as paid."""
         cause = cause_of(line, self._claims, self._lines)
         if cause is not None:
             return self._claims[cause].claim, "pending"
@@ -164,13 +164,7 @@ def claim_moved(
 
 
 def _decision_moved(books: ExpectedBooks, decided: DecisionRecord, by: str) -> Draft:
-    """Return the transfers of a floorperson's decision on a claim.
-
-    The person who validated a win must not pay it (duty D4).
-
-    Raises:
-        KeyError: the claim does not exist, or is already finally decided.
-    """
+    """Return a decision's transfers; who validated a win must not pay it (duty D4)."""
     claim_id, act, envy_back = decided.claim, decided.act, decided.envy_back
     claim, draft = books.claims.pop(claim_id), Draft(books)
     if claim.state != ("validated" if act == "pay" else "pending"):
@@ -220,11 +214,6 @@ def _decide_envy(books: ExpectedBooks, draft: Draft, decided: DecisionRecord, by
 
 
 def _envy_moved(books: ExpectedBooks, act: str, claim_id: str) -> Draft:
-    """Return the transfers of a decision that owed Envy Bonuses were paid, or are not due.
-
-    Raises:
-        KeyError: no Envy Bonus is owed under the claim.
-    """
     draft = Draft(books)
     if (state := books.envy[claim_id].state) != "validated":
         draft.faults.append(f"{act} of the Envy Bonuses of claim {claim_id}, which are {state}")
@@ -273,11 +262,7 @@ def _request_faults(
 
 
 def _request_moved(books: ExpectedBooks, act: str, claim_id: str, by: str, entry: int) -> Draft:
-    """Check a request about a claim, and note it. Return the errors: a request moves no money.
-
-    Raises:
-        KeyError: the claim does not wait, or was not rejected on the open gaming day.
-    """
+    """Check a request about a claim, and note it: a request moves no money."""
     draft = Draft(books)
     if act == "request_reject":
         if (state := books.claims[claim_id].state) != "pending":
@@ -342,7 +327,8 @@ def _reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) 
 def _take_of(line: Line) -> str:
     """Return a name for the percentage that a settlement line pays; empty if it pays none.
 
-    Lines with the same name share one percentage. All lines for the dealer's hand do (reading T17).
+    Lines with the same name share one percentage, such as all lines for the dealer's hand (reading
+    T17).
     """
     if not line.percent:
         return ""

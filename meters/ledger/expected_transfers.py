@@ -1,7 +1,7 @@
 """The transfers that a ledger entry must have, calculated from its event and earlier entries.
 
-The audit compares them with the transfers in the ledger (duty D19). The calculation is independent:
-it shares no code with the Lua scripts, which write the ledger.
+The audit compares the calculated transfers with the ledger (duty D19). The calculation shares no
+code with the Lua scripts, which write the ledger.
 """
 
 from collections import Counter
@@ -66,8 +66,8 @@ class EnvyBonus:
 class HeldEnvy:
     """The Envy Bonuses that are owed under a claim.
 
-    They are pending until the win of the claim is decided. `by` is the person who set `state`. If
-    no win of the hand waits for a floorperson, they have the state ``validated`` from the
+    The bonuses are pending until the win of the claim is decided. `by` is the person who set
+    `state`. If no win of the hand waits for a floorperson, the state is ``validated`` from the
     beginning, and `by` is empty. `after_cents` is the balance of the first bonus's meter after the
     result.
     """
@@ -124,14 +124,14 @@ class Requested:
 class ExpectedBooks:
     """The balances, rounds and claims of a link, calculated from the ledger entries so far.
 
-    `balances` are in micros. The cycle of a meter is 1 after its first seed, and one more after
-    each reseed. `rounds` are the contributions of each table's open round. `claims` are the wins
-    that are not finally decided. `tallies` are the accounting meters: counts and sums that only
-    rise (duty D2). `requests` are the requests of the open gaming day that nobody has confirmed,
-    and `rejected` the wins that were rejected on it. `house_paid` are, by claim, the micros that
-    the house paid to reopen a win that waits; the next decision on the win removes them. `approved`
-    is what the last approved floor file says; it is not a part of a checkpoint, which has the
-    approval itself.
+    `balances` are in micros. `cycles` has the cycle of each meter: 1 after the first seed, and one
+    more after each reseed. `rounds` are the contributions of each table's open round. `claims` are
+    the wins that are not finally decided. `tallies` are the accounting meters: counts and sums that
+    only rise (duty D2). `requests` are the requests of the open gaming day that nobody has
+    confirmed, and `rejected` the wins that were rejected on this day. `house_paid` are, by claim,
+    the micros that the house paid to reopen a win that waits; the next decision on the win removes
+    them. `approved` is what the last approved floor file says; a checkpoint has the approval
+    instead.
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -204,7 +204,7 @@ class Draft:
         return self._changed.get(account, self._books.balances.get(account, 0))
 
     def move(self, source: str, target: str, micros: int, cycle: int) -> None:
-        """Add a transfer. Add nothing if the amount is 0."""
+        """Add a transfer, if its amount is not 0."""
         if micros > 0:
             self._changed[source] = self.holds(source) - micros
             self._changed[target] = self.holds(target) + micros

@@ -22,10 +22,10 @@ from meters.wire.messages import WagerCorrection
 
 
 class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
-    """What some wagers add.
+    """What certain wagers add.
 
-    `meters` has the id, the terms and the cycle of each meter that they fed, `added` the
-    contribution to each. `tallies` are the accounting meters that rise, with the increase of each.
+    `meters` has the id, the terms and the cycle of each meter that the wagers fed, `added` the
+    contribution to each meter. `tallies` are the accounting meters that rise, with each increase.
     """
 
     approved: ApprovedFloor
@@ -45,8 +45,8 @@ class ExpectedWagers:
     """The calculation of the transfers that the wagers in a ledger must have.
 
     Players often repeat their wagers, so the transfers of each table's last wagers are kept, which
-    makes a replay a third faster. If a meter has a payout limit, they are not kept, because they
-    depend on the balance of the meter.
+    makes a replay a third faster. If a meter has a payout limit, the transfers are not kept,
+    because they depend on the balance of the meter.
     """
 
     def __init__(self) -> None:
@@ -62,9 +62,9 @@ class ExpectedWagers:
     ) -> Draft:
         """Return the transfers of accepted wagers, according to the incrementation rates.
 
-        The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3). `books` are those before
-        the wagers. `text` are the transfers as the ledger entry has them. Decoded, as `transfers`,
-        they show which meters the wagers fed.
+        The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3). `books` are the books
+        before the wagers. `text` has the transfers of the ledger entry; `transfers` are the same,
+        decoded. They show which meters the wagers fed.
 
         Raises:
             KeyError: a wager fed a meter without terms or without a cycle.
@@ -92,9 +92,9 @@ def correction_moved(
 ) -> Draft:
     """Return the transfers of one wager that is added after lock-out, or taken back.
 
-    Taking a wager back undoes its contribution as a void does (reading T28); when its last wager is
-    taken back, the round is over. `transfers`, those of the ledger entry, show which meters an
-    added wager fed.
+    If a wager is taken back, its contribution is undone as by a void (reading T28). If it was the
+    last wager of the round, the round is over. `transfers` are those of the ledger entry: they show
+    which meters an added wager fed.
 
     Raises:
         KeyError: the table has no open round, or the wager fed a meter without terms.
@@ -131,7 +131,7 @@ def correction_moved(
 def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Added, Added]:
     """Divide the contribution of several wagers into that of one wager and that of the others.
 
-    What went to the overflow is counted to the one wager first. All wagers on a meter have the same
+    What went to the overflow counts for the one wager first. All wagers on a meter have the same
     amount, and the rates do not change during a round.
     """
     meter, terms = added.meter, books.terms[added.meter]
@@ -160,7 +160,7 @@ def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Ad
 def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, list[str]]:
     """Return for each wager the meters to which it contributed. `moved` has their transfers.
 
-    The present floor file does not say: the table can be missing, or a parameter can be different.
+    The present floor file does not say this: it can lack the table, or have another parameter.
     """
     targets, fed = {one.target for one in moved}, dict[str, list[str]]()
     # The order must not depend on the entry with which a replay began. Checkpoints have the order.
@@ -181,7 +181,7 @@ def _add(  # noqa: PLR0917
 ) -> KnownTransfers:
     """Add the transfers of wagers to `draft`. `own` is the wager that a correction adds, or empty.
 
-    `counts` has the number of positions with each wager, by its name and its amount in cents.
+    `counts` has the number of positions with each wager, by name and amount in cents.
     """
     meters, round_added = list[tuple[str, TermsText, int]](), list[Added]()
     cents, count = Counter[str](), Counter[str]()
@@ -233,7 +233,6 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
 
 
 def _give_back(books: ExpectedBooks, draft: Draft, table: str, added: Added) -> None:
-    """Add the transfers that undo a contribution to `draft`."""
     same = books.cycles[added.meter] == added.cycle
     # The overflow can have refilled the meter since: both give back, the overflow first.
     for kinds in ((overflow_account, meter_account), (reserve_account,)):

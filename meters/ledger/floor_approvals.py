@@ -15,13 +15,13 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `changed` has a text for each difference from the configuration that was approved before. `text`
     is the whole approved part of the floor file, so the ledger shows under which configuration each
-    wager was accepted. `first_by` is the first of two people; empty if one sufficed. `floor` is the
-    digest of the whole floor file if this link was approved with the first file of an empty floor.
-    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before. `order` is the place
-    of this approval among all approvals of the facility: a later one has a larger number, but one
-    person who approves what two have confirmed keeps the number of the approval before. `left` has
+    wager was accepted. `first_by` is the first of two people; empty if one person sufficed. `floor`
+    is the digest of the whole floor file if this link was approved with the first file of an empty
+    floor. `pin_set_by` are the people who set the PIN of `by` in the 24 hours before. `order` is
+    the place of this approval among all approvals of the facility: a later approval has a larger
+    number. But if one person approves what two have confirmed, the order stays the same. `left` has
     the tables that the link had before, by id and by asset number, each with the order of the
-    link's last approval that had it.
+    link's last approval that had it. link's last approval that had it.
     """
 
     digest: str
@@ -44,7 +44,7 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def had(self) -> dict[str, int]:
-        """All tables that the link ever had, each with the order of its last approval."""
+        """All tables that the link ever had, each with the order of the last approval with it."""
         return {**self.left, **dict.fromkeys(self.names, self.order)}
 
 
@@ -130,7 +130,7 @@ def _fault_of_two(by: str, approval: Approval, half: HalfApproval | None) -> str
 def _is_confirmed(approval: Approval, before: Approval, terms: Mapping[str, TermsText]) -> bool:
     """Check if only parameters differ from the approval before, and are those in force.
 
-    Such an approval is no later than the one before: it takes no table from another link.
+    The approval must have the order of the one before, so it takes no table from another link.
     """
     in_force = {meter: terms_as_text(each) for meter, each in terms.items()}
     filed, approved = LinkConfiguration(approval.text), LinkConfiguration(before.text)

@@ -67,9 +67,9 @@ _TABLES: Final = table_account("")
 class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of a link after an audit that found no problem.
 
-    Its `checkpoint` has more than that of a gaming day's close: all claims that Redis can have, and
-    the tables' replies. `closings` are the digests of the checkpoints at the close of the gaming
-    days that were not archived yet. `claims_after` is that of the `Replay`.
+    Its `checkpoint` has more than a checkpoint at the close of a gaming day: all claims that Redis
+    can have, and the tables' replies. `closings` are the digests of the checkpoints at the close of
+    the gaming days that were not archived yet. `claims_after` is as in `Replay`.
     """
 
     link: str
@@ -82,14 +82,14 @@ class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Replay:
     """The balances and records of one link, calculated only from the link's ledger.
 
-    `entries` is the number of the last replayed ledger entry, `chain` its digest, and `seal` that
-    over all entries so far. `variances` are differences between readings at the close of a gaming
-    day and the ledger, `notes` facts that are no fault, but that a reader of the ledger must know.
-    According to the ledger, the days in `archived` were archived, and `expired_to` is the last
-    entry whose archive file was deleted. `begins_after` is the number of the entry before the first
-    replayed one; `Evidence` says what a replay from a checkpoint lacks. `evidence` has all claims
-    that were opened after the entry `claims_after`. Of earlier claims, Redis can have more than
-    `evidence`, because it forgets a claim some time after the entries of the claim.
+    `entries` is the number of the last replayed ledger entry, `chain` its digest, and `seal` the
+    digest over all entries so far. `variances` are differences between meter readings and the
+    ledger. `notes` are facts that are no fault, but that a reader of the ledger must know.
+    `archived` are the gaming days that were archived, and `expired_to` is the last entry whose
+    archive file was deleted, according to the ledger. `begins_after` is the number of the entry
+    before the first replayed one; `Evidence` says what a replay from a checkpoint lacks. `evidence`
+    has all claims that were opened after the entry `claims_after`. It can lack earlier claims that
+    Redis has, because Redis forgets a claim some time after the entries of the claim.
     """
 
     entries: int = 0
@@ -166,7 +166,7 @@ class Replay:
         )
 
     def audit_checkpoint(self, link: str) -> AuditCheckpoint:
-        """Return the whole state. It is no copy: the next entry changes it."""
+        """Return the whole state. The next entry changes the returned object."""
         archived = {one.day.isoformat() for one in self.archived}
         closings = {day: one for day, one in self._closings.items() if day not in archived}
         state = self._state(self.evidence.claims, self.tables)
@@ -174,7 +174,7 @@ class Replay:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """A copy of the state, with the claims that remain when Redis lacks their entries."""
+        """A copy of the state, with the claims that remain when Redis no longer has the entries."""
         return read_checkpoint(self._closing.text)
 
     @property
@@ -247,7 +247,7 @@ class Replay:
     def hold_against(self, seen: Mark) -> None:
         """Compare the last replayed entry with the ledger mark. Note a difference as a problem.
 
-        The mark is a file outside Redis about the last ledger entry that was seen (duty D17).
+        The mark names the last ledger entry that was seen (duty D17).
         """
         for difference in seen.differences(self.entries, self.chain, self.seal):
             self._problem(difference)
@@ -328,11 +328,6 @@ class Replay:
             )
 
     def _due(self, fields: Mapping[str, bytes], transfers: Sequence[Transfer]) -> Draft:
-        """Return the transfers that a ledger entry must have.
-
-        Raises:
-            KeyError, ValueError: the entry contradicts earlier entries, or its event is not valid.
-        """
         books, table, event = self.books, fields["table"].decode(), fields["event"]
         match fields["kind"]:
             case b"wagers":
@@ -445,11 +440,6 @@ def _text_of(transfers: Counter[Transfer]) -> str:
 
 
 def _seeded(transfers: Sequence[Transfer]) -> str:
-    """Return the meter that received its first seed, from the transfers of a ledger entry.
-
-    Raises:
-        ValueError: no meter received the seed.
-    """
     (target,) = (one.target for one in transfers)
     meter = target.removeprefix(meter_account(""))
     if meter == target:

@@ -1,8 +1,8 @@
 """The state of a link according to its ledger: closed or open, approvals and proposals.
 
-The ledger also shows the lowest version number that each meter can have, by which a display ignores
-old values. Each call of a Lua script adds one to the version number of each meter that it affects.
-All entries of one script call have the same time, so they are counted as one call.
+A display ignores values of a meter with an old version number. The ledger shows the lowest version
+number that each meter can have: each call of a Lua script adds one to the version number of each
+meter that it affects. All entries of one script call have the same time, so they count as one call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,11 +37,11 @@ class LinkEvidence:
 
     `standing` are the fields that the link's Redis hash of meters must have because of the entries;
     None for a field that must not exist. `approved` are the fields of the last approved
-    configuration, and the entry of the first of two approvals that waits for the second. `open` has
-    for each undecided proposal the number of the entry that made it. `versions` are the lowest
-    version numbers that the meters can have; `versions_raised` is the sum by which restores raised
-    the number of every meter. `filed` are the terms that each meter had in the last approved floor
-    file that names it, or at its seed: a service stores them when it opens the link with this file.
+    configuration, and the entry of a first approval that waits for the second. `open` has for each
+    undecided proposal the number of the entry that made it. `versions` are the lowest version
+    numbers that the meters can have; `versions_raised` is the sum by which restores raised the
+    number of every meter. `filed` are the terms that each meter had in the last approved floor file
+    that names it, or at its seed: a service stores them when it opens the link with this file.
     `touched_at` is the time of the last script call that affected a meter, and `percents` has the
     meter of each undecided win of a percentage.
     """
@@ -132,7 +132,6 @@ class LinkEvidence:
 def _changed_fields(
     kind: bytes, number: int, by: str, fields: Mapping[str, bytes]
 ) -> Mapping[str, str | None]:
-    """Return the fields of the link's Redis hash of meters that an act sets or removes."""
     event, at = fields["event"], fields["at"].decode()
     match kind:
         case b"close":
@@ -150,7 +149,7 @@ def _changed_fields(
 
 @lru_cache(4_096)
 def _meters_in(transfers: bytes) -> tuple[frozenset[str], Sequence[tuple[str, str]]]:
-    """Return the meters that transfers affect, and each claim to which a meter pays, with it."""
+    """Return the meters that transfers affect, and claim and meter for each payment to a claim."""
     parts = [(one.source.split(":"), one.target.split(":")) for one in transfers_in(transfers)]
     touched = (name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER)
     percents = [

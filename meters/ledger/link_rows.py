@@ -2,11 +2,11 @@
 
 The Lua scripts write the same rows, with a few exceptions:
 
-- A version number of a meter rises with each script call that affects the meter. Here it is a
-  number that is certainly not lower. The count of changes for the floor page is that of the
-  entries: the pages only look whether it differs, and load again when a service starts.
-- A refused event has a sequence number, but no ledger entry. So a table's last event is its last
-  accepted one here, and its kept replies lack refusals. The table's outbox has them.
+- A version number of a meter rises with each script call that affects the meter. Here, the number
+  is certainly not lower. The count of changes for the floor page is the count of entries: the pages
+  only look if it differs, and load again when a service starts.
+- A refused event has a sequence number, but no ledger entry. So a table's last event is here the
+  last accepted one, and the kept replies lack refusals. The table's outbox has these replies.
 - A correction request has no ledger entry before somebody decides on it. After a restore, the table
   sends it once more. The cards in a request with a decision are in the entry of the decision, so
   the round still needs a confirmation.
@@ -76,7 +76,7 @@ class LinkRows:
 class EntryRows:
     """The rows that come from single ledger entries, and that no checkpoint has.
 
-    They are the replies to the tables' latest events, the latest dealt cards, and all payout slips.
+    These are the replies to the tables' latest events, the latest dealt cards, all payout slips.
     """
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ def event_digest(event: bytes) -> bytes:
 def link_rows(keys: LinkKeys, replay: Replay, single: EntryRows, open_day: str) -> LinkRows:
     """Return the rows of a link after a replay.
 
-    The open gaming day depends on the time, so the ledger does not have it.
+    `open_day` is not in the ledger, because it depends on the time.
     """
     books, evidence, tables, link = replay.books, replay.evidence, replay.tables, replay.link
     rows, waiting = LinkRows(keys), books.waiting
@@ -220,7 +220,6 @@ def table_state(replay: Replay, table: str, held: Iterable[ClaimOpened]) -> Pack
 
 
 def _stored_contribution(one: Added) -> RoundContribution:
-    """Make the contribution of a round to one meter, in the form that `apply_events` stores."""
     return RoundContribution(
         meter=one.meter,
         wagers=one.wagers,

@@ -37,7 +37,8 @@ class TableRecord:
 class LedgerHead:
     """The number and the digest of a ledger's last entry. The number is 0 if there is no entry.
 
-    Redis has these two values also in a hash. `in_ledger` is True if the ledger has the same ones.
+    Redis also has these two values in a hash. `in_ledger` is True if the ledger itself ends with
+    them.
     """
 
     entry: int
@@ -55,7 +56,7 @@ class OpenDay:
 
 @dataclass(frozen=True, slots=True)
 class MeterState:
-    """A meter in Redis. `pending`: a win of a percentage of it waits for a floorperson."""
+    """A meter in Redis. `pending` is true if a win of a percentage waits for a floorperson."""
 
     meter: str
     amount_cents: int
@@ -93,8 +94,8 @@ class IndexPart:
     """The part of a link's indexes that an audit compares: new entries, and some older entries.
 
     The indexes of a large floor have millions of members, and an audit each minute must not read
-    all. The part has everything after the ledger entry `new_after`, and what is after `old_after`,
-    up to and including `old_to`. `meters` are those whose wins are read.
+    all. The part has everything after the ledger entry `new_after`, and everything after
+    `old_after` up to and including `old_to`. `meters` are the meters whose wins are read.
     """
 
     new_after: int
@@ -122,11 +123,11 @@ _NO_MEMBERS: Final = IndexCounts()
 class Snapshot:
     """A link's account balances in micros, its accounting meters and its indexes, at one moment.
 
-    The fields from `waiting` on are empty if the indexes were not read. `waiting` and `proposals`
-    are undecided, each with the number of its ledger entry. `acts` are decisions of people, and
-    entries that the service itself writes. `slips` has the claim of each payout slip. `misplaced`
-    is the count of wins that are at a wrong place in the index of wins. `approved` has the fields
-    of the last approved configuration.
+    The fields from `waiting` on are empty if the indexes were not read. `waiting` are undecided
+    claims, `proposals` undecided proposals, each with the number of its ledger entry. `acts` are
+    decisions of people, and entries that the service itself writes. `slips` has the claim of each
+    payout slip. `misplaced` is the count of wins that are at a wrong place in the index of wins.
+    `approved` has the fields of the last approved configuration.
 
     If only a part of the indexes was read, `part` is this part. Then `waiting`, `wins` and `acts`
     have only its members, and `slips` is empty. `counts` are the numbers of all members.

@@ -40,7 +40,7 @@ _TERMS: Final = msgspec.json.Decoder(TermsText)
 
 
 def terms_text(meter: Meter) -> str:
-    """Return the terms of a meter in the floor file, always as the same text."""
+    """Return the terms of a meter in the floor file; the same terms always give the same text."""
     return terms_as_text(terms_with_pool(meter, meter.terms.pool))
 
 

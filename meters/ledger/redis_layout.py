@@ -19,8 +19,8 @@ from meters.wire.messages import Result
 SCHEMA: Final = 5
 """The schema version: the version of the layout of data in Redis.
 
-A release works only with its own. That of a link's data is in the link's Redis hash of meters, that
-of the users' data at the head of the operators' log.
+A release works only with its own version. The version of a link's data is in the link's Redis hash
+of meters, the version of the users' data at the head of the operators' log.
 """
 
 SCHEMA_FIELD: Final = "schema"
@@ -90,7 +90,7 @@ class LinkKeys:
     ledger = _Key()
     """Stream: the ledger. The ledger entries of one script call are one entry of the stream.
 
-    Its id is ``n-0``, where n is the number of the last of these ledger entries."""
+    The id of such an entry is ``n-0``, where n is the number of the last of the ledger entries."""
 
     ledger_blocks = _Key()
     """Stream: blocks of old ledger entries, compressed. The last entries are in `ledger`.
@@ -100,7 +100,7 @@ class LinkKeys:
     tables = _Key()
     """Hash: the packed state of each table, by table: a `PackedTable`.
 
-    It has the last sequence number (`seq`), the open round without its wagers event, and the
+    The state has the last sequence number (`seq`), the open round without its wagers event, and the
     hand pays for which the table must wait."""
 
     rounds = _Key()
@@ -160,7 +160,7 @@ class LinkKeys:
     """Sorted set: proposed changes without a decision, in the order of their ledger entries."""
 
     restoring = _Key()
-    """Hash: who runs `pitlink restore` now, and since when. It is deleted at the end."""
+    """Hash: who runs `pitlink restore` now, and since when. At the end, the hash is deleted."""
 
     event_group = _Key()
     """Stream with one entry: the secret group name of services without key bundles."""
@@ -185,7 +185,7 @@ class LinkKeys:
 
 
 REPLIES_KEPT: Final = 32
-"""Count of replies kept for a table, which repeats only its last event: a broker can be late."""
+"""Count of replies kept for a table. It repeats only its last event, but a broker can be late."""
 
 STATE: Final = msgspec.msgpack.Decoder(PackedTable)
 
@@ -229,7 +229,7 @@ class StoredTable:
 
     @property
     def replies(self) -> Mapping[int, bytes]:
-        """The kept replies by sequence number, as `kept_text` explains, without this number.
+        """The kept replies by sequence number, in the form of `kept_text` without this number.
 
         A text that is no kept reply, or is in the place of another reply, is left out.
         """
@@ -283,7 +283,7 @@ def kept_text(seq: int, stored: bytes) -> bytes:
     """Return the text of a kept reply.
 
     `stored` is the digest of the event and the reply. If a ledger entry in Redis has the reply,
-    `stored` has ``#`` and the number of this entry instead of it.
+    `stored` has ``#`` and the number of this entry instead of the reply.
     """
     return b"%d %s" % (seq, stored)
 
@@ -319,14 +319,14 @@ def _whole_number(digits: bytes) -> int | None:
 
 DEALT_KEPT: Final = 16_384
 """The greatest number of results whose cards a link remembers. The digests are in a ring: the
-number of a result's ledger entry determines its place, where it replaces the oldest one."""
+number of a result's ledger entry determines the place where its digest replaces the oldest one."""
 
 
 def dealt_digest(event: Result) -> str:
     """Return a digest of a round's id and cards; an empty text if the result has no player's hand.
 
-    It does not depend on the positions of the hands or on the order of the cards, so that a copied
-    result is found even if somebody changed these.
+    The digest does not depend on the positions of the hands or on the order of the cards. So a
+    copied result is found even if somebody changed these.
     """
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
     if not hands:

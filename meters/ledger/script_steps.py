@@ -19,7 +19,7 @@ class Kind(StrEnum):
 
 
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
-    """What one event's wagers add to one meter. `limit_micros` is its payout limit, 0 for none."""
+    """What one event's wagers add to a meter. `limit_micros` is its payout limit; 0 for none."""
 
     meter: str
     wagers: int
@@ -50,8 +50,8 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 
     `take` is 0 for fixed cents. For a share, it is the place of its `PercentStep` in the result,
     from 1. `claim_key` is the place of the claim's Redis key among the keys of the script call, or
-    0 if the win needs no validation. If the claim holds its table, `holds` is the part of a text
-    about the claim, for refusals, that is before the amount. If the amount is an Envy Bonus that is
+    0 if the win needs no validation. If the claim holds its table, `holds` is the beginning of a
+    text about the claim, for refusals, up to the amount. If the amount is an Envy Bonus that is
     owed, `envy` is the claim under which it is owed.
     """
 
@@ -68,8 +68,8 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
     """The Envy Bonuses of a result that are owed under one claim.
 
-    `record` is for a claim that is only for Envy Bonuses, which the script opens with it. It is
-    empty if a win of the result opens the claim.
+    If a win of the result opens the claim, `record` is empty. If not, the script opens a claim for
+    these Envy Bonuses alone, with this record.
     """
 
     claim_key: int
@@ -198,13 +198,14 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     """The state of a table in Redis, packed into one field of the Redis hash of tables.
 
     `last` is the sequence number of the table's last event. `over` is the round that ended last.
-    `held` has the wins that hold the table, one on each line. `round` is the open round. `basis` is
-    the sequence number of the event with its wagers: the wagers event, or the last correction of a
-    wager. `draw` is its draw as JSON. `contributed` has its contribution to each meter, so a void
-    can undo it. Without an open round, these four are empty and 0. `entry` is the number of the
-    ledger entry with that event; 0 if no round is open, or if that entry is no longer in Redis, in
-    which case the text of the event is in the Redis hash of rounds. `known` are the entered cards
-    that correction requests of the open round named, as `known_text` writes them.
+    `held` has the wins that hold the table, one on each line. `round` is the open round, and
+    `basis` the sequence number of the event with its wagers: the wagers event, or the last
+    correction of a wager. `draw` is the draw of the round as JSON. `contributed` has the
+    contribution of the round to each meter, so a void can undo it. `entry` is the number of the
+    ledger entry with the event `basis`; it is 0 if Redis no longer has this entry, and the text of
+    the event is then in the Redis hash of rounds. Without an open round, these five are empty or 0.
+    `known` are the entered cards that correction requests of the open round named, as `known_text`
+    writes them.
     """
 
     last: int
@@ -257,11 +258,11 @@ class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
     """The answer of the script `apply_events` to one event.
 
     `text` is the reply to the event, empty for an accepted one (see `reply_text`). If an earlier
-    event of the table is missing, it is the sequence number (`seq`) of that event. `asked` says
-    that the script stored a new correction request. `entry` is the number of the ledger entry
-    with the event and its reply. If another table has a result with the same round id and cards,
-    `elsewhere` is the id of that table, a blank, and the number of the ledger entry of that result.
-    `confirmed_by` is the person who confirmed the correction in the event.
+    event of the table is missing, `text` is its sequence number (`seq`). `asked` says that the
+    script stored a new correction request. `entry` is the number of the ledger entry with the event
+    and its reply. If another table has a result with the same round id and cards, `elsewhere` is
+    the id of that table, a blank, and the number of the ledger entry of that result. `confirmed_by`
+    is the person who confirmed the correction in the event.
     """
 
     status: Status

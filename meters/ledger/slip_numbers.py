@@ -2,7 +2,7 @@
 
 For a person who looks for a paper slip, hyphens, capital letters and leading zeros make no
 difference. So `fold_slip` removes them, and Redis has each number only in the folded form. The
-ledger has it as it was typed.
+ledger has the number as it was typed.
 """
 
 import re

@@ -1,9 +1,10 @@
 """Corrections of a table: cards that a dealer took back, changed wagers, and their confirmation.
 
-If a round is voided after cards were entered, the void names them. If the dealer replaced a hand,
-the result names the cards of the replaced hand (duty D17). Such voids and results are acts, like
-decisions of people: their ledger entries are in the index of acts. If the floor file says so, a
-floorperson confirms or refuses each correction; until then, Redis has a correction request.
+If a round is voided after cards were entered, the void names these cards. If the dealer replaced a
+hand, the result names the cards of the replaced hand (duty D17). Such voids and results are acts,
+like decisions of people: their ledger entries are in the index of acts. If the floor file says so,
+a floorperson confirms or refuses each correction; until the decision, Redis has a correction
+request.
 
 A correction is one of three changes: a round is voided after its cards were entered, the cards of a
 hand are replaced before the result is sent, or a wager is added or taken back before the first
@@ -75,9 +76,9 @@ def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
 def is_act(kind: bytes, event: bytes, by: bytes) -> bool:
     """Check if a ledger entry belongs in the index of acts.
 
-    All ledger entries that are not tables' events do. A table's event does only if it corrects a
-    wager, if it names cards that were entered and taken back, or if a floorperson confirmed it.
-    `by` says who wrote the entry. The service (`LinkIntake`) has the same rule.
+    All ledger entries that are not tables' events belong there. A table's event belongs there only
+    if it corrects a wager, if it names cards that were entered and taken back, or if a floorperson
+    confirmed it. `by` says who wrote the entry. The service (`LinkIntake`) has the same rule.
 
     Raises:
         msgspec.DecodeError: the event is not valid.
@@ -117,9 +118,9 @@ class CorrectedWager(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The part of a correction that a floorperson sees and confirms.
 
-    `reason` is that of the void, or of the correction of a wager; empty for a result. `entered`
-    are, for a result, the cards that the dealer entered and took back; for a void, all cards that
-    the dealer entered. `positions`, `dealer` and `community` are of the result. `wager` is the one
+    `reason` is the reason of the void, or of the correction of a wager; empty for a result.
+    `entered` are the cards that the dealer entered and took back; for a void, all cards that the
+    dealer entered. `positions`, `dealer` and `community` are of the result. `wager` is the wager
     that is added or taken back.
     """
 
@@ -163,7 +164,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return made if made.entered else None
 
     def keeps(self, entered: EnteredCards) -> bool:
-        """Check if the result has exactly the cards `entered` before, and no fold of the hand."""
+        """Check if the result has exactly the cards `entered` for a hand, and does not fold it."""
         if self.what == "void" or self.folded(entered):
             return False
         settled = sorted(self.settled(entered)), self.declared(entered)
@@ -186,7 +187,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return hashlib.blake2b(msgspec.json.encode(self), digest_size=16).hexdigest()
 
     def settled(self, entered: EnteredCards) -> Sequence[str]:
-        """Return the cards of the result that replace the cards `entered`; none if nothing does."""
+        """Return the cards of the result that replace the cards `entered`, or no cards."""
         match entered.what:
             case "dealer":
                 return self.dealer
@@ -241,8 +242,8 @@ def ask_step(
 ) -> AskStep:
     """Return a table's correction request of the time `at` for the script `apply_events`.
 
-    `known` are the cards that earlier requests of the round named, to which those of this request
-    are added, up to a limit. The limit makes no difference for the table: every void of the round
+    The cards of this request are added to `known`, the cards that earlier requests of the round
+    named, up to a limit. The limit makes no difference for the table: every void of the round
     already needs a confirmation, and so does every result without all known cards.
     """
     text = msgspec.json.encode(Ask(ask, table, at, correction)).decode()

@@ -93,14 +93,14 @@ class TableEvidence:
 
     Each mapping is by table. `last` are the sequence numbers of the tables' last events. `rounds`
     are the open rounds whose wagers are known, and `decided` the last decisions on correction
-    requests for open rounds. `known` are the entered cards of the correction requests of the open
-    round on which somebody decided: a later void of the round needs a confirmation, and so does a
-    result with other cards. `unconfirmed` is the text about the last correction that needed a
-    confirmation and has none: only a restore can apply one, and the entry of the restore follows
-    it. `over` is the last finished round. `repeated_claims` are the claims, the oldest first, whose
-    state the service reports again when the table sends a hello event. `replies` are the replies to
-    the last events, by sequence number, which Redis must have; no checkpoint has them, because they
-    are in the latest entries.
+    requests for open rounds. `known` are the entered cards in the decided correction requests of
+    the open round: a later void of the round needs a confirmation, and so does a result with other
+    cards. `unconfirmed` is the text about the last correction that needed a confirmation and has
+    none: only a restore can apply one, and the entry of the restore follows it. `over` is the last
+    finished round. `repeated_claims` are the claims, the oldest first, whose state the service
+    reports again when the table sends a hello event. `replies` are the replies to the last events,
+    by sequence number, which Redis must have; no checkpoint has them, because they are in the
+    latest entries.
     """
 
     last: dict[str, int] = field(default_factory=dict)
@@ -113,7 +113,6 @@ class TableEvidence:
     replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
 
     def decide(self, fields: Mapping[str, bytes]) -> None:
-        """Apply the entry of a floorperson's decision on a correction request."""
         decision = ASK_DECISION.decode(fields["event"])
         state = "confirmed" if fields["kind"] == CONFIRMS else "refused"
         table, entered = fields["table"].decode(), decision.entered
@@ -134,7 +133,7 @@ class TableEvidence:
     ) -> Sequence[str]:
         """Add the data of a replayed ledger entry, and return the errors in its event, as texts.
 
-        `books` are those after the entry.
+        `books` are the books after the entry.
 
         Raises:
             ValueError: the event has no sequence number.
@@ -185,8 +184,8 @@ class TableEvidence:
     def _corrected(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
         """Return the errors in the correction of a wager, as texts.
 
-        All other wagers of the round, their patrons and the draw must be those before it, and no
-        cards can be known.
+        The correction must not change other wagers of the round, their patrons or the draw, and
+        comes before the first card.
         """
         if not confirmed_by(fields["by"].decode()):
             self.unconfirmed[table] = _UNCONFIRMED.format(entry=number)
@@ -215,7 +214,6 @@ class TableEvidence:
     def _end_round(
         self, table: str, seq: int, fields: Mapping[str, bytes], books: ExpectedBooks
     ) -> list[str]:
-        """Add the data of an event that ends a round, and return a result's errors, as texts."""
         self._pass(table, seq)
         self.over[table] = fields["round"].decode()
         opened = self.rounds.pop(table, None)
