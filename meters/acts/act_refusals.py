@@ -43,7 +43,7 @@ _REQUESTED: Final = {
 
 
 class RunningLink(Protocol):
-    """A link that the service runs. While it has a `problem`, nobody can decide its claims."""
+    """A link that the service runs. If it has a `problem`, nobody can decide its claims."""
 
     store: LinkStore
 
@@ -51,7 +51,7 @@ class RunningLink(Protocol):
     def problem(self) -> str | None: ...
 
     async def keep_mark(self) -> None:
-        """Write the ledger mark (the last ledger entry, kept outside Redis) after an act."""
+        """Write the ledger mark after an act."""
         ...
 
 

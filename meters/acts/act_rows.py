@@ -41,8 +41,8 @@ class ActRow(FloorRow, frozen=True, kw_only=True):
     ``correct_slip``, ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
     ``inoperable``, ``approve_first``, ``approve`` or ``restore``. For a table it is ``void`` after
     cards were entered, or ``result`` if a hand was entered again with other cards. For a decided
-    correction request it is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable``
-    if somebody damaged the entry, which the audit reports.
+    correction request it is ``confirm_correction`` or ``refuse_correction``. If somebody damaged
+    the entry, it is ``unreadable``, and the audit reports the entry.
 
     Attributes:
         what: the kind of the act.
@@ -79,7 +79,6 @@ def _decision(event: str) -> ActDetails:
 
 
 def _pin_set(by: Sequence[str]) -> str:
-    """Name the people who set an actor's PIN in the 24 hours before an act; empty for none."""
     return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 
 
@@ -289,9 +288,9 @@ def act_row(
     claim: Mapping[str, str] = MappingProxyType({}),
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> ActRow:
-    """Make the row that shows the act of a ledger entry; of a damaged entry, it says only that.
+    """Make the row that shows the act of a ledger entry; the row of a damaged entry says so.
 
-    `claim` has the fields in Redis of the claim that the act decides, if any.
+    `claim` has the fields in Redis of the claim that the act decides, if it decides one.
     """
     try:
         return _act_row(entry, fields, claim, titles)

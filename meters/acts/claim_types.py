@@ -13,14 +13,14 @@ Words = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=PRINTA
 """Text that a person types: printable, not blank, and at most 200 characters."""
 
 PAGE_MAX = 200
-"""The largest number of wins or log entries in one answer."""
+"""The largest number of wins or log entries in an answer."""
 
 ENTRIES_MAX = 10**15
 """No ledger and no operators' log has more entries."""
 
 
 class FloorRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base class of what the floor page receives."""
+    """Base class of the types that the floor page receives."""
 
 
 class Wagered(FloorRow, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class Wagered(FloorRow, frozen=True, kw_only=True):
 
 
 class EnvyOwed(FloorRow, frozen=True, kw_only=True):
-    """An Envy Bonus that a position is owed because another position won."""
+    """An Envy Bonus that is owed to a position because another position won."""
 
     position: int
     patron: str | None
@@ -49,7 +49,7 @@ class ClaimRequestRow(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         entry: the number of the request's ledger entry, which a confirmation names.
-        act: ``reject``, or ``reopen`` if the win is already rejected.
+        act: ``reject``; or ``reopen``, if the win is already rejected.
         envy_not_due: true if the Envy Bonuses of the hand are to be rejected with the win.
     """
 
@@ -68,12 +68,11 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         claim: the permanent id of the claim.
-        hand_record: a name that all claims of one hand have in common.
+        hand_record: a name that all claims of a hand have in common.
         order: the number of the win's ledger entry, which shows the order of wins at nearly the
             same time (duty D7).
-        turn: the place of this win, from 1, among the round's wins that wait for a floorperson;
-            `turns` is their number.
-        turns: the number of these wins.
+        turn: the place of this win, from 1, among the round's wins that wait for a floorperson.
+        turns: the number of the round's wins that wait for a floorperson.
         item: the wager that won.
         cards: the cards of the position.
         dealer: the dealer's cards; empty if they do not count.
@@ -86,34 +85,35 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``.
         rule: the subsection of the regulations that grants the win.
         wagers: all wagers that were accepted at lock-out, as evidence.
-        chips: the value chips of these wagers; the table accepts no card before the dealer has
-            counted as many.
-        electronic: the names of those wagers that have no value chip.
+        chips: the number of value chips of these wagers. The table accepts no card before the
+            dealer has counted this number.
+        electronic: the names of the wagers that have no value chip.
         no_win: the positions whose hands the dealer declared to win nothing; their cards were not
             entered.
-        envy: the Envy Bonuses that other positions are owed for this hand.
+        envy: the Envy Bonuses that are owed to other positions for this hand.
         envy_not_due: true if the Envy Bonuses were declared as not due.
         envy_amount: the sum of the Envy Bonuses.
         envy_state: null if the hand causes no Envy Bonuses. ``pending``: the win is not decided.
-            ``validated``: they are owed. ``paid``: they were paid. ``rejected``: they are not due.
+            ``validated``: the bonuses are owed. ``paid``: they were paid. ``rejected``: they are
+            not due.
         envy_by: the user who made the last decision on the Envy Bonuses, at `envy_at`.
         envy_at: the time of this decision, in UTC.
         envy_reason: the reason of a user who declared the Envy Bonuses as not due after the win was
             decided.
-        only_envy: true if only the Envy Bonuses wait. No win of the hand waited for a floorperson,
-            and `amount` is 0.
+        only_envy: true if only Envy Bonuses are left to decide: no win of the hand waited for a
+            floorperson, and `amount` is 0.
         state: ``pending`` until a floorperson decides, ``validated`` until it is paid.
         at: the time of the win.
         decided_by: the user who made the last decision, at `decided_at`.
         requested_by: the user who requested the last decision, which `decided_by` confirmed; null
-            if it needed no request.
+            if the decision needed no request.
         validated_by: the user who validated the win, at `validated_at`.
         validated_at: the time of the validation, in UTC.
         paid_by: the user who recorded the payment, at `paid_at`.
         paid_at: the time of the payment, in UTC.
         reason: the reason of a rejection.
         slip: the present number of the payout slip.
-        slip_corrected_by: the user who last corrected this number, at `slip_corrected_at`.
+        slip_corrected_by: the user who last corrected the slip number, at `slip_corrected_at`.
         slip_corrected_at: the time of this correction, in UTC.
         request: the request about the claim that another user must still confirm.
         two_people_reject: true if two people must reject this win.
@@ -180,7 +180,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
 
 
 class AskedCards(FloorRow, frozen=True, kw_only=True):
-    """Cards that were entered, and that a correction request replaces or discards.
+    """Entered cards that a correction request replaces or discards.
 
     Attributes:
         what: whose cards they are.
@@ -229,7 +229,7 @@ class AskRow(FloorRow, frozen=True, kw_only=True):
         reason: the reason for the correction; null for a result.
         cards: the cards that the correction discards or replaces.
         wager: the wager that the correction adds or takes back; null for another correction.
-        at: the time since which the request waits.
+        at: the time at which the table first sent the request.
     """
 
     ask: str
@@ -252,9 +252,9 @@ class WinSearch(FloorRow, frozen=True, kw_only=True):
         words: text to find in the claim, the patron, the hand, the slip, the reason, or the name of
             a user who decided.
         since: the earliest time of the win, RFC 3339 in UTC.
-        until: only wins before this time are found, RFC 3339 in UTC.
-        meter_awards: if true, only wins of a percentage of a meter are found, no wins at odds.
-        before: the value `WinPage.next` of the previous page. Only wins with a lower ledger entry
+        until: a time, RFC 3339 in UTC: only wins before it are found.
+        meter_awards: true to find only wins of a percentage of a meter, and no wins at odds.
+        before: the value `WinPage.next` of the previous page: only wins with a lower ledger entry
             number (`order`) are found.
     """
 
@@ -275,7 +275,7 @@ class WinPage(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         wins: the wins of the page.
-        next: for the next page, search again with it as `before`; null on the last page.
+        next: the value of `before` in the search for the next page; null on the last page.
     """
 
     wins: tuple[ClaimRow, ...]

@@ -64,9 +64,10 @@ class ClaimRows:
         return amount_cents > self._reject_above_cents
 
     def rows(self, claims: Iterable[Mapping[str, str]]) -> list[ClaimRow]:
-        """Make the rows of claims, except of archived ones, which have no fields.
+        """Make the rows of claims; archived claims have no fields, and get no row.
 
-        A damaged claim is logged instead: the audit reports it, and the link does not operate.
+        A damaged claim is logged, and gets no row: the audit reports it, and the link does not
+        operate.
         """
         return [row for fields in claims if fields and (row := self._readable(fields))]
 
@@ -153,7 +154,7 @@ class ClaimRows:
         )
 
     def _cards(self, record: ClaimRecord) -> WinningCards:
-        """Return the cards of a win by the game of its table, or else by what all games say."""
+        """Return the cards of a win in the game of its table, or in which all games agree."""
         found = self._floor.find_table(record.table)
         games = [found[1].chapter] if found else self._floor.games.values()
         return winning_cards(
@@ -189,12 +190,12 @@ def is_reopened(fields: Mapping[str, str]) -> bool:
 
 
 def hit_message(record: ClaimRecord, paid: PaidDue) -> Jackpot:
-    """Make the message that announces a win to all displays at the same time (duty D8)."""
+    """Make the message that announces a win to all displays simultaneously (duty D8)."""
     return win_message("hit", record, paid.amount_cents, paid.meter_after_cents)
 
 
 def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
-    """Return a claim's present message for displays; None if its win is no percentage."""
+    """Return a claim's present message for displays; None if the win is no percentage."""
     record = record_of(fields)
     return None if record.percent is None else state_message(record, fields)
 
@@ -220,7 +221,7 @@ def win_message(event: Event, record: ClaimRecord, amount_cents: int, after_cent
 
 
 def envy_message(record: ClaimRecord, owed: OwedEnvy, event: Event, after_cents: int) -> Jackpot:
-    """Make the message about one Envy Bonus: its `hand` is another position's winning hand."""
+    """Make the message about an Envy Bonus: its `hand` is another position's winning hand."""
     return msgspec.structs.replace(
         win_message(event, record, owed.amount, after_cents),
         claim=envy_message_claim(record.claim),

@@ -40,7 +40,7 @@ _FINAL: Final = frozenset({"validated", "paid", "rejected"})
 
 
 class Claims:
-    """The claims of all links. `on_decision` publishes the message about each decision."""
+    """The claims of all links. `on_decision` publishes a message about each decision."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Claims:
         self._history = History(floor, links, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Return the claims that wait, the oldest first, including those with only Envy Bonuses.
+        """Return the claims that wait, the oldest first, also claims with only Envy Bonuses.
 
         Raises:
             ActError: ``link_inoperable``.
@@ -102,7 +102,7 @@ class Claims:
         return self._rows.row(fields)
 
     async def hand(self, claim: str) -> Sequence[ClaimRow]:
-        """Return the claims of a claim's hand that are not archived, in the order of payment.
+        """Return the claims of a claim's hand in the order of payment, without archived ones.
 
         Raises:
             ActError: ``unknown_claim``, ``link_inoperable``.
@@ -141,15 +141,15 @@ class Claims:
     ) -> ClaimRow:
         """Apply a floorperson's decision on a claim, exactly once. Return the changed claim.
 
-        With a rejection, `envy_not_due` says that the entered hand was wrong, so the Envy Bonuses
-        that it brought to other players are not due; `confirms` is another person's request. With a
-        payment, `envy_paid` says that the Envy Bonuses of the hand were paid with the win.
+        A rejection with `envy_not_due` says that the entered hand was wrong, so the Envy Bonuses
+        for other players are not due; `confirms` is another person's request. A payment with
+        `envy_paid` says that the Envy Bonuses of the hand were paid with the win.
 
         Raises:
             ActError: ``unknown_claim``; ``wrong_state`` with the person who decided earlier;
                 ``two_people`` if this win can be rejected only after a request; ``no_request``;
-                ``same_person`` if the person who validated a win also pays it, or confirms their
-                own request, or if both can be the same person; ``not_approved`` if another floor
+                ``same_person`` if one person does both acts or can have done both: validates and
+                pays a win, or requests and confirms; ``not_approved`` if another floor
                 file was approved; ``bad_value`` for an invalid slip number; ``slip_used``;
                 ``envy_decided``; ``books_differ``; ``books_full``; ``link_inoperable``.
         """
@@ -196,7 +196,7 @@ class Claims:
         envy_not_due: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Reject a win; if two people must, only request it, in place of any earlier request.
+        """Reject a win; or request this, in place of any earlier request, if two people must.
 
         Raises:
             ActError: the codes of `decide`.
@@ -226,7 +226,7 @@ class Claims:
     async def withdraw_request(
         self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Withdraw the request about a win that is the ledger entry `entry`.
+        """Withdraw the request about a win that is in the ledger entry `entry`.
 
         Raises:
             ActError: ``unknown_claim``, ``no_request``, ``link_inoperable``.
@@ -236,7 +236,7 @@ class Claims:
     async def confirm(
         self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Confirm another person's request: that in ledger entry `entry`, which the actor saw.
+        """Confirm another person's request in the ledger entry `entry`, which the actor saw.
 
         Raises:
             ActError: the codes of `decide`, and ``day_closed``.
@@ -261,7 +261,7 @@ class Claims:
     async def correct_slip(
         self, claim: str, actor: str, *, slip: str, replaces: str, reason: str
     ) -> ClaimRow:
-        """Correct a paid win's slip number; no other claim can use the old one, `replaces`.
+        """Correct a paid win's slip number. No other claim can use the old number, `replaces`.
 
         Raises:
             ActError: ``unknown_claim``; ``wrong_state`` if the win is not paid; ``bad_value`` for
@@ -347,7 +347,7 @@ class Claims:
         reason: str | None = None,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Apply a decision on owed Envy Bonuses, exactly once: paid by the table, or not due.
+        """Apply a decision on owed Envy Bonuses, exactly once: paid at the table, or not due.
 
         Raises:
             ActError: ``unknown_claim``; ``wrong_state`` with the person who decided earlier;
@@ -366,7 +366,6 @@ class Claims:
     async def _after(
         self, link: RunningLink, record: ClaimRecord, decision: DecisionRecord, entry: int
     ) -> dict[str, str]:
-        """Write the ledger mark after an act in ledger entry `entry`. Return the claim's fields."""
         await link.keep_mark()
         (after,) = await link.store.claims([record.claim])
         decided = log.bind(
@@ -394,7 +393,7 @@ class Claims:
         return link, fields
 
     async def send_again(self, link: str, claims: Sequence[str]) -> None:
-        """Send the decisions on claims once more, because the table can have missed them."""
+        """Send the decisions on claims again, because the table can have missed them."""
         for fields in await self._links[link].store.claims(claims):
             if fields:
                 self._send_state(record_of(fields), fields)
@@ -402,8 +401,8 @@ class Claims:
     async def send_reopened(self, link: str) -> None:
         """Send the states of a link's wins that were reopened and are undecided.
 
-        A table sends no hello event if the first message about a reopened win was lost with the
-        service's connection to the broker.
+        If the first message about a reopened win was lost together with the service's connection to
+        the broker, the table sends no hello event.
         """
         store = self._links[link].store
         for fields in await store.claims(await store.waiting(LISTED_MAX)):
@@ -411,7 +410,7 @@ class Claims:
                 self._send_state(record_of(fields), fields)
 
     def _send_state(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
-        """Send the state of a decided or reopened claim; ``hit`` says that it was reopened."""
+        """Send the state of a decided or reopened claim; ``hit`` is that of a reopened claim."""
         if not record.only_envy and (fields["state"] in _FINAL or is_reopened(fields)):
             self._on_decision(record, state_message(record, fields))
         self._send_envy_decisions(record, fields)
@@ -426,7 +425,7 @@ class Claims:
                 )
 
     async def _find(self, claim: str) -> tuple[RunningLink, dict[str, str]]:
-        """Search all links for a claim: its table can be missing in the present floor file."""
+        """Search all links for a claim, because the floor file can lack the claim's table."""
         for link in self._links.values():
             (fields,) = await link.store.claims([claim])
             if fields:
@@ -435,7 +434,6 @@ class Claims:
 
 
 def _win_of(fields: Mapping[str, str]) -> ClaimRecord:
-    """Return the record of a claim; refuse one that is only for Envy Bonuses."""
     record = record_of(fields)
     if record.only_envy:
         raise ActError("wrong_state", f"claim {record.claim} is of Envy Bonuses alone")

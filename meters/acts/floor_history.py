@@ -36,12 +36,12 @@ from meters.process.owned_tasks import OwnedTasks
 from meters.store.link_store import LinkStore
 
 _WITHIN_S: Final = 1.5
-"""The longest time that a picture waits for days that are still being read."""
+"""The longest time for which a picture waits for days that are still being read."""
 
 _HOURS: Final = timedelta(hours=24)
 _MINUTES: Final = 60
 _LOOKED_AT: Final = 8
-"""How many of a meter's last wins are read to find the last one that was not rejected."""
+"""How many of a meter's last wins are read to find the last win that was not rejected."""
 
 
 @contextmanager
@@ -59,9 +59,9 @@ def _not_begun(day: date) -> ActError:
 
 
 class FloorHistory:
-    """The past of all links. Every method raises an `ActError` if it cannot answer.
+    """The past of all links. If a method cannot answer, it raises an `ActError`.
 
-    `break_evens` returns the break-even amounts of a link, or none if counting them takes longer
+    `break_evens` returns the break-even amounts of a link; no amounts if the count takes longer
     than the given seconds.
     """
 
@@ -87,13 +87,13 @@ class FloorHistory:
     async def meter(
         self, link_id: str, meter_id: str, day: date | None, *, whole: bool = False
     ) -> MeterHistory:
-        """Return the history of a meter: 24 hours, or a gaming day, and the 30 days up to it.
+        """Return the history of a meter: of 24 hours or a gaming day, and of 30 gaming days.
 
-        If it must be `whole`, it has all wins, and no day is still being read.
+        A `whole` history has all wins, and every day has been read.
 
         Raises:
-            ActError: ``unknown_link``, ``unknown_meter``, ``unknown_day``, ``link_inoperable``,
-                ``busy`` if it must be whole and is not.
+            ActError: ``unknown_link``, ``unknown_meter``, ``unknown_day``, ``link_inoperable``;
+                ``busy`` if a `whole` history needs days that are still being read.
         """
         link, meter = self._meter(link_id, meter_id)
         with _failures_as_refusals():
@@ -140,7 +140,7 @@ class FloorHistory:
         )
 
     async def sparks(self) -> Sequence[MeterSpark]:
-        """Return the last 24 hours of every meter in a few points.
+        """Return the last 24 hours of every meter as a few points.
 
         Raises:
             ActError: ``link_inoperable``.
@@ -203,7 +203,7 @@ class FloorHistory:
         return begins_s, 60, counts
 
     async def rounds(self, query: RoundQuery) -> RoundPage:
-        """Return rounds; `RoundSearch.page` says what it raises, besides ``link_inoperable``."""
+        """Return rounds; raise what `RoundSearch.page` raises, or ``link_inoperable``."""
         with _failures_as_refusals():
             return await self._rounds.page(query)
 
@@ -223,7 +223,7 @@ class FloorHistory:
         return await days.span(first, last, within_s)
 
     async def _day(self, link: str, day: date | None) -> date:
-        """Return a gaming day, by default the open one; without an open one, the day of now.
+        """Return a gaming day: `day`, or else the open day, or else the day of now.
 
         Raises:
             ActError: ``unknown_day`` if the day has not begun.

@@ -1,7 +1,7 @@
-"""The gaming days of a link for the floor page: archived ones, and the later entries in Redis.
+"""The gaming days of a link for the floor page: archived days, and the later entries in Redis.
 
-The entries after the last archived day are read once, and then only new ones. So an answer about
-today, or about a month, does not read the ledger again.
+The entries after the last archived day are read once; later, only new entries are read. So an
+answer about today, or about a month, does not read the ledger again.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ from meters.store.link_reader import LinkReader
 
 _DAY: Final = timedelta(days=1)
 _PAGE: Final = 500
-"""Entries that are read at once. To add them takes some milliseconds."""
+"""Count of entries that are read at once. The work for them takes some milliseconds."""
 _SUMMARIES_MAX: Final = 64
 _DECIDED_WITHIN: Final = timedelta(days=30)
-"""How long after a gaming day its wins are looked for among the wins that were rejected later."""
+"""How long after a gaming day the search for later rejections of its wins goes."""
 _OF_ROUNDS: Final = CLAIM_ACTS | ASK_ACTS
 
 
 @dataclass(slots=True)
 class _Rounds:
-    """The rounds of one table: the entries with which each begins and ends; 0 as the end if open.
+    """The rounds of a table: the entry with which each begins, and that of its end (0 if open).
 
     `names` are checksums of the rounds' names. `corrected` has the entries that corrected wagers,
     by the entry with which the round begins.
@@ -59,7 +59,7 @@ class _Rounds:
 
 @dataclass(frozen=True, slots=True)
 class FoundRound:
-    """The numbers of a round's ledger entries: first that with its wagers, last those of acts."""
+    """The numbers of a round's ledger entries, in order: its wagers, corrections and end."""
 
     table: str
     at_s: int
@@ -67,7 +67,7 @@ class FoundRound:
 
 
 class RoundIndex:
-    """The rounds in a part of the ledger, by table, and the acts on each of them."""
+    """The rounds in a part of the ledger, by table, and the acts on each round."""
 
     def __init__(self) -> None:
         self._tables: defaultdict[str, _Rounds] = defaultdict(_Rounds)
@@ -97,25 +97,25 @@ class RoundIndex:
             self._acts[table, fields["round"].decode()].append(number)
 
     def last_of(self, table: str) -> tuple[int, str]:
-        """Return the first entry and the name of a table's last round; 0 if there is none."""
+        """Return the first entry and the name of a table's last round; 0 if the table has none."""
         rounds = self._tables.get(table)
         return (rounds.begins[-1], rounds.last) if rounds and rounds.begins else (0, "")
 
     def named(self, table: str, round_id: str) -> list[FoundRound]:
-        """Return the rounds that can have a name, the latest first; a few can have another name."""
+        """Return the rounds with a name, the latest first; a few can have another name."""
         rounds, name = self._tables.get(table, _Rounds()), crc32(round_id.encode())
         places = [at for at, each in enumerate(rounds.names) if each == name]
         return [self._found(table, rounds, at) for at in reversed(places)]
 
     def around(self, table: str, entry: int) -> FoundRound | None:
-        """Return the round that begins with an entry, or has it as its end or correction."""
+        """Return the round of which an entry is the beginning, a correction or the end."""
         rounds = self._tables.get(table, _Rounds())
         at = bisect_right(rounds.begins, entry) - 1
         found = self._found(table, rounds, at) if at >= 0 else None
         return found if found and entry in found.entries else None
 
     def since(self, table: str, at_s: int, after: int, count: int) -> list[FoundRound]:
-        """Return rounds that began at a time or later, after an entry, the earliest first."""
+        """Return rounds that began at a time or later, and after an entry, the earliest first."""
         rounds = self._tables.get(table, _Rounds())
         place = bisect_right(rounds.begins, after)
         found: list[FoundRound] = []
@@ -132,7 +132,7 @@ class RoundIndex:
         return [self._found(table, rounds, at) for at in reversed(range(max(0, end - count), end))]
 
     def acts_on(self, table: str, round_id: str, after: int) -> Sequence[int]:
-        """Return the acts on a round after an entry, until the table's next round of this name."""
+        """Return the acts on a round after an entry, until the next round with this name."""
         if (table, round_id) not in self._acts:
             return ()
         begins = (found.entries[0] for found in self.named(table, round_id))
@@ -149,10 +149,10 @@ class RoundIndex:
 class DaySpan:
     """Summaries of gaming days, in their order.
 
-    `unread` is the number of days that are still being read: a later answer has them. `missing` are
-    the gaps, each by its first and last day: neither Redis nor the archive of this machine has
-    these days. `rejected` has the wins that were rejected on these days or later, by their claims:
-    the ledger entry of the result, and the cents.
+    `unread` is the number of days that are still being read: ask again for them. `missing` are the
+    gaps, each by its first and last day: neither Redis nor the archive of this machine has these
+    days. `rejected` has the wins that were rejected on these days or later, by claim: the ledger
+    entry of the result, and the cents.
     """
 
     days: Sequence[tuple[date, DaySummary]]
@@ -162,9 +162,9 @@ class DaySpan:
 
 
 class LedgerDays:
-    """Every method that waits raises a `RedisError`, OSError or ValueError if Redis fails.
+    """The gaming days of a link. A read that a request cannot wait for continues in `tasks`.
 
-    A read that takes longer than a request waits goes on as one of `tasks`.
+    If Redis fails, every asynchronous method raises a `RedisError`, OSError or ValueError.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class LedgerDays:
         self._making: asyncio.Task[None] | None = None
         self.index = RoundIndex()
         self.begins_after = 0
-        """The last archived entry: the index has the later ones."""
+        """The last archived entry. The index has the later entries."""
         self.entries = 0
         """The last entry of the ledger when it was last read."""
 
@@ -198,22 +198,22 @@ class LedgerDays:
         return self._fold.minutes
 
     def amounts(self, meter: str) -> list[tuple[int, int]]:
-        """Return the minutes of the last hour in which a meter changed, with its micros then."""
+        """Return the minutes of the last hour in which a meter changed, each with its micros."""
         minutes = self._fold.amounts.items()
         return [(minute_s, held[meter]) for minute_s, held in minutes if meter in held]
 
     @property
     def today(self) -> DaySummary:
-        """The summary of the open day, as far as it was read."""
+        """The summary of the open day, as far as the day was read."""
         return self._fold.summary()
 
     @property
     def closed(self) -> Mapping[date, DaySummary]:
-        """The closed days that this machine has no archive file of."""
+        """The closed days without an archive file on this machine."""
         return self._closed
 
     async def caught_up(self, within_s: float) -> bool:
-        """Read new entries; return whether all were read within a time, or go on in background."""
+        """Read new entries. If this takes longer than `within_s`, return False and read on."""
         if self._reading is None or self._reading.done():
             self._reading = self._tasks.start(self._read_on(), f"ledger of {self._link}")
         await asyncio.wait({self._reading}, timeout=within_s)
@@ -237,7 +237,7 @@ class LedgerDays:
         self._open_day = opened if opened not in self._closed else None
 
     async def _continues(self) -> bool:
-        """Return whether the ledger has the last entry that was read: a restore can exchange it."""
+        """Return whether the ledger has the last entry that was read: a restore can change it."""
         if not self._begun:
             return False
         if self._fold.last == self.begins_after:
@@ -246,7 +246,7 @@ class LedgerDays:
         return bool(found) and found[0][1].get(CHAIN, b"").decode() == self._fold.chain
 
     async def _begin(self, newest: date | None) -> None:
-        """Begin after the last archived day, or with the first entry in Redis."""
+        """Begin after the last archived day, or else with the first entry in Redis."""
         held = await self._store.checkpoint()
         state = await asyncio.to_thread(self._closing_of, newest) if newest else None
         if state is None or state.entries < held.entries:
@@ -280,7 +280,7 @@ class LedgerDays:
     async def span(self, first: date, last: date, within_s: float) -> DaySpan:
         """Return the summaries of gaming days.
 
-        A summary that is missing is made in the background, one after the other.
+        Summaries that are missing are made in the background, one after the other.
         """
         until = last + _DECIDED_WITHIN
         files, before = await asyncio.to_thread(self._files, first, until)
@@ -303,7 +303,7 @@ class LedgerDays:
         return DaySpan(days, unread, () if lacking else _gaps(days, first, before), rejected)
 
     def _files(self, first: date, last: date) -> tuple[list[DayFile], int]:
-        """Return the archive files of days, and the last entry of the day before them, or 0."""
+        """Return the archive files of days, and the last entry of the day before, or 0."""
         paths, after = self._archive.paths(), 0
         earlier = [path for path in paths if day_of(path) < first.isoformat()]
         with suppress(ArchiveError):
@@ -340,7 +340,7 @@ class LedgerDays:
             ended.set()
 
     def archived(self, entry: int) -> DayFile | None:
-        """Return the archive file with an entry, or None. It opens files: call it in a thread.
+        """Return the archive file with an entry, or None. Call this in a thread: it opens files.
 
         Raises:
             ArchiveError: a file cannot be read.
@@ -362,9 +362,9 @@ class LedgerDays:
 def _gaps(
     days: Sequence[tuple[date, DaySummary]], first: date, before: int
 ) -> list[tuple[date, date]]:
-    """Return the first and the last day of each gap between summaries, or before the first.
+    """Return the first and the last day of each gap between summaries, or before the first one.
 
-    `before` is the last entry of the days before them, if it is known.
+    `before` is the last entry of the day before them; 0 if it is not known.
     """
     gaps: list[tuple[date, date]] = []
     if days and days[0][1].after not in {0, before} and days[0][0] > first:

@@ -27,15 +27,15 @@ class MeterAccounting(FloorRow, frozen=True, kw_only=True):
         hits: the number of wins of a percentage of the meter.
         wins: the number of all wins, including wins at odds and Envy Bonuses.
         won: the amount of these wins, in cents.
-        rejected: the part of `won` that floorpersons rejected, or declared as not due. A win counts
-            each time that it is rejected.
+        rejected: the part of `won` that floorpersons rejected, or declared as not due. If a win is
+            rejected several times, each time counts.
         reopened: the part of `rejected` that two people reopened.
         paid_by_system: the amount paid at the table, without a hand pay.
         paid_by_attendant: the amount of hand pays.
         paid: `paid_by_system` plus `paid_by_attendant`.
-        overflow: the total that the meter could not accept because of its payout limit. Amounts
-            that left the overflow later are included: voided rounds, and rejected wins that were
-            reopened.
+        overflow: the total that the meter could not accept because of its payout limit. It also
+            includes amounts that left the overflow later: of voided rounds, and of rejected wins
+            that were reopened.
     """
 
     wagers: int
@@ -58,19 +58,22 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         kind: the meter in the rules of its game.
-        wager: the amount of one of its wagers, in cents.
-        wagers: the present wager and those that can be proposed; empty if every amount is possible.
+        wager: the amount of each wager on the meter, in cents.
+        wagers: the present wager and the wagers that can be proposed; empty if every amount is
+            possible.
         paytable: null if the rules leave no choice.
-        paytables: the present paytable and those that can be proposed; empty if there is no choice.
+        paytables: the present paytable and the paytables that can be proposed; empty if there is no
+            choice.
         magic_card_every: the average number of rounds per Magic Card; 0 for never, null if the
             meter has no draws.
-        lucky_every: the average number of rounds per Lucky Bonus; 0 and null as above.
+        lucky_every: the average number of rounds per Lucky Bonus; 0 for never, null if the meter
+            has no draws.
         contribution_max: the largest contribution of one event, in cents; null for none.
-        overflow: what waits above the payout limit, and refills the meter as soon as there is room.
+        overflow: the money above the payout limit; it refills the meter as soon as there is room.
         highest: the largest of the present amount of the meter and its amounts before each of its
             last 25 wins.
         pending: the number of wins of the meter that wait.
-        accounting: its accounting meters.
+        accounting: the accounting meters of the meter.
     """
 
     meter: str
@@ -105,7 +108,7 @@ class UnapprovedRow(FloorRow, frozen=True, kw_only=True):
         changed: the differences from the last approved floor file, in words and dollars.
         facility: the differences that concern the whole facility, not only this link.
         approved_by: the user who approved the last approved floor file, at `approved_at`; null if
-            Redis has lost that approval.
+            Redis has lost the approval.
         approved_at: the time of that approval, in UTC.
         barred: why the new floor file cannot be approved now.
         terms: all settings of the link in the service's floor file, in words and dollars.
@@ -135,8 +138,8 @@ class LinkView(FloorRow, frozen=True, kw_only=True):
     Attributes:
         state: ``closed`` if people closed it.
         reason: why the link is inoperable, or was closed; empty if it operates.
-        changeable: true if people can open, close or change the link: also while it is inoperable
-            only because the service has no broker.
+        changeable: true if people can open, close or change the link. They can even if the link is
+            inoperable, if this is only because the service has no broker.
         wrong_parameters: true if the link is inoperable only because parameters of its meters do
             not fit the games of its tables.
         closed_by: the user who closed the link, at `closed_at`.
@@ -146,8 +149,8 @@ class LinkView(FloorRow, frozen=True, kw_only=True):
         tables_online: the number of tables whose agents are connected.
         tables_offline: the tables whose agents are not connected (duty D14).
         sealed_entry: the last ledger entry up to which an audit found no error (duty D17).
-        seal: the digest over the entries up to it.
-        meters: its meters.
+        seal: the digest over the entries up to `sealed_entry`.
+        meters: the meters of the link.
         proposals: changes that somebody proposed.
         unapproved: null if the service's floor file is approved for the link.
     """
@@ -177,7 +180,7 @@ class LinkDone(FloorRow, frozen=True, kw_only=True):
     Attributes:
         sealed_entry: the last ledger entry of the last audit that found no error.
         sealed_at: the time of this entry, in UTC.
-        seal: the digest over all entries up to it.
+        seal: the digest over all entries up to `sealed_entry`.
         read_day: the last gaming day at whose close the meters were read.
         read_at: the time of this meter reading, in UTC.
         archived_day: the last archived gaming day.
@@ -218,7 +221,7 @@ def unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
 def view_meter(
     parameters: LinkParameters, meter: Meter, books: Snapshot, highest_cents: int
 ) -> MeterParameters:
-    """Return a meter as it was when `books` were read."""
+    """Return a meter with the amounts in `books`."""
     id_, terms = meter.meter_id, meter.terms
     draws = meter.has_draws
     return MeterParameters(
@@ -287,7 +290,7 @@ class HighestAmounts:
         self._known: dict[str, tuple[int, int]] = {}
 
     async def at(self, books: Snapshot) -> dict[str, int]:
-        """Return the highest amount of each meter in cents, at least the present one."""
+        """Return the highest amount of each meter in cents; at least its present amount."""
         ids = [meter.meter_id for meter in self._store.link.meter]
         return {
             each: max(_cents(books, meter_account(each)), await self._before_wins(each))

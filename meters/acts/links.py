@@ -62,8 +62,8 @@ _NOT_APPROVED: Final = {
 class ChangedLink(RunningLink, Protocol):
     """A running link, with the parts that the acts on the link itself need.
 
-    `seen` is the last ledger entry that was seen, kept outside Redis. The acts of people need no
-    broker, so a `broker_problem` does not stop them.
+    `seen` is the ledger mark. The acts of people need no broker, so a `broker_problem` does not
+    stop them.
     """
 
     configuration: Configuration
@@ -96,7 +96,7 @@ class Links:
         return [await self._view(link) for link in self._links]
 
     async def close(self, link: str, actor: str, reason: str) -> LinkView:
-        """Close a link: its tables accept no new progressive wager, but finish their open rounds.
+        """Close a link: its tables accept no new progressive wagers, but finish open rounds.
 
         Raises:
             ActError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
@@ -112,13 +112,14 @@ class Links:
     ) -> LinkView:
         """Approve the part of the floor file about one link (duties D4, D10, D12).
 
-        One person suffices for the first floor file of an empty floor. Otherwise two are needed,
-        and the view says if the second is missing. `digest` is of the text that the actor saw.
+        One person suffices for the first floor file of an empty floor. Otherwise two people are
+        needed: after the first approval, the view says that the second is missing. `digest` is of
+        the text that the actor saw.
 
         Raises:
             ActError: ``unknown_link``; ``stale`` if the floor file has another digest, or another
-                one was approved since; ``no_change`` if it is already approved; ``barred`` if the
-                meters in Redis cannot operate with it; ``same_person`` if the actor approved first,
+                file was approved since; ``no_change`` if it is already approved; ``barred`` if the
+                meters in Redis cannot operate with it; ``same_person`` if the actor approved first
                 or could be the person who did, or if a `pitlink` command set the actor's PIN in the
                 last 24 hours; ``link_inoperable`` if more than the approval is missing.
         """
@@ -196,9 +197,10 @@ class Links:
         Raises:
             ActError: the codes of ``propose``, and these: ``unknown_proposal``; ``wrong_state``;
                 ``same_person``; ``stale``; ``below_seed`` if the balance is less than the seed for
-                a new wager amount; ``limit_too_low`` if it is above a new limit; ``meter_short`` if
-                it is less than the amount to subtract; ``above_limit`` if the new balance would be
-                above the limit; ``meter_full`` if the number is too large for pitlink.
+                a new wager amount; ``limit_too_low`` if the balance is above a new limit;
+                ``meter_short`` if the balance is less than the amount to subtract; ``above_limit``
+                if the new balance would be above the limit; ``meter_full`` if the number is too
+                large for pitlink.
         """
         running = self._running(link, repairs=True)
         with store_failure_as_inoperable():
@@ -367,7 +369,7 @@ class Links:
     def _running(self, link: str, *, repairs: bool = False) -> ChangedLink:
         """Return a link; refuse an unknown or inoperable one.
 
-        With `repairs`, accept one whose parameters do not fit, so that they can be put right.
+        With `repairs`, accept a link whose parameters do not fit, so that people can correct them.
         """
         running = self._link(link)
         problem = running.problem
@@ -395,7 +397,6 @@ def _changed(parameters: LinkParameters, change: Change) -> Meter:
 
 
 def _new_terms(parameters: LinkParameters, after: Meter) -> NewTerms | None:
-    """Return the new terms of a changed meter; None if its parameters are those in force."""
     meter = parameters.meter(after.meter_id)
     if after == meter:
         return None

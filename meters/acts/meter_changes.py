@@ -1,8 +1,8 @@
 """The parameters of a meter, and proposed changes of a parameter or a balance (duties D3, D15).
 
-One person proposes the new value, and another confirms it. It must fit every game whose tables feed
-the meter, and the other meters of the same wager, as the floor file must. Seed, reseed and rates
-are not parameters, because the chapter of the law sets them for each wager amount and paytable.
+One person proposes the new value, and another confirms it. The value must fit every game whose
+tables feed the meter, and the other meters of the same wager, as in the floor file. Seed, reseed
+and rates are not parameters: the chapter of the law sets them for each wager amount and paytable.
 """
 
 from collections.abc import Iterable, Mapping
@@ -116,7 +116,7 @@ class ProposalRow(FloorRow, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class LinkParameters:
-    """Parameters of a link's meters: those in force (`link`), and the floor file's (`filed`)."""
+    """Parameters of a link's meters: `link` has those in force, `filed` those of the floor file."""
 
     link: Link
     filed: Link
@@ -128,11 +128,11 @@ class LinkParameters:
         return None if reason is None else f"parameters do not fit: {reason}; {_PROPOSE_FILED}"
 
     def meter(self, meter_id: str) -> Meter:
-        """Return a meter with the parameters in force; raise `ActError` for an unknown one."""
+        """Return a meter with the parameters in force; an `ActError` if the id is unknown."""
         return _meter_of(self.link, meter_id)
 
     def after(self, meter: Meter) -> Link:
-        """Return the link with a changed meter, and with only one of the tables that are alike."""
+        """Return the link with a changed meter, and with one table of each kind."""
         meters = tuple(
             meter if each.meter_id == meter.meter_id else each for each in self.link.meter
         )
@@ -160,7 +160,7 @@ class LinkParameters:
         return changed
 
     def paytables(self, meter: Meter) -> tuple[str, ...]:
-        """Return a meter's paytable and those that can be proposed; none without a choice."""
+        """Return a meter's paytable and the others that can be proposed; empty without a choice."""
         letters = {
             letter: None
             for game in meter.fed_in or ("",)
@@ -173,7 +173,7 @@ class LinkParameters:
         )
 
     def wagers(self, meter: Meter) -> tuple[int, ...]:
-        """Return a meter's wager and those that can be proposed; none if every amount can be."""
+        """Return a meter's wager and the others that can be proposed; empty if all amounts can."""
         listed = {
             cents
             for game in meter.fed_in or ("",)
@@ -194,8 +194,8 @@ class LinkParameters:
     def _wrong(self, changed: Meter, parameter: Parameter) -> str | None:
         """Return why the link cannot have a changed meter; None if it can.
 
-        While the parameters in force do not fit, the floor file's value is always possible, so that
-        meters can be put right one after the other.
+        If the parameters in force do not fit, the floor file's value is always possible, so that
+        people can correct the meters one after the other.
         """
         link = self.after(changed)
         if wrong := tier_problem(link):
@@ -259,9 +259,9 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 
 
 def return_warning(meter: Meter, positions: int) -> str:
-    """Warn if a meter, because of its bonus draws, pays back more than is wagered (reading T19).
+    """Return a warning if bonus draws let players win more than they wager (reading T19).
 
-    The meter can do so at its seed or in the long run. The person who confirms reads the text.
+    This can be so at the seed or in the long run. The person who confirms reads the text.
     """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""
@@ -279,8 +279,8 @@ def adjustment(
 ) -> Change:
     """Make the record of a proposed correction of a meter balance.
 
-    It has the amount to add, not a new balance, because wagers can raise the balance before the
-    confirmation. `held` is the balance in micros, and the number of the meter's cycle.
+    The record has the amount to add, not a new balance, because wagers can raise the balance before
+    the confirmation. `held` is the balance in micros, and the number of the meter's cycle.
 
     Raises:
         ActError: ``no_change``, ``meter_short``, ``above_limit``.
@@ -313,7 +313,7 @@ def change_of(fields: Mapping[str, str]) -> Change:
 
 
 def proposal_rows(link: str, proposals: Iterable[Mapping[str, str]]) -> list[ProposalRow]:
-    """Make the rows of proposals; log a damaged one, which nobody can confirm, instead."""
+    """Make the rows of proposals. A damaged proposal, which nobody can confirm, is only logged."""
     rows = []
     for fields in proposals:
         try:

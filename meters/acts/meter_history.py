@@ -1,4 +1,4 @@
-"""The history of meters and of the floor in pictures: what the floor page draws, in cents."""
+"""The history of meters and of the floor in pictures, which the floor page draws, in cents."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,14 +17,14 @@ from meters.ledger.day_summary import STEP_S, DaySummary, Hit
 from meters.process.clock import text_of
 
 HITS_MAX: Final = 400
-"""The most wins that a picture on a page shows, the latest ones."""
+"""The greatest number of wins that a picture on a page shows: the latest wins."""
 
 SPARK_S: Final = 1_800
 SPARK_MINUTES: Final = 5
 MONTH_S: Final = 3_600
 FEW_DAYS: Final = 2
 LATE_S: Final = 180
-"""Seconds: the floor page marks a win that has waited longer."""
+"""Seconds after which the floor page marks a win that still waits."""
 
 _HOUR_S: Final = 3_600
 _SHIFTS: Final = 3
@@ -54,10 +54,10 @@ class HitRow(FloorRow, frozen=True, kw_only=True):
 
 
 class AddedBar(FloorRow, frozen=True, kw_only=True):
-    """What wagers added to a meter in an hour, or on a gaming day.
+    """The amount that wagers added to a meter in an hour, or on a gaming day.
 
     Attributes:
-        added: in cents, less what voids took off.
+        added: the amount in cents, less what voids took off.
     """
 
     begins_s: int
@@ -69,8 +69,8 @@ class MissingDays(FloorRow, frozen=True, kw_only=True):
     """Gaming days that neither Redis nor the archive of the service's machine has.
 
     Attributes:
-        first: the first one.
-        last: the last one.
+        first: the first of these days.
+        last: the last of these days.
     """
 
     first: date
@@ -82,14 +82,14 @@ class MeterPicture(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         times_s: the time of each point.
-        amounts: the meter at each of these times, in cents.
-        bars: for each hour, or for each gaming day, what was added to the meter.
+        amounts: the amount of the meter at each of these times, in cents.
+        bars: for each hour, or for each gaming day, the amount that was added to the meter.
         hits: the wins of a percentage of the meter that wait or were validated, latest first, at
             most 400.
-        hit_count: the number of all such wins, also beyond 400.
-        won: the sum of all such wins, in cents.
+        hit_count: the number of all these wins, also beyond 400.
+        won: the sum of all these wins, in cents.
         added: the sum of all bars, in cents.
-        unread: the number of gaming days that the service is still reading: ask again.
+        unread: the number of gaming days that the service is still reading: ask again later.
         missing: the gaming days that the service cannot read.
     """
 
@@ -142,10 +142,10 @@ class MeterHistory(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         day: the gaming day that was asked for; null for the last 24 hours.
-        wager: the amount of one of its wagers, in cents.
-        closing: the meter as it was read at the close of `day`; null if this day is not closed, or
-            not read.
-        hour: what wagers added in the last 60 minutes, in cents; null for a past day.
+        wager: the amount of each wager on the meter, in cents.
+        closing: the meter at the close of `day`, in cents; null if this day is not closed,
+            or not read.
+        hour: the amount that wagers added in the last 60 minutes, in cents; null for a past day.
         last_day: the last 24 hours, or the gaming day that was asked for.
         month: 30 gaming days.
         break_even: the lowest amounts without a house edge, the lowest first; empty while the
@@ -173,9 +173,9 @@ class MeterSpark(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         times_s: the time of each point, in seconds since 1970.
-        amounts: the meter at each of these times, in cents.
-        hour: what wagers added in the last 60 minutes, in cents.
-        last_hit_at: the time of the last win of a percentage, in UTC; null without one.
+        amounts: the amount of the meter at each of these times, in cents.
+        hour: the amount that wagers added in the last 60 minutes, in cents.
+        last_hit_at: the time of the last win of a percentage, in UTC; null if there was none.
         last_hit_percent: the percentage of this win.
     """
 
@@ -198,7 +198,7 @@ class ShiftRow(FloorRow, frozen=True, kw_only=True):
         begins: the beginning, in UTC.
         ends: the end, in UTC.
         wins: the number of these wins.
-        won: their sum, in cents.
+        won: the sum of these wins, in cents.
     """
 
     begins: str
@@ -217,7 +217,7 @@ class FloorDay(FloorRow, frozen=True, kw_only=True):
         wagers: the number of wagers in each interval.
         wagers_in_all: the number of wagers on the day.
         validated: the wins that somebody validated or rejected on the day.
-        late: the number of these wins that had waited for more than three minutes.
+        late: how many of these wins had waited for more than three minutes.
         wait_s: the median of the waits of these wins, in seconds.
         shifts: the wins of each third of the gaming day.
         paid: the payments of the day, in cents. If a link could not close its gaming day, its
@@ -245,7 +245,7 @@ def _cents(micros: int) -> int:
 def _points(
     days: Sequence[tuple[date, DaySummary]], meter: str, every_s: int, ends_s: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the times and amounts of the line, with the amount before and after each win."""
+    """Yield times and amounts of the line, with the amounts before and after each win."""
     before: tuple[int, int] | None = None
     for _, summary in days:
         if (of := summary.meters.get(meter)) is None:
@@ -273,7 +273,7 @@ def _points(
 def _finer(
     points: Iterator[tuple[int, int]], minutes: Sequence[tuple[int, int]], hits: Sequence[Hit]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the points of a line, with a point for each of the last minutes instead of its end."""
+    """Yield the points of a line; for the last minutes, one point for each minute."""
     if not minutes:
         yield from points
         return
@@ -287,7 +287,7 @@ def _finer(
 
 
 def _line(points: Iterator[tuple[int, int]], begins_s: int, ends_s: int) -> list[tuple[int, int]]:
-    """Return the points of a line between two times, with one at its beginning and its end."""
+    """Return the points of a line between two times, with a point at each of these times."""
     line: list[tuple[int, int]] = []
     before: int | None = None
     for at_s, cents in points:
@@ -367,7 +367,6 @@ def _hits(span: DaySpan, meter: str, begins_s: int, ends_s: int) -> list[Hit]:
 
 
 def _added(days: Sequence[tuple[date, DaySummary]], meter: str) -> Iterator[tuple[int, int]]:
-    """Yield the begin of each step, and the micros that were added to the meter in it."""
     for _, summary in days:
         if meter in summary.meters:
             yield from zip(summary.steps, summary.meters[meter].added, strict=True)
@@ -412,10 +411,10 @@ def month_picture(
     minutes: Sequence[tuple[int, int]] = (),
     hits_max: int | None = HITS_MAX,
 ) -> MeterPicture:
-    """Return the picture of a meter for 30 gaming days, with a bar for each.
+    """Return the picture of a meter for 30 gaming days, with a bar for each day.
 
-    In its first days, a meter has few hours: its line then has all steps, and the `minutes` of the
-    last hour, if the picture ends now.
+    In its first days, a meter has few hours. So the line then has all steps, and the `minutes` of
+    the last hour if the picture ends now.
     """
     sums = {
         day: sum(summary.meters[meter].added)
@@ -451,19 +450,17 @@ def spark(
 
 
 def last_hour(minutes: Mapping[int, Mapping[str, int]], name: str, now_s: int) -> int:
-    """Return the sum over the last 60 minutes: of wagers, or of what was added to a meter."""
+    """Return the sum of wagers, or of what was added to a meter, over the last 60 minutes."""
     return sum(one.get(name, 0) for minute, one in minutes.items() if minute > now_s - _HOUR_S)
 
 
 def closing_of(span: DaySpan, meter: str, day: date) -> int | None:
-    """Return the meter at the close of a gaming day that is closed; None without its summary."""
+    """Return the meter at the close of a closed gaming day; None if its summary is missing."""
     of = dict(span.days).get(day)
     return _cents(of.meters[meter].closing) if of and meter in of.meters else None
 
 
 class _Step(NamedTuple):
-    """What happened in a step of a gaming day, without the wins that were rejected later."""
-
     at_s: int
     wagers: int
     wins: int
@@ -474,8 +471,8 @@ class _Step(NamedTuple):
 def _steps(spans: Sequence[DaySpan], day: date, days: GamingDays) -> Iterator[_Step]:
     """Yield the steps of each link's gaming day.
 
-    If a link could not close an earlier gaming day, the steps of that day between the times of
-    `day` are yielded too.
+    If a link could not close an earlier gaming day, this also yields the steps of that day within
+    the times of `day`.
     """
     begins_s, ends_s = (moment.timestamp() for moment in days.bounds(day))
     for span in spans:
@@ -493,7 +490,6 @@ def _steps(spans: Sequence[DaySpan], day: date, days: GamingDays) -> Iterator[_S
 
 
 def _shifts(steps: Sequence[_Step], day: date, days: GamingDays) -> tuple[ShiftRow, ...]:
-    """Return the wins by thirds of a gaming day, all links together."""
     begins, ends = days.bounds(day)
     length = (ends - begins) / _SHIFTS
     counts = [[0, 0] for _ in range(_SHIFTS)]
@@ -521,9 +517,9 @@ def floor_day(
 ) -> FloorDay:
     """Return the activity of all links on a gaming day.
 
-    Each span has one gaming day of a link: `day`, or an earlier one that is still open. `wagers`
-    are those of the last minutes: when they begin, the length of each interval in seconds, and
-    their numbers. None for a past day.
+    Each span has a gaming day of a link: `day`, or an earlier day that is still open. `wagers` has
+    the beginning of the last minutes, the length of each interval in seconds, and the numbers of
+    wagers; it is None for a past day.
     """
     steps = [*_steps(spans, day, days)]
     waits = sorted(

@@ -1,4 +1,4 @@
-"""Search of one round: by its table and its name or time, or by a claim (duty D16).
+"""Search of rounds: by table and name or time, or by a claim (duty D16).
 
 The rounds of the archived days are in files, which take seconds to read. So one search at a time
 reads files, outside the event loop, and gives up after some seconds.
@@ -46,7 +46,7 @@ from meters.ledger.entry_messages import DECIDED
 from meters.store.link_reader import LinkReader
 
 READ_WITHIN_S: Final = 6.0
-"""The longest time that a search reads: a page waits a little longer."""
+"""The longest time for which a search reads: a page waits a little longer."""
 
 _CANDIDATES_MAX: Final = 20
 _DAYS_MAX: Final = 400
@@ -62,9 +62,9 @@ class RoundQuery(FloorRow, frozen=True, kw_only=True):
     Attributes:
         day: only this gaming day.
         round: the name of a round; without a day, the latest round with this name.
-        since: a time, RFC 3339: the rounds from then on, until the end of the gaming day.
-        after: for the next page, earliest first: the entry of the last round; `before` likewise,
-            latest first.
+        since: a time, RFC 3339: rounds from this time to the end of the gaming day.
+        after: for the next page, earliest first: the entry of the last round on the page.
+        before: for the next page, latest first: the entry of the last round on the page.
     """
 
     link: str | None = None
@@ -184,7 +184,6 @@ class RoundSearch:
     async def _of_forgotten(
         self, link: Link, table: str, claim: str, files: "_NewestFirst"
     ) -> list[RoundRow]:
-        """Return the round of a claim that only the archive has."""
         try:
             seq = int(claim.rsplit("-", 2)[1])
         except (IndexError, ValueError):
@@ -298,7 +297,7 @@ class RoundSearch:
         return await self._with_acts(link, [group for group in groups if group])
 
     async def _with_acts(self, link: Link, groups: Sequence[Sequence[Entry]]) -> list[RoundRow]:
-        """Return the rows of rounds, with what Redis has after their entries."""
+        """Return the rows of rounds, with the later entries of the rounds in Redis."""
         acts = [_later(self._links[link.id].days, group) for group in groups]
         numbers = sorted({number for each in acts for number in each})
         read = dict(await self._store(link).entries_at(numbers)) if numbers else {}
@@ -310,7 +309,6 @@ class RoundSearch:
         ]
 
     async def _meters_before(self, link: Link, entry: int) -> dict[str, int]:
-        """Return the micros of a link's meters before an entry that is in Redis."""
         days = self._links[link.id].days
         summaries = [*days.closed.values(), days.today]
         summary = next(one for one in summaries if one.after < entry <= one.last)
@@ -381,12 +379,10 @@ def _read(read: Callable[[], _T]) -> _T:
 
 
 def _text(name: str, value: str) -> bytes:
-    """Return a field as it is in the line of an archive file."""
     return b'"%s":%s' % (name.encode(), msgspec.json.encode(value))
 
 
 def _text_of(table: str, name: str) -> bytes:
-    """Return the text by which the lines of a round are found in an archive file."""
     return _text("table", table) + b"," + _text("round", name)
 
 
@@ -395,7 +391,7 @@ def _lines(file: DayFile, containing: bytes, after: int = 0) -> Iterator[Entry]:
 
 
 class _NewestFirst:
-    """The archive files of a link, the last day first, until a search has taken too long."""
+    """The archive files of a link, the last day first, until the time for a search is over."""
 
     def __init__(self, days: LedgerDays) -> None:
         self.days = days
@@ -413,7 +409,7 @@ class _NewestFirst:
 
     @property
     def words(self) -> str:
-        """Where a search has looked."""
+        """Words about where a search has looked."""
         if not self._read:
             return "in an archive: this machine has none"
         days = " to ".join(dict.fromkeys((self._read[-1], self._read[0])))
@@ -422,7 +418,7 @@ class _NewestFirst:
 
 
 def _known_before(summary: DaySummary, entry: int) -> tuple[int, dict[str, int]]:
-    """Return the last entry before `entry` with meters in a summary, and their micros by meter."""
+    """Return the last entry before `entry` at which a summary has the meters, and their micros."""
     place = bisect_left(summary.entries, entry)
     if place == 0:
         return summary.after, {meter: day.opening for meter, day in summary.meters.items()}
@@ -440,7 +436,7 @@ _Round = tuple[list[Entry], dict[int, dict[str, int]]]
 
 
 def _later(days: LedgerDays, group: Sequence[Entry]) -> Sequence[int]:
-    """Return the entries in Redis that a round has after those of `group`."""
+    """Return the entries of a round in Redis that come after the entries in `group`."""
     (_, first), last = group[0], group[-1][0]
     table, name = first["table"].decode(), first["round"].decode()
     found = (days.index.around(table, number) for number, _ in group)
@@ -449,7 +445,7 @@ def _later(days: LedgerDays, group: Sequence[Entry]) -> Sequence[int]:
 
 
 def _begun_before(file: DayFile, group: Sequence[Entry]) -> int:
-    """Return an entry of an earlier day, if the round of `group` began on one; 0 if not."""
+    """Return an entry of the earlier day on which the round of `group` began, or 0."""
     _, first = group[0]
     if first["kind"] == b"wagers":
         return 0
@@ -482,9 +478,9 @@ def _claims_of(transfers: bytes) -> set[str]:
 
 
 def _complete(days: LedgerDays, file: DayFile | None, groups: Sequence[list[Entry]]) -> None:
-    """Add to the rounds of a table in an archive file what the files of later days have of them.
+    """Add to the rounds of a table the entries in the files of later days.
 
-    An Envy Bonus can be owed for months: what lies too many files later is left out.
+    An Envy Bonus can be owed for months: entries that are too many files later are left out.
     """
     until_s = time.monotonic() + READ_WITHIN_S
     while file and time.monotonic() < until_s and (later := _goes_on(file, groups)):
@@ -499,7 +495,7 @@ def _complete(days: LedgerDays, file: DayFile | None, groups: Sequence[list[Entr
 
 
 def _named_in(days: LedgerDays, file: DayFile, text: bytes) -> list[list[Entry]]:
-    """Return the rounds of a name, in `text`, of which an archive file has a part."""
+    """Return the rounds whose lines contain `text`, if an archive file has a part of the round."""
     groups = grouped(_lines(file, text))
     begun = _begun_before(file, groups[0]) if groups else 0
     if begun and (before := days.archived(begun)):
@@ -510,7 +506,7 @@ def _named_in(days: LedgerDays, file: DayFile, text: bytes) -> list[list[Entry]]
 
 
 def _archived_round(days: LedgerDays, entry: int) -> _Round:
-    """Return the round with an entry of an archived day, from the files that have parts of it."""
+    """Return the round of an entry of an archived day, from all files with parts of the round."""
     file = days.archived(entry)
     if file is None:
         return [], {}
@@ -526,7 +522,7 @@ def _archived_round(days: LedgerDays, entry: int) -> _Round:
 
 
 def _round_in(file: DayFile, entry: int) -> _Round:
-    """Return what the file of an archived day has of the round with an entry.
+    """Return the part of an entry's round that is in the file of an archived day.
 
     The file of a large floor takes a second to read. It is read once, except for a round that began
     more than ten minutes before `entry`.
@@ -543,9 +539,9 @@ def _round_in(file: DayFile, entry: int) -> _Round:
 
 
 def _round_with(file: DayFile, summary: DaySummary, entry: int, text: bytes) -> _Round:
-    """Return the round with an entry. Its lines have `text`; empty if it is not known yet.
+    """Return the round of an entry. Its lines have `text`, which is empty if not known yet.
 
-    The blocks of the last ten to twenty minutes are kept. In them are the entries from which the
+    The blocks of the last ten to twenty minutes are kept: they have the entries from which the
     meters before the round are calculated, and the beginning of the round if `entry` is its end.
     """
     begin = b'{"number":%d,' % entry

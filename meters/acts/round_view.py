@@ -39,8 +39,8 @@ class RoundRow(FloorRow, frozen=True, kw_only=True):
         state: how the round ended, or ``open``.
         wagers: the number of progressive wagers, after corrections.
         wagered: the sum of these wagers, in cents.
-        won: what the settlement of the progressive wagers grants, in cents. The part that is
-            neither paid nor rejected waits for a person.
+        won: the sum that the settlement of the progressive wagers grants, in cents. The part of
+            `won` that is neither paid nor rejected waits for a person.
         paid: the part of `won` that was paid.
         rejected: the part of `won` that is not due.
         wins: the number of wins that wait or have waited for a floorperson.
@@ -70,9 +70,9 @@ class RoundPage(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         rounds: the rounds of the page.
-        latest_first: the order: for the next page, send `next` as `before` if it is true, and as
-            `after` if not.
-        day: the gaming day of the page; null for several, or for none.
+        latest_first: the order. If true, send `next` as `before` for the next page; if false, send
+            `next` as `after`.
+        day: the gaming day of the page; null if the page has several days, or no round.
     """
 
     rounds: tuple[RoundRow, ...]
@@ -106,12 +106,13 @@ class RoundLine(FloorRow, frozen=True, kw_only=True):
         returned: the amount of the wager that is returned.
         envy_of: for an Envy Bonus, the position whose hand caused it.
         on: for the Magic Card and the Lucky Bonus, whose hand the wager is on.
-        won: what the settlement grants.
-        state: what became of it: ``pending`` until a floorperson decides, ``validated`` until it is
-            paid, ``paid`` or ``rejected``; null for a line that wins nothing. What needs no
+        won: the sum that the settlement grants.
+        state: of a win: ``pending`` until a floorperson decides, ``validated`` until the win is
+            paid, ``paid`` or ``rejected``; null for a line that wins nothing. A win that needs no
             decision is paid at the table with the settlement.
         paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``; null if nothing is won.
-        by: the user who decided last, with the payout slip's number; null without a decision.
+        by: the user who decided last; null without a decision.
+        slip: the number of the payout slip; null without one.
     """
 
     position: int
@@ -137,7 +138,7 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
     """A win of the round that waits or has waited for a floorperson.
 
     Attributes:
-        state: as in the ledger.
+        state: as in the ledger: ``pending``, ``validated``, ``paid`` or ``rejected``.
     """
 
     claim: str
@@ -149,11 +150,11 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
 
 
 class RoundMeter(FloorRow, frozen=True, kw_only=True):
-    """A meter that the round fed or that it won.
+    """A meter that the round fed or won.
 
     Attributes:
         before: the meter before the round's wagers were added.
-        added: what the wagers added to it, after corrections and a void.
+        added: the amount that the wagers added to the meter, after corrections and a void.
         at_result: the meter immediately before the settlement; null if the round is open.
         after: the meter immediately after the settlement; null if the round is open.
     """
@@ -167,11 +168,11 @@ class RoundMeter(FloorRow, frozen=True, kw_only=True):
 
 
 class RoundDraw(FloorRow, frozen=True, kw_only=True):
-    """What was drawn for the round at lock-out (649a.12(i)(3)).
+    """The draws for the round at lock-out (649a.12(i)(3)).
 
     Attributes:
-        magic_card: the card; null for none.
-        lucky_position: the position; null for none.
+        magic_card: the drawn card; null if no card was drawn.
+        lucky_position: the drawn position; null if no position was drawn.
     """
 
     magic_card: str | None
@@ -179,22 +180,22 @@ class RoundDraw(FloorRow, frozen=True, kw_only=True):
 
 
 class RoundView(FloorRow, frozen=True, kw_only=True):
-    """A round with everything that the ledger has of it.
+    """A round, with all its data in the ledger.
 
     Attributes:
-        row: the round as lists show it.
+        row: the row of the round in lists.
         table_at: the time of lock-out, by the clock of the table.
         ended_table_at: the time of the result or the void, by the clock of the table.
         hands: the positions that play.
         dealer: the dealer's cards.
         community: the community cards.
-        draw: what was drawn at lock-out; null for nothing.
+        draw: the draws at lock-out; null if nothing was drawn.
         lines: the settlement, in paying order.
         wins: the wins that wait or have waited for a floorperson.
         meters: the meters of the round.
         void_reason: the reason of a void; null for any other round.
-        acts: what people did with the round: corrections and their confirmations, decisions on its
-            wins, payments. A correction has the cards that were taken back too.
+        acts: what people did with the round: corrections and their confirmations, decisions on
+            wins, payments. A correction also has the cards that were taken back.
         entries: the numbers of the round's ledger entries.
     """
 
@@ -222,8 +223,6 @@ class _Dealt(msgspec.Struct, frozen=True):
 
 
 class _Ended(msgspec.Struct, frozen=True):
-    """What a page shows of a result or a void."""
-
     at: TableTime
     positions: tuple[_Dealt, ...] = ()
     dealer: tuple[str, ...] = ()
@@ -302,7 +301,6 @@ def round_row(link: Link, entries: Sequence[Entry]) -> RoundRow:
 
 
 def _wagers(entries: Sequence[Entry]) -> dict[int, tuple[str | None, dict[str, int]]]:
-    """Return the wagers by position after the last correction, with the patron."""
     laid = [fields for _, fields in entries if fields["kind"] in {b"wagers", b"correct_wager"}]
     if not laid:
         return {}
@@ -370,7 +368,7 @@ def _hands(entries: Sequence[Entry], ended: _Ended | None) -> tuple[RoundHand, .
 
 
 class _Decided(NamedTuple):
-    """What became of a claim and of its Envy Bonuses: None for a win or bonuses that it lacks."""
+    """The state of a claim and of its Envy Bonuses; None for a win or bonuses that do not exist."""
 
     win: WinState | None
     by: str | None
@@ -382,7 +380,6 @@ class _Decided(NamedTuple):
 def _decided(
     entries: Sequence[Entry], number: int, result: Mapping[str, bytes], reply: Reply
 ) -> dict[str, _Decided]:
-    """Return what became of each claim of a result, which is the entry `number`."""
     found: dict[str, dict[str, str]] = {
         one.claim: {"state": "pending"} for one in reply.claims or ()
     }
@@ -484,7 +481,7 @@ def _wins(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundWin
 
 
 def moved_of(moved: Iterable[Transfer]) -> dict[str, int]:
-    """Return by how many micros transfers change each meter."""
+    """Return the change of each meter by transfers, in micros."""
     found: dict[str, int] = {}
     for one in moved:
         for account, micros in ((one.source, -one.micros), (one.target, one.micros)):
@@ -525,4 +522,4 @@ def _meters(
 
 
 READS: Final = (*UNREADABLE, KeyError, ValueError)
-"""What a damaged entry raises. The audit reports it."""
+"""The exceptions for a damaged entry, which the audit reports."""

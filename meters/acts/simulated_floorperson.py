@@ -17,7 +17,7 @@ log = structlog.get_logger()
 
 VALIDATES: Final = "simulated floorperson"
 PAYS: Final = "simulated supervisor"
-"""The name of the simulated person who pays: not the one who validates the win (duty D4)."""
+"""The name of the simulated person who pays, who is not the one who validates (duty D4)."""
 
 _LOOK_EVERY_S: Final = 0.1
 
@@ -80,8 +80,8 @@ async def settle(claims: Claims, claim: ClaimRow) -> None:
 def simulated_slip(claim: str) -> str:
     """Return a slip number for a simulated payment, different for each claim.
 
-    It does not contain the claim's name: those of two claims can differ only in dots or capital
-    letters, which do not count in a slip number.
+    The number does not contain the claim's name: the names of two claims can differ only in dots or
+    capital letters, which make no difference in a slip number.
     """
     return f"SIM-{hashlib.sha256(claim.encode()).hexdigest()[:16].upper()}"
 

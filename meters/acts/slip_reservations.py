@@ -19,7 +19,7 @@ _ROUNDS_MAX: Final = 3
 
 
 def slip_of(text: str | None) -> str | None:
-    """Return a slip number in the ledger's spelling; raise an `ActError` ``bad_value`` if wrong."""
+    """Return a slip number in the ledger's spelling; an `ActError` ``bad_value`` if not valid."""
     try:
         return clean_slip(text) if text is not None else None
     except SlipError as error:
@@ -36,7 +36,7 @@ class SlipNumbers:
     async def reserved(
         self, store: LinkStore, claim: str, slip: str | None, *, corrects: bool = False
     ) -> AsyncIterator[None]:
-        """Reserve a slip number for a payment or a correction, and release it if that is refused.
+        """Reserve a slip number for a payment or a correction; if that is refused, release it.
 
         Raises:
             ActError: ``slip_used``: another claim has this slip number.

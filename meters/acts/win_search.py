@@ -14,7 +14,7 @@ _PAGE: Final = 100
 _CLOCKS_SET: Final = timedelta(days=1)
 LOOKED_AT_MAX: Final = 5_000
 """Largest number of wins that are read for one page of a search. The next page begins after
-them."""
+these wins."""
 
 
 class History:
@@ -57,7 +57,7 @@ class History:
     async def _latest_first(
         self, link: str, search: WinSearch, cursor: "_Place | None"
     ) -> AsyncIterator[ClaimRow]:
-        """Yield the wins of a link, the latest first, after the last win of the page before."""
+        """Yield the wins of a link that come after the previous page, the latest first."""
         store = self._links[link].store
         meters = [search.meter] if search.meter else sorted(self._meters[link])
         before = None if cursor is None else 1 - cursor[0]
@@ -87,7 +87,7 @@ class _Wanted:
         self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
-        """Check if all further wins are before `since`, even if a clock was set by a day."""
+        """Check if all further wins are before `since`, even if a clock was set by up to a day."""
         return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
     def takes(self, row: ClaimRow) -> bool:
@@ -110,8 +110,8 @@ class _Wanted:
 
 
 _Place = tuple[int, str]
-"""The place of a win among the wins of its link, the latest first. The ledger determines it, and
-not the times, because a clock can be set back."""
+"""The place of a win among the wins of its link, the latest first. The ledger determines the place:
+times do not, because a clock can be set back."""
 
 
 def _place(row: ClaimRow) -> _Place:
@@ -123,7 +123,6 @@ def _cursor(last_wins: Mapping[str, _Place]) -> str:
 
 
 def _read_cursor(text: str | None) -> dict[str, _Place]:
-    """Return the last win of each link on the page before."""
     if text is None:
         return {}
     try:

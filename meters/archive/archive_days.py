@@ -17,7 +17,7 @@ from meters.store.link_store import LinkStore
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 Advance = Callable[[int, int], None]
-"""Shows progress, from the numbers of finished units (such as ledger entries) and of all units."""
+"""Function that shows progress: it receives the number of finished units, and of all units."""
 
 
 def archived_links(directory: Path) -> frozenset[str]:
@@ -39,7 +39,7 @@ class ArchiveFiles:
     def newest_day(self) -> date | None:
         """Return the gaming day of the last file, by the names of the files; None without a file.
 
-        No file is opened, so a damaged one is not found.
+        No file is opened, so a damaged file is not noticed.
 
         Raises:
             OSError: the directory cannot be read.
@@ -76,7 +76,7 @@ class ArchiveFiles:
         """Open the link's archive files, in order, and check that none between them is missing.
 
         With `since`, only the files of this gaming day and of later days are opened, or the last
-        file if there are none. So an archive of many years takes no longer than a new one.
+        file if there are no later ones. So a long archive takes no longer than a new one.
 
         Raises:
             ArchiveError: a file cannot be read, is of another link, or does not continue the file
@@ -107,7 +107,7 @@ async def archived_and_read(store: LinkStore) -> tuple[int, int]:
 
 
 async def archived_days(store: LinkStore) -> AsyncIterator[tuple[int, Archived]]:
-    """Yield the ledger's records about archived days, with their entries, the latest first."""
+    """Yield the ledger's records about archived days, with their entry numbers, latest first."""
     async for number, fields in store.every_act():
         if fields["kind"] == "archive":
             yield number, ARCHIVED.decode(fields["event"])
@@ -119,14 +119,14 @@ def _follows(before: DayFile, file: DayFile) -> bool:
 
 
 _WORTHWHILE_BYTES: Final = 32_000_000
-"""Size of the files from which other processes save more time than their start takes."""
+"""Size of the files from which it is faster to start other processes."""
 _PROCESSES_MAX: Final = 4
 
 
 class Verification:
     """The verification of archive files that are read in their order.
 
-    If the files are few, or the machine has one processor, this process verifies them itself.
+    If there are few files, or the machine has one processor, this process verifies them itself.
     """
 
     def __init__(self, files: Sequence[DayFile]) -> None:
@@ -149,7 +149,7 @@ class Verification:
     def lines(self, file: DayFile) -> Iterator[EntryLine]:
         """Yield the lines of a file's ledger entries. After the last line, the file is verified.
 
-        Until then, the caller must not rely on a line.
+        Before the end, the caller must not rely on a line.
 
         Raises:
             ArchiveError: the file was changed after it was written.

@@ -28,7 +28,7 @@ ARCHIVER: Final = "archive"
 _PAGE: Final = 250
 _WINS_AT_ONCE: Final = 500
 _CUT: Final = 5_000
-"""Number of ledger entries that one call deletes. It takes some milliseconds, for which the tables
+"""Number of ledger entries that one call deletes. This takes some milliseconds, for which tables
 wait."""
 
 
@@ -56,10 +56,10 @@ class Archiver:
         """Archive each closed gaming day, and delete old archived days from Redis.
 
         The floor file says how long archived days remain in Redis. A run can be interrupted at any
-        moment and repeated. After the file of a day is complete, a ledger entry records it. Entries
+        moment and repeated. When the file of a day is complete, a ledger entry records it. Entries
         are deleted from Redis only after the file with them was read completely. If the last files
-        of the archive are `lost`, the run writes them a second time, with the same content, from
-        the entries that are still in Redis. `advance` receives the count of finished entries and of
+        of the archive are `lost`, the run writes them again, with the same content, from the
+        entries that are still in Redis. `advance` receives the count of finished entries and of
         all entries.
 
         Raises:
@@ -115,7 +115,6 @@ class Archiver:
         return written
 
     async def _begins_after(self, known: Sequence[DayFile]) -> Checkpoint:
-        """Return the state with which the next archive file begins."""
         checkpoint = await self._store.checkpoint()
         if not known:
             return checkpoint
@@ -169,11 +168,7 @@ class Archiver:
         return file, is_new
 
     async def _compare_claims(self, replay: Replay, decided: set[str]) -> None:
-        """Compare the claims in Redis that were finally decided on the day with the ledger.
-
-        Raises:
-            ArchiveError: a claim differs.
-        """
+        """Compare the claims in Redis that were finally decided on the day with the ledger."""
         claims = replay.evidence.claims
         final = sorted((decided - replay.books.waiting) & claims.keys())
         for claim, fields in zip(final, await self._store.claims(final), strict=True):
@@ -237,7 +232,7 @@ class Archiver:
     async def _noted_by(self, file: DayFile) -> int:
         """Return the number of the ledger entry that records the archiving of a day's file.
 
-        Only an entry with the digests of the file is such a record.
+        Only an entry with the digests of the file counts.
         """
         async for number, noted in archived_days(self._store):
             recorded = (noted.last, noted.digest, noted.books)
@@ -246,7 +241,7 @@ class Archiver:
         raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
     async def _digest_at(self, last: int, files: Sequence[DayFile]) -> str:
-        """Return the digest of the archive file that ends with entry `last`; empty if not known."""
+        """Return the digest of the file that ends with entry `last`; empty if it is not known."""
         for file in files:
             if file.head.last == last:
                 return file.head.digest
@@ -278,7 +273,7 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the wins before the checkpoint, except its own, with which an audit begins."""
+        """Return the wins before the checkpoint that the checkpoint does not have."""
         found = list[tuple[str, int, str]]()
         for meter in (meter.meter_id for meter in self._store.link.meter):
             # Every win is in this list of its meter, those of a percentage in another one too.
@@ -299,7 +294,7 @@ class Archiver:
         return found
 
     async def _cut(self, last: int) -> None:
-        """Delete the entries up to `last` from Redis in small pieces, also what a past run left."""
+        """Delete the entries up to `last` from Redis in small pieces, also those of a past run."""
         redis, keys = self._store.redis, self._store.keys
         if not 0 < await self._store.first_number() <= last:
             return
@@ -313,7 +308,7 @@ class Archiver:
 def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[DayFile]:
     """Return the archive files that are old enough to be deleted, the oldest first.
 
-    The last file is never among them.
+    The last file is never deleted.
     """
     year, leaps = today.year - keep_years, (today.month, today.day) == (2, 29)
     # The anniversary of February 29 is February 28.
@@ -322,7 +317,7 @@ def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[Day
 
 
 async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
-    """Delete the oldest files of an archive. First, record the deletion in the ledger.
+    """Delete the oldest files of an archive, after the ledger has recorded this.
 
     Raises:
         ArchiveError: Redis still has ledger entries of these files, or a file cannot be deleted.

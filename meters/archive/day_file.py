@@ -1,15 +1,15 @@
 """The archive file of one gaming day of one link: its ledger entries, and the link's state.
 
-It has JSON lines, compressed with zstd (RFC 8878): the program `zstd` prints it as text, and every
-programming language reads JSON. The file consists of three zstd frames: the head (one line), the
-checkpoints (the link's state at the beginning and at the close of the day, each one line), and the
-ledger entries. So pitlink reads the heads of many years without reading the rest. The file is
-written under a temporary name, synced to disk, read back completely, and then renamed. After this,
+The file has JSON lines, compressed with zstd (RFC 8878): the program `zstd` prints it as text, and
+every programming language reads JSON. The file consists of three zstd frames: the head (one line),
+the checkpoints (the link's state at the beginning and at the close of the day, each one line), and
+the ledger entries. So pitlink reads the heads of many years without reading the rest. The file is
+written under a temporary name, synced to disk, read back completely, and then renamed. Later,
 pitlink never writes to it.
 
-Its digest covers the digest of the file of the day before, and the two checkpoints, of which the
-closing one has a digest over the ledger entries. So if somebody changes, omits or inserts a day,
-the digests of all later files are wrong (duties D17, D20).
+The digest of the file covers the digest of the file of the day before, and the two checkpoints. The
+closing checkpoint has a digest over the ledger entries. So if somebody changes, omits or inserts a
+day, the digests of all later files are wrong (duties D17, D20).
 """
 
 import hashlib
@@ -43,15 +43,15 @@ _LEVEL: Final = 9
 _PIECE_BYTES: Final = 1 << 17
 _PACKED_BYTES: Final = 1 << 10
 """Number of compressed bytes that are decompressed at once. A piece of a forged file can expand to
-32,000 times its size, which must not fill the memory. The limits below are far above what pitlink
-writes."""
+32,000 times its size, and must not fill the memory. The limits below are far above the sizes of
+pitlink's files."""
 _LINE_BYTES_MAX: Final = 1 << 25
 _ENTRY_BYTES_MAX: Final = 1 << 20
 _CHECKPOINTS_BYTES_MAX: Final = 1 << 30
 
 
 class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """Line of one ledger entry, with the texts that Redis had."""
+    """The line of a ledger entry, with the texts that Redis had."""
 
     number: int
     kind: str
@@ -69,8 +69,8 @@ class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=Fals
 class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """First line of the file: the gaming day as in `Day`, with the digests of its checkpoints.
 
-    `digest` is that of the file, `version` the release of pitlink that wrote it.
-    `checkpoints_bytes` and `entries_bytes` are the lengths of the frames.
+    `digest` is the digest of the file, `version` the release of pitlink that wrote the file.
+    `checkpoints_bytes` and `entries_bytes` are the lengths of these frames.
     """
 
     link: str
@@ -109,9 +109,10 @@ class ArchiveError(UserError):
 class Day:
     """A gaming day, with the link's state at its beginning and at its close.
 
-    `first` and `last` are the numbers of the gaming day's ledger entries; the last is the reading
-    that closed the day. `previous` is the digest of the file of the day before, empty for the first
-    day. `opening` is the checkpoint before the first entry, `closing` that after the last.
+    `first` and `last` are the numbers of the first and the last ledger entry of the gaming day; the
+    last is the meter reading that closed the day. `previous` is the digest of the file of the day
+    before, empty for the first day. `opening` is the checkpoint before the first entry, `closing`
+    the checkpoint after the last entry.
     """
 
     link: str
@@ -133,9 +134,9 @@ class Day:
 
 
 class DayFile:
-    """An existing archive file of one gaming day, opened when its content is needed.
+    """An existing archive file of a gaming day, which is opened when its content is needed.
 
-    Reading it raises an `ArchiveError` if it is damaged, or is not the archive file of a day.
+    If the file is damaged, or is not the archive file of a day, a read raises `ArchiveError`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -166,7 +167,7 @@ class DayFile:
             yield entry_of(line)
 
     def is_whole(self) -> bool:
-        """Check if the file can be read and has the length that its beginning says."""
+        """Check if the file can be read, and has the length that its first line says."""
         try:
             head, begin = self._head()
             with self._readable():
@@ -187,7 +188,7 @@ class DayFile:
     def lines(self, containing: bytes = b"", *, after: int = 0) -> Iterator[EntryLine]:
         """Yield the lines of the day's ledger entries, in order, without a verification.
 
-        Only lines after the entry `after` are decoded, and only those with the text `containing`.
+        Only lines after the entry `after` and with the text `containing` are decoded.
         """
         with self._readable():
             for block in self.blocks():
@@ -213,7 +214,7 @@ class DayFile:
     def verified_lines(self) -> Iterator[EntryLine]:
         """Yield the lines of the gaming day's ledger entries while the file is verified.
 
-        Until the last line, after which it is verified, the caller must not rely on a line.
+        The file is verified after the last line; before, the caller must not rely on a line.
 
         Raises:
             ArchiveError: the file was changed after it was written.
@@ -232,10 +233,10 @@ class DayFile:
         self.verify_after(number, chain, seal)
 
     def verify_after(self, number: int, chain: str, seal: str) -> None:
-        """Compare the rest of the file with the digests in it, after all its entries were checked.
+        """Compare the rest of the file with its digests, after all its entries were checked.
 
-        `number` and `chain` are the number and the digest of the last entry; `seal` is of the
-        ledger up to it.
+        `number` and `chain` are the number and the digest of the last entry; `seal` is the seal up
+        to this entry.
 
         Raises:
             ArchiveError: the file was changed after it was written.
@@ -277,7 +278,7 @@ class DayFile:
             return _HEAD.decode(text), read - len(decompressor.unused_data)
 
     def _pieces(self, begin: int, frame_bytes: int, bytes_max: int) -> Iterator[bytes]:
-        """Yield the text of one frame in pieces. It has a checksum, which zstd compares."""
+        """Yield the text of a frame in pieces. The frame has a checksum, which zstd compares."""
         decompressor = zstandard.ZstdDecompressor().decompressobj()
         plain_bytes = 0
         with self.path.open("rb") as file:
@@ -312,7 +313,7 @@ class LineBlock:
         return _NUMBERED.decode(self.lines[self.lines.rfind(b"\n") + 1 :]).number
 
     def entries(self, containing: bytes = b"", *, after: int = 0) -> Iterator[EntryLine]:
-        """Yield the lines after an entry that have the text `containing`."""
+        """Yield the lines after the entry `after` that have the text `containing`."""
         lines = self.lines
         if containing:
             lines = b"\n".join(one for one in lines.split(b"\n") if containing in one)
@@ -353,7 +354,7 @@ class _FrameWriter:
 
 
 class DayWriter:
-    """Writer of one archive file, under a temporary name until the file is complete.
+    """Writer of an archive file, under a temporary name until the file is complete.
 
     The beginning of the file and its name have the gaming day, which is known only after the last
     entry. So the entries are first written to a file of their own.

@@ -1,7 +1,7 @@
 """The summaries of archived gaming days, each in a file beside the archive file of its day.
 
-`pitlink archive` writes a summary with each archive file. One that is missing, or that belongs to
-another archive file, is made again from the archive file. So it can be deleted at any time.
+`pitlink archive` writes a summary with each archive file. If a summary is missing, or belongs to
+another archive file, it is made again from the archive file. So anybody can delete it at any time.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def summary_path(file: DayFile) -> Path:
 
 
 def written_summary(file: DayFile) -> DaySummary | None:
-    """Return the summary beside an archive file; None if there is none of this file.
+    """Return the summary beside an archive file; None if no valid summary of this file exists.
 
     Raises:
         ArchiveError: the archive file cannot be read.
@@ -55,9 +55,9 @@ def write_summary(file: DayFile, summary: DaySummary) -> None:
 
 
 def read_summary(file: DayFile, given_up: Callable[[], bool] = lambda: False) -> DaySummary:
-    """Return the summary of an archived day, from the file beside it, or from its entries.
+    """Return the summary of an archived day, from the file beside the archive file or from entries.
 
-    The entries take seconds to read; meanwhile `given_up` says if nobody needs the summary any
+    To read the entries takes seconds; meanwhile `given_up` says if nobody needs the summary any
     more.
 
     Raises:

@@ -3,8 +3,8 @@
 The check of a night compares the names, sizes and times of the files with those of the last check.
 If an earlier file has changed, every file is opened, otherwise only the later files. A file that is
 opened is compared with the files before and after it, and with the ledger in Redis. The last file
-and a few others are also read completely, and the next night continues after these. So the work of
-one night does not grow with the archive, and even a long archive is read completely within months.
+and a few others are also read completely; the next night continues after them. So the work of a
+night does not grow with the archive, and a long archive is still read completely within months.
 
 An audit reads all files and then the ledger entries in Redis (duties D17, D19).
 """
@@ -53,17 +53,17 @@ async def audit_link(
 ) -> Finding:
     """Replay the archived days, then the later entries in Redis, and compare all balances.
 
-    Each archive file has a digest in the ledger, and the state at the close of its day. The
-    audit compares both with what results from the file's entries.
+    Each archive file has a digest in the ledger, and the state at the close of its day. The audit
+    compares both with the result of the replay.
 
-    The replay begins with the state before the gaming day `since`, or before the next archived
-    day after it. Files of earlier days are not opened: `pitlink archive` checks them. Each replayed
-    entry is passed to `onlooker`.
+    The replay begins with the state before the gaming day `since`, or before the next archived day
+    if `since` is not archived. Files of earlier days are not opened: `pitlink archive` checks them.
+    Each replayed entry is passed to `onlooker`.
 
-    If Redis no longer has the gaming day `until`, the replay can end early, at the close of a later
-    day: when nobody has to decide a win of `until` or before any more. The audit then compares no
-    data in Redis. It does not end early if somebody can have corrected the slip of a replayed win
-    later.
+    If Redis no longer has the gaming day `until`, the replay can end early: at the close of a later
+    day at which no win of `until` or before waits for a decision any more. The audit then compares
+    no data in Redis. The replay does not end early if the slip of a replayed win can have been
+    corrected later.
     """
     snapshot = await store.snapshot(indexes=True)
     last = snapshot.last_entry
@@ -112,7 +112,7 @@ async def audit_marked(
 ) -> tuple[Finding, Mark]:
     """Audit a link as `audit_link` does, with its ledger mark in the directory `data`.
 
-    Return the finding, which says if the mark has entries that the ledger has not, and the mark.
+    Return the finding and the mark. The finding says if the mark has entries that the ledger lacks.
     """
     mark = LedgerMark(data, store.link.id)
     seen, archive = mark.seen, ArchiveFiles(archive_directory, store.link.id)
@@ -124,10 +124,9 @@ async def audit_marked(
 class _End:
     """The end of a replay of archived days, before it reaches the entries in Redis.
 
-    `until` is the last gaming day that the caller needs; the last date of all for all files.
-    `archived_to` is the last ledger entry that Redis no longer has. `slips` are the claims of the
-    payout slips in Redis. `waiting` are the wins that waited at the close of `until`, and that wait
-    still.
+    `until` is the last gaming day that the caller needs, or the last of all dates. `archived_to` is
+    the last ledger entry that Redis no longer has. `slips` are the claims of the payout slips in
+    Redis. `waiting` are the wins that waited at the close of `until`, and still wait.
     """
 
     until: date
@@ -145,10 +144,10 @@ class _End:
         return self.reached
 
     def _corrected_later(self, replay: Replay) -> bool:
-        """Return whether the slip number of a win that was paid can have been corrected later.
+        """Return whether the slip number of a paid win can have been corrected later.
 
         Redis then has another number of the win. Or the win has two numbers, and a later correction
-        can have brought back the first one.
+        can have brought back the first number.
         """
         paid = replay.evidence.slips
         claims = Counter(paid.values())
@@ -184,12 +183,7 @@ def _replayed(
     listed: frozenset[str],
     end: _End,
 ) -> tuple[list[DayFile], Replay]:
-    """Replay archive files up to `end`. Return them, and the replay.
-
-    Raises:
-        ArchiveError: a file was changed after it was written, or its entries contradict its
-            balances.
-    """
+    """Replay archive files up to `end`. Return them, and the replay."""
     replay, read = Replay(), list[DayFile]()
     for file in files:
         if not read:
@@ -219,11 +213,7 @@ def _replayed(
 
 
 def _check_close(file: DayFile, replay: Replay) -> None:
-    """Compare a file with the replay of its entries.
-
-    Raises:
-        ArchiveError: the file was changed, or its entries contradict its balances.
-    """
+    """Compare a file with the replay of its entries."""
     # A replay without a problem has found the same digests as `verify` would.
     if replay.problems:
         file.verify()
@@ -262,7 +252,6 @@ def _not_as_noted(archive: ArchiveFiles, files: Sequence[DayFile], replay: Repla
 def _other_digests(
     archive: ArchiveFiles, files: Sequence[DayFile], replay: Replay
 ) -> Sequence[str]:
-    """Return texts about archive files whose digest differs from the ledger's records."""
     noted = {archived.last: archived.digest for archived in replay.archived}
     opened = {file.path for file in files}
     # The replayed entries can record files of days before the replay, which are not open yet.
@@ -279,8 +268,9 @@ async def check_archive_files(
 ) -> tuple[CheckedLink, list[str]]:
     """Check the archive files of a link. Return the new results, and texts about the problems.
 
-    `before` are the results of the last check. `reads` is the number of files to read completely;
-    if it is not 0, the last file is read completely too. Files that were damaged at the last check
+    `before` are the results of the last check. `reads` is the number of files to read completely,
+    in addition to the last file; 0 for no file, not even the last. Files that were damaged at the
+    last check
     are always read completely. `advance` receives the count of finished files and of all files.
     """
     try:
@@ -339,7 +329,7 @@ async def check_archive_files(
 
 
 def _in_doubt(checked: CheckedLink) -> CheckedLink:
-    """Return the results of a check after which the next check opens every file."""
+    """Return results after which the next check opens every file."""
     return msgspec.structs.replace(checked, through="", listing="")
 
 

@@ -3,10 +3,10 @@
 Metrics, alerts and `pitlink check` use the notes. The note about an audit is in the data directory.
 The note about an archive check is next to the archive files, so the services can read it.
 
-From an audit checkpoint, the first audit of a service continues. Without it, a service that starts
-must replay all days that are in Redis before its links operate; with it, only the entries after the
-last audit. Later audits of the service read the older entries again in small parts, and `pitlink
-audit` always replays all of them.
+The first audit of a service continues from an audit checkpoint. Without the checkpoint, a service
+that starts must replay all days in Redis before its links operate; with it, only the entries after
+the last audit. Later audits of the service read the older entries again in small parts. `pitlink
+audit` always replays all entries.
 """
 
 import asyncio
@@ -45,8 +45,8 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True):
 class AuditNote(_Note, frozen=True, kw_only=True):
     """The note about the last audit.
 
-    It was `whole` if it began with the first ledger entry that still exists. For each link, audits
-    found no problem in the archive up to the gaming day in `through`.
+    The audit was `whole` if it began with the first ledger entry that still exists. For each link,
+    audits found no problem in the archive up to the gaming day in `through`.
     """
 
     whole: bool
@@ -59,8 +59,8 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
     `first` is the number of the first ledger entry in the archive. The next check continues after
     `read`, the gaming day of the last file that was read in the order of the days. Every check
     reads the files of `damaged` days again. `through` is the last gaming day of a check of all
-    files that found no problem, and `listing` a digest of the names, sizes and times of the files
-    up to it: while it is the same, a check opens only the later files.
+    files that found no problem. `listing` is a digest of the names, sizes and times of the files up
+    to `through`: while it is the same, a check opens only the later files.
     """
 
     first: int = 0
@@ -71,7 +71,7 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveNote(_Note, frozen=True, kw_only=True):
-    """The last check of the archive files. `read_at` is when a check last read files completely."""
+    """The last check of the archive files. At `read_at`, a check last read files completely."""
 
     read_at: str
     links: Mapping[str, CheckedLink] = {}
@@ -88,7 +88,7 @@ _AnyNote = TypeVar("_AnyNote", AuditNote, ArchiveNote)
 def backup_note(data: Path) -> Path:
     """Return the path of the file whose time is that of the last backup.
 
-    It is in a directory of root next to the data directory, so that the account of the services can
+    The file is in a directory of root next to the data directory. So the services' system user can
     read the time, but cannot set it.
     """
     data = data.absolute()
@@ -147,7 +147,7 @@ class _Claim(msgspec.Struct, frozen=True, array_like=True, tag="claim"):
 _DECODER: Final = msgspec.json.Decoder(AuditCheckpoint)
 _LINES: Final = msgspec.json.Decoder(_Table | _Claim)
 _AT_ONCE: Final = 20
-"""Count of tables or claims that are encoded at once. It takes a fraction of a millisecond."""
+"""Count of tables or claims that are encoded at once. This takes a fraction of a millisecond."""
 
 
 class AuditCheckpointFile:
@@ -165,9 +165,9 @@ class AuditCheckpointFile:
     async def read(self, store: LinkStore, seen: Mark) -> AuditCheckpoint | None:
         """Return the audit checkpoint if the ledger in Redis continues it, or None.
 
-        Without it, an audit only takes longer. So a file that is missing or damaged, or that
-        belongs to another ledger, is no error. A checkpoint after the sealed entry of the ledger
-        mark `seen` is not used, because the seal does not confirm it.
+        An audit without the checkpoint only takes longer. So a file that is missing or damaged, or
+        that belongs to another ledger, is no error. A checkpoint after the sealed entry of the
+        ledger mark `seen` is not used, because the seal does not confirm it.
         """
         try:
             state = decode_checkpoint(self._path.read_bytes())

@@ -1,6 +1,6 @@
 """Comparison of claims, payout slips and the indexes of wins and acts with a link's ledger.
 
-An act is a ledger entry about a decision of a person, or one that the service itself writes.
+An act is a ledger entry about a decision of a person, or an entry that the service itself writes.
 """
 
 from bisect import bisect_right
@@ -29,7 +29,7 @@ from meters.store.link_store import LinkStore
 log = structlog.get_logger()
 
 _AT_ONCE: Final = 25
-"""Count of claims that are compared at once. It takes about a millisecond."""
+"""Count of claims that are compared at once. This takes about a millisecond."""
 WHOLE_UP_TO: Final = 1_000
 """Count of claims up to which each audit compares all claims and indexes."""
 CLAIMS_AGAIN: Final = 500
@@ -37,24 +37,24 @@ CLAIMS_AGAIN: Final = 500
 
 
 _PAGE: Final = 50
-"""Count of entries that are read at once. It takes about a millisecond."""
+"""Count of entries that are read at once. This takes about a millisecond."""
 
 LaterAct = tuple[DecisionRecord, str, int, Mapping[str, bytes]]
 """A decision on a claim, the person who made it, and the number and fields of its ledger entry."""
 
 
 class LaterEntries:
-    """The entries after the last replayed one, read once and only as far as they are needed.
+    """The entries after the last replayed one, read once, and only if they are needed.
 
-    Data in Redis that differs from the replayed entries can have been changed by a later entry.
-    While tables send events, there can be thousands of them.
+    If data in Redis differs from the replayed entries, a later entry can have changed it. While
+    tables send events, there can be thousands of later entries.
 
-    `acts` has, by claim, the acts on claims in the entries that were read, and `tables` the tables
-    with an entry among them.
+    `acts` has, by claim, the acts on claims in the entries that were read. `tables` are the tables
+    with an entry among these.
     """
 
     def __init__(self, store: LinkStore, after: int, pause: Callable[[], Awaitable[None]]) -> None:
-        """Begin after the entry `after`. `pause` is awaited before each reading of some entries."""
+        """Begin after the entry `after`. `pause` is awaited before each read."""
         self.acts: dict[str, list[LaterAct]] = {}
         self.tables: set[str] = set()
         self._store = store
@@ -80,7 +80,7 @@ class LaterEntries:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """Where the last audit without a difference ended, and how many members and slips it had."""
+    """The end of the last audit without a difference, and its numbers of members and slips."""
 
     entries: int
     counts: IndexCounts
@@ -91,11 +91,11 @@ class ClaimAudit:
     """The comparison of a link's claims with the link's ledger.
 
     An audit compares all claims and indexes. If there are many claims, a repeated audit compares
-    only a part: what is new, and some older claims, with the members of the indexes that belong to
+    only a part: new claims and some older claims, with the members of the indexes that belong to
     the same ledger entries. The next audit continues with the next older claims.
 
     `doubles` are texts about payout slips that paid two claims, at least one of them of this link.
-    This needs lost reservations, and a service whose floor file lacks one of the links.
+    This can happen if reservations were lost, and a service's floor file lacks one of the links.
     """
 
     def __init__(self, store: LinkStore, pause: Callable[[], Awaitable[None]]) -> None:
@@ -115,7 +115,7 @@ class ClaimAudit:
     def part_of(self, replay: Replay) -> IndexPart | None:
         """Return the part that the next audit compares.
 
-        None means everything: no audit has compared everything before, or there are few claims.
+        None means everything: no audit has compared everything so far, or there are few claims.
         """
         evidence, compared = replay.evidence, self._compared
         if compared is None or len(evidence.in_order) <= WHOLE_UP_TO:
@@ -144,8 +144,8 @@ class ClaimAudit:
         """Return the differences between the claims and the ledger, as texts.
 
         `replay` is up to the last entry of `snapshot`, which has the indexes. `at_most` is the
-        greatest count of old payout slips to check in this audit. With `reserves`, the numbers of
-        payout slips that paid a claim, but that are not reserved for any, are reserved.
+        greatest count of old payout slips to check in this audit. If `reserves` is true, numbers of
+        payout slips that paid a claim, but are not reserved, are reserved.
         """
         archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
         part = snapshot.part
@@ -216,7 +216,6 @@ class ClaimAudit:
     def _looked_at(
         self, replay: Replay, snapshot: Snapshot, at_most: int | None
     ) -> Iterable[tuple[str, str]]:
-        """Return the payout slips that are compared now, each with its claim."""
         evidence = replay.evidence
         if snapshot.part is None:
             # The replay does not know slips that were used before its first entry.
@@ -279,7 +278,7 @@ class ClaimAudit:
 
 
 def _spans(part: IndexPart, place: Callable[[int], int]) -> tuple[slice, slice]:
-    """Return what is old and what is new in `part` of a list that is in the order of entries.
+    """Return the old part and the new part of a list that is in the order of entries.
 
     `place` returns the place in the list after an entry.
     """
@@ -292,7 +291,6 @@ def _place_of_claim(evidence: Evidence, entry: int) -> int:
 
 
 def _places_in(replay: Replay, part: IndexPart | None) -> list[WinPlace]:
-    """Return the places of the claims in `part`, in their order."""
     evidence = replay.evidence
     spans = _spans(part, partial(_place_of_claim, evidence)) if part else (slice(None),)
     places = (place for span in spans for place in evidence.in_order[span])
@@ -302,8 +300,8 @@ def _places_in(replay: Replay, part: IndexPart | None) -> list[WinPlace]:
 def _due(replay: Replay, part: IndexPart | None) -> Iterable[str]:
     """Return the claims to compare: the undecided claims, and the finally decided ones.
 
-    With `part`, return only the decided claims in this part. If many claims are undecided, return
-    only those in this part, too.
+    With `part`, return only the decided claims in this part. If too many claims are undecided,
+    return only the undecided claims in this part too.
     """
     known = [place.claim for place in _places_in(replay, part)]
     if part and len(replay.books.waiting) > WHOLE_UP_TO:
@@ -314,7 +312,6 @@ def _due(replay: Replay, part: IndexPart | None) -> Iterable[str]:
 
 
 def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Return the differences between the list of undecided claims in Redis and in the ledger."""
     claims, waiting = replay.evidence.claims, replay.books.waiting
     part = snapshot.part
     due = waiting.intersection(one.claim for one in _places_in(replay, part)) if part else waiting
@@ -359,7 +356,7 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 
 
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
-    """Compare the index of acts, which the acts page reads. Archived acts may be missing in it."""
+    """Compare the index of acts, which the acts page reads. It can lack archived acts."""
     acts, held, part = replay.evidence.acts, snapshot.acts, snapshot.part
     spans = _spans(part, partial(bisect_right, acts)) if part else (slice(None),)
     due = {str(act) for span in spans for act in acts[span]}
@@ -382,7 +379,8 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     """Return texts about indexes with more members than the ledger says.
 
     So an audit of a part also notices members that were added elsewhere. Archiving removes wins and
-    acts, so their indexes can have fewer members; a missing one is noticed with its part.
+    acts, so their indexes can have fewer members; if a member is missing, the audit of its part
+    finds this.
     """
     part = snapshot.part
     if part is None or compared is None:
@@ -412,13 +410,13 @@ def _slips_due(replay: Replay, compared: "_Compared") -> int:
 
 
 def _order_of(member: str) -> int:
-    """Return a win's place from its index member; above all places if somebody altered it."""
+    """Return a win's place from its index member; if it was altered, a number above all places."""
     digits = member.replace("!", ":", 1).split(":")[1:2]
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 
 
 def _did(noted: str) -> str:
-    """Say that a payout slip paid a claim, or that a restore keeps its number for one."""
+    """Return words: a payout slip paid a claim, or a restore keeps its number for a claim."""
     claim, _, entry = noted.partition(":")
     return (
         f"is kept for claim {claim} by the restore of entry {entry}"

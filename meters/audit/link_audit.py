@@ -17,8 +17,8 @@ from meters.store.link_store import LinkStore
 _PAGE: Final = 100
 """Count of ledger entries in one read. A read delays the tables by at most a few milliseconds."""
 _TURN: Final = 3
-"""Count of entries replayed in one turn of the event loop. An event of a table needs several turns
-until it has its reply. With a whole page in each turn, replies during an audit took much longer."""
+"""Count of entries that are replayed in one turn of the event loop. An event of a table needs
+several turns until it has its reply: if each turn replayed a page, replies took much longer."""
 
 _CLAIMS_AGAIN: Final = 500
 """Count of finally decided claims that an audit compares if it continues an earlier audit."""
@@ -33,7 +33,7 @@ class Onlooker(Protocol):
     """An observer of a replay. Its methods are called while the replay runs."""
 
     def began(self, replay: Replay) -> None:
-        """Receive a replay that begins or restarts, before the first entry that it will replay."""
+        """Receive a replay that begins or restarts, before its first entry."""
 
     def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None: ...
 
@@ -42,13 +42,12 @@ class Onlooker(Protocol):
 class Finding:
     """The result of the audit of one link.
 
-    For each meter, `meters` has the balances of its accounts in micros. `entries` is the number of
-    the last ledger entry that was replayed, `first` that of the first. `stored` is the number of
-    the last one in Redis, which is lower than `entries` if Redis has lost replayed entries. `seal`
-    is the digest over all entries up to the last replayed one. `variances` are differences between
-    the reading at the close of a gaming day and the ledger, which nobody can remove later, and
-    payout slips that paid two claims. `notes` are facts that are no fault, but that a reader of the
-    ledger must know.
+    For each meter, `meters` has the balances of its accounts in micros. `first` and `entries` are
+    the numbers of the first and the last ledger entry that were replayed. `stored` is the number of
+    the last entry in Redis, which is lower than `entries` if Redis has lost replayed entries.
+    `seal` is the digest over all entries up to the last replayed one. `variances` are differences
+    between meter readings and the ledger, which nobody can remove later, and payout slips that paid
+    two claims. `notes` are facts that are no fault, but that a reader of the ledger must know.
     """
 
     link: str
@@ -78,11 +77,11 @@ class LinkAudit:
     """The audit of a link. It can be repeated often while the link operates.
 
     Each audit continues the replay of the audit before it. Somebody can change an entry after its
-    replay, so an audit can also read some old entries once more. If an audit finds a problem, the
-    next one reads the whole ledger, because the problem can be repaired by then.
+    replay, so an audit can also read some old entries again. If an audit finds a problem, the next
+    audit reads the whole ledger, because somebody can have repaired the problem by then.
 
     `begun` is a replay of the archive files, or of the entries before an audit checkpoint, which
-    the first audit continues. Without it, the first audit begins with the checkpoint in Redis.
+    the first audit continues. If it is None, the first audit begins with the checkpoint in Redis.
     `onlooker` is called for each entry that is replayed for the first time. `pause` is awaited
     after every few entries, so that other tasks can run.
     """
@@ -112,9 +111,8 @@ class LinkAudit:
     ) -> Finding:
         """Replay the ledger up to its last entry, and compare the data in Redis with the result.
 
-        `seen` is the ledger mark: the last ledger entry that was seen, kept in a file outside
-        Redis. `advance` receives the numbers of the last replayed entry and of the last entry in
-        Redis. `again` is the count of replayed entries to read once more.
+        `seen` is the ledger mark. `advance` receives the numbers of the last replayed entry and of
+        the last entry in Redis. `again` is the count of replayed entries to read once more.
         """
         replay, goes_on = await self._replay_to_continue()
         part = self._claims.part_of(replay) if goes_on and again else None
@@ -157,7 +155,7 @@ class LinkAudit:
         )
 
     async def _replay_to_continue(self) -> tuple[Replay, bool]:
-        """Return the replay that an audit continues, and whether an earlier audit has run it."""
+        """Return the replay that an audit continues, and whether an audit has run it before."""
         if self._replay is not None and not self._doubtful:
             return self._replay, self._has_run and self._replay.entries > 0
         replay, self._again = await self._begun(), None
@@ -198,8 +196,8 @@ class LinkAudit:
         """Compare the data in Redis with a replay, and return the differences as texts.
 
         `at_most` is the greatest count of finally decided claims to compare; None to compare all
-        claims, and all fields of the tables and of the link. With `reserves`, the numbers of payout
-        slips that lack a reservation are reserved.
+        claims, and all fields of the tables and of the link. If `reserves` is true, the numbers of
+        payout slips without a reservation are reserved.
         """
         store, problems = self._store, list[str]()
         if problem := await store.continuity_problem():
@@ -238,7 +236,7 @@ class LinkAudit:
     async def follow(self, seen: Mark, *, again: int) -> bool:
         """Replay new ledger entries, and read `again` old ones again, without comparing balances.
 
-        Return False if a problem was found: the next audit then reads the whole ledger.
+        Return False if a problem was found. The next audit then reads the whole ledger.
         """
         replay = self._replay
         if replay is None or self._doubtful:
@@ -289,9 +287,9 @@ class LinkAudit:
         return Replay.after(await self._store.checkpoint())
 
     async def _read_again(self, replay: Replay, count: int, *, begins: bool) -> list[str]:
-        """Read some old entries once more; if all were read, begin only if `begins` is true.
+        """Read some old entries once more. If all were read, begin again only if `begins` is true.
 
-        To begin takes milliseconds, because the checkpoint in Redis must be decoded.
+        A new beginning takes milliseconds, because the checkpoint in Redis must be decoded.
         """
         if self._again is None and not begins:
             return []
@@ -318,7 +316,7 @@ class LinkAudit:
     def checkpoint(self) -> AuditCheckpoint | None:
         """The state after the last audit, from which a later start can continue.
 
-        None if the last audit found a problem, or if there was no audit yet.
+        None if the last audit found a problem, or if there was no audit.
         """
         replay = None if self._doubtful else self._replay
         return replay.audit_checkpoint(self._store.link.id) if replay else None

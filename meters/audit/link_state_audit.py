@@ -63,9 +63,9 @@ async def link_state_problems(
 ) -> list[str]:
     """Return the differences between the link's state in Redis and in the ledger, as texts.
 
-    The state is: proposals, and the approved configuration if `approved` is true. `replay` is up to
-    the last entry of `snapshot`, which has the indexes. Without `whole`, only undecided proposals
-    are checked.
+    The state is the proposals, and the approved configuration if `approved` is true. `replay` is up
+    to the last entry of `snapshot`, which has the indexes. If `whole` is false, only undecided
+    proposals are checked.
     """
     link, found = replay.link, list[str]()
     if approved:
@@ -89,8 +89,8 @@ async def link_state_problems(
 def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
     """Return texts about meters whose version number in Redis is too low.
 
-    A version number never falls, so somebody has changed it. A display ignores a meter's value if
-    its version number is not higher than the last one that the display received.
+    A version number never falls, so a lower number was changed by somebody. A display ignores a
+    meter's value if its version number is not higher than the last one that the display received.
     """
     for meter, least in replay.link.versions.items():
         text = meters.get(f"version:{meter}", "")

@@ -21,8 +21,8 @@ _AT_ONCE: Final = 100
 _WHOLE_AT_ONCE: Final = 10
 """Count of tables that one call reads with all fields. A table has dozens of kilobytes."""
 _REPLIES_OF: Final = 500
-"""Greatest count of tables for which one call reads all kept replies, which delays Redis by about
-ten milliseconds. With more tables, the audit reads only the replies of known tables."""
+"""Greatest count of tables for which one call reads all kept replies. This takes about ten
+milliseconds. If there are more tables, the audit reads only the replies of known tables."""
 _SLOTS: Final = frozenset(map(str, range(REPLIES_KEPT)))
 """The ends of the fields of the kept replies."""
 
@@ -36,12 +36,12 @@ async def table_problems(
 ) -> list[str]:
     """Return the differences between the tables in Redis and the ledger, as texts.
 
-    They are changes that somebody made directly in Redis: to an open round, whose result would then
-    be settled with wrong wagers or a wrong draw, or to the hold of a table, which would then play
-    on before its hand pay is paid.
+    A difference is a change that somebody made directly in Redis: to an open round, whose result
+    would then be settled with wrong wagers or a wrong draw, or to the hold of a table, which would
+    then play on before its hand pay is paid.
 
-    `replay` is up to the last entry in Redis. Without `whole`, only the last event, the open
-    round and the hold are checked, and not all fields of the tables, such as the kept replies.
+    `replay` is up to the last entry in Redis. If `whole` is false, only the last event, the open
+    round and the hold are checked, and no other fields of the tables, such as the kept replies.
     """
     later = LaterEntries(store, replay.entries, pause)
     asks = await _other_asks(store, replay, later)
@@ -77,7 +77,6 @@ async def table_problems(
 async def _round_events(
     store: LinkStore, replay: Replay, tables: Iterable[str]
 ) -> dict[int, bytes]:
-    """Return the wagers events of open rounds as the ledger now has them, by entry number."""
     rounds = replay.tables.rounds
     numbers = sorted(rounds[table].entry for table in tables if table in rounds)
     entries = await store.entries_at(numbers)
@@ -85,9 +84,9 @@ async def _round_events(
 
 
 async def _named(store: LinkStore, count: int) -> tuple[set[str], list[str]]:
-    """Return the tables of which Redis has data, also those that have left the floor file.
+    """Return the tables of which Redis has data, also tables that have left the floor file.
 
-    Also report the fields of replies that have no place. `count` is that of the known tables.
+    Also report replies in fields without a place. `count` is the number of known tables.
     """
     keys, named, found = store.keys, set[str](), list[str]()
     for key, fields in (await store.table_fields(replies=count <= _REPLIES_OF)).items():
@@ -142,14 +141,13 @@ def _problems_of(
 
 
 def _others(*compared: tuple[str, str | None, str | None]) -> Iterable[str]:
-    """Yield a text for each value in Redis that is not as due."""
     for name, held, due in compared:
         if held != due:
             yield f"{name} is {shown(held)}, the ledger says {shown(due)}"
 
 
 def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> Iterable[str]:
-    """Compare the replies. The ledger has none to withdrawals and to refused events."""
+    """Compare the replies. The ledger has no replies to withdrawals and refused events."""
     due, held = replay.tables.replies.get(table, {}), row.replies
     for slot, text in enumerate(row.kept):
         read = read_kept(text) if text is not None else None
@@ -178,9 +176,9 @@ def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> I
 def _lowest_replayed(replay: Replay, table: str) -> int:
     """Return the lowest sequence number of the table whose reply the replay still has.
 
-    The replay has all accepted events of the table above this number. If it began with the first
-    entry, the number is 0. If it began later and has no event of the table, the number is above all
-    sequence numbers.
+    The replay has all accepted events of the table above this number. If the replay began with the
+    first entry, the number is 0. If the replay began later and has no event of the table, the
+    number is above all sequence numbers.
     """
     if replay.begins_after == 0:
         return 0
@@ -188,7 +186,7 @@ def _lowest_replayed(replay: Replay, table: str) -> int:
 
 
 def _has_no_entry(reply: bytes, seq: int) -> bool:
-    """Check whether a reply is for a refused event or a withdrawal, which have no ledger entry."""
+    """Check if a reply is for a refused event or a withdrawal, which have no ledger entry."""
     try:
         read = _REPLY.decode(reply)
     except (msgspec.DecodeError, UnicodeDecodeError):
