@@ -11,7 +11,7 @@ from bonus.law.chapter_file import OF_COMMUNITY, OF_DEALER, Deal
 from controllers.table.state import Layout
 
 _DRAWS_MAX: Final = 20_000
-"""Most random hands that are drawn. The royal flush of spades takes 720 on average."""
+"""Limit on the random hands that are drawn. The royal flush of spades takes 720 on average."""
 _RANKS_FEWEST: Final = 2
 _RANKS_MOST: Final = 6
 

@@ -35,7 +35,7 @@ LINKS: Final = 3
 _SIGNAGE: Final = '[signage.wording]\nfoot = "Must be 21 · 1-800-GAMBLER"'
 _CHAPTER_ASSET: Final = 104_200
 _HOUSE_ASSET: Final = 104_300
-"""A table's asset number is one of these plus the number of the table."""
+"""A table's asset number is one of these two numbers plus the table's own number."""
 
 
 def write_demo_floor(

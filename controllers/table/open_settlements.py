@@ -36,7 +36,7 @@ _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
 
 _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 WAITING_MAX: Final = 8
-"""Most earlier rounds with a waiting win. One more stops the table."""
+"""Limit on the earlier rounds with a waiting win. One more round stops the table."""
 
 
 def line_state(settled: SettledRound, number: int) -> LineState:
@@ -137,8 +137,8 @@ def go_on(
 ) -> TableState:
     """Close the settlement after the dealer has paid. Lines that are not completed stay visible.
 
-    `done` is as `lines` in `seen_to`. `round_name` is the round whose settlement the dealer saw;
-    None for the settlement that is visible now.
+    `done` means the same as `lines` in `seen_to`. `round_name` is the round whose settlement the
+    dealer saw; None for the settlement that is visible now.
 
     Raises:
         DeviceRefusal: ``claims_wait``: the maximum number of rounds waits already.

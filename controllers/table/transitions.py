@@ -202,8 +202,8 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Answe
     """Lock betting and send the accepted wagers to the service before a card is dealt.
 
     The rules are 649a.8(b), 649a.9(a)(3) and 649a.10(a)(2). Without a progressive wager, nothing is
-    sent. The lock-out is refused if the service has lost earlier events, because it would refuse
-    the wagers, and if the game may not be played today.
+    sent. The lock-out is refused if the game may not be played today, or if the service has lost
+    earlier events and would refuse the wagers.
     """
     check_open(state)
     if fault is not None and fault.code == GAME_NOT_IN_EFFECT:

@@ -28,7 +28,7 @@ Without this limit, any client could fill its memory.
 """
 
 _MEMORY_BYTES_MAX: Final = 512 * 1024 * 1024
-"""If mosquitto uses this memory, it stores no further message, as in deploy/mosquitto.conf."""
+"""If mosquitto uses this much memory, it stores no more messages, as in deploy/mosquitto.conf."""
 
 _USUAL_PORT: Final = 1883
 _PORT_TRIES: Final = 3

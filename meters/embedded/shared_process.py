@@ -57,7 +57,8 @@ class SharedProcess:
         """Keep the server running in the `with` block. Then end it, unless others use it.
 
         `answers` checks if the server is ready. `retire` ends a server that runs without a
-        supervisor, and returns True if there was one. It is None if such a server does no harm.
+        supervisor, and returns True if there was one. If such a server does no harm, `retire` is
+        None.
 
         Raises:
             PartFailedError: the server did not start, or a previous one did not end.

@@ -92,7 +92,7 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
 
 
 def check_position(known: CatalogTable, position: int, seen: set[int], index: int) -> None:
-    """Add a position to `seen`. Refuse one that is in `seen`, or that the table does not have."""
+    """Add a position to `seen`. Refuse it if it is there already, or if the table lacks it."""
     field = f"positions[{index}].position"
     if position > known.table.positions:
         raise EventRefusal(

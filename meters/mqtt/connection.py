@@ -25,11 +25,11 @@ memory."""
 GOODBYE_WITHIN_S: Final = 1.0
 """Longest wait at the end of a connection until the last bytes are sent."""
 WAITING_MAX: Final = 8
-"""Most waiting messages of one topic. A table has one, and sometimes also a hello."""
+"""Limit on the waiting messages of one topic. A table has one, and sometimes also a hello."""
 HELD_OFF_S: Final = 0.2
 """Time for which a full lane drops all further messages."""
 BYTES_MAX: Final = 67_108_864
-"""Most waiting bytes of all topics together."""
+"""Limit on the waiting bytes of all topics together."""
 
 
 class BrokerError(Exception):

@@ -39,7 +39,7 @@ CORRELATION_BYTES_MAX: Final = 64
 """A reply returns no longer correlation data."""
 _PACKET_IDS: Final = 65_535
 _IN_FLIGHT_MAX: Final = 60_000
-"""Most unacknowledged messages. The other packet ids are for subscriptions."""
+"""Limit on unacknowledged messages. The other packet ids are for subscriptions."""
 _REFUSED_FROM: Final = 128
 _LOOK_EVERY_S: Final = 0.5
 _TEXT_LENGTH_MAX: Final = 200

@@ -19,7 +19,7 @@ class Pace:
         audited_again: the number of entries that each audit reads again although an earlier audit
             found them correct. So every audit causes the same load.
         checkpoint_every: the number of new entries after which an audit writes its checkpoint
-            again. A start replays at most about this number and the entries of the last minute.
+            again. A start replays about this number of entries, and the entries of the last minute.
         behind_max: if an audit has at least this number of entries to read, it no longer waits for
             the tables' events. After a failure, these entries keep the link inoperable for about
             ten seconds.

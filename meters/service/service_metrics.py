@@ -52,7 +52,7 @@ from meters.service.metric_declarations import (
 from meters.store.link_stats import LinkStats
 
 CODES_MAX: Final = 64
-"""Most different refusal codes in the metrics; pitlink has far fewer."""
+"""Limit on the different refusal codes in the metrics; pitlink has far fewer."""
 
 UNKNOWN: Final = "unknown"
 _WAITING: Final = (

@@ -18,7 +18,7 @@ from meters.store.link_store import LinkStore
 from meters.web.display_state import VerifiedWin, WinsRow
 
 COUNTED_MAX: Final = 500
-"""Most wins of one meter and day that are counted. If there are more, the count is left out."""
+"""Limit on the wins of one meter and day. If there are more, their count is left out."""
 
 LISTED: Final = 8
 _PAGE: Final = 25

@@ -86,7 +86,7 @@ async def _reach_primary(connection: Connection) -> None:
 
 
 class Limits(NamedTuple):
-    """The most connections, and the longest times for an answer and for connecting."""
+    """The largest number of connections, and the longest waits for an answer and a connection."""
 
     connections: int
     answer_s: float
@@ -300,5 +300,5 @@ def every_redis(redis: AnyRedis, tags: Iterable[str]) -> Mapping[Redis, str]:
 
 
 def probe_key(tag: str) -> str:
-    """Return the Redis key, for this hash tag, of the test writes: does Redis accept writes?"""
+    """Return the key, with this hash tag, of small writes that test if Redis accepts writes."""
     return f"pitlink:{{{tag}}}:probe"

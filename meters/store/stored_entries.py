@@ -33,7 +33,7 @@ _Placed = tuple[str, str, str, str, str, str, str, int, tuple[int, ...], str]
 _DECODER: Final = msgspec.msgpack.Decoder(list[_Values])
 _PLACED: Final = msgspec.msgpack.Decoder(list[_Placed])
 _PARTS_MAX: Final = 4_096
-"""Most parts of a reply. A reply has two parts for each amount."""
+"""Limit on the parts of a reply. A reply has two parts for each amount."""
 _Parts = Annotated[tuple[str | int, ...], msgspec.Meta(max_length=_PARTS_MAX)]
 _TEXTS: Final = msgspec.msgpack.Decoder(list[tuple[bytes, _Parts]])
 _ENCODER: Final = msgspec.msgpack.Encoder()
