@@ -133,8 +133,8 @@ class HostNames:
 
     A foreign site can let its own name point to the server's address (DNS rebinding), so that its
     scripts seem to belong to the server's pages. But their Host header has the foreign name. So a
-    name must belong to this server, or be in `hosts`; IP addresses are always accepted. Unless
-    `any_port`, a name that is not in `hosts` must have the port of this server.
+    name must belong to this server, or be in `hosts`; IP addresses also count as its names. Unless
+    `any_port`, the port must be this server's, except for names in `hosts`.
     """
 
     def __init__(
