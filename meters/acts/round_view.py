@@ -112,7 +112,6 @@ class RoundLine(FloorRow, frozen=True, kw_only=True):
             decision is paid at the table with the settlement.
         paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``; null if nothing is won.
         by: the user who decided last; null without a decision.
-        slip: the number of the payout slip; null without one.
     """
 
     position: int
