@@ -1,4 +1,4 @@
-"""JSON texts from elsewhere: what a decoder raises, and what it does not notice."""
+"""JSON texts from elsewhere: the exceptions of decoders, and names that occur twice."""
 
 import contextlib
 import json

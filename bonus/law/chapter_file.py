@@ -81,7 +81,7 @@ class Progression(_Part, frozen=True):
 
 
 class PrintedTable(_Part, frozen=True):
-    """A paytable, or several that are printed side by side.
+    """One paytable, or several paytables side by side.
 
     Attributes:
         rule: the section of the paytable.

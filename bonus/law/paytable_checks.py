@@ -161,7 +161,7 @@ def _check_draws(where: str, draws: DrawPays) -> None:
 def _with_fourth(
     of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
 ) -> Sequence[Paytable]:
-    """Return the paytables among which a table chooses: those for the fourth card, if any."""
+    """Return the paytables among which a table chooses: for the fourth card, if one decides."""
     if tables.fourth_card is None:
         return paytables
     if len(paytables) > 1:

@@ -4,8 +4,8 @@ The player's five cards and the dealer's six can be dealt in 2.8e13 ways. They a
 inclusion and exclusion over the subsets of the player's hand: all dealer's hands, minus those that
 contain one of the player's cards, plus those that contain two, and so on. For each subset, the
 calculation needs the number of dealer's hands that contain the subset and are higher than a
-strength. This number is the same for all subsets of a class (``hand_counts``): they differ only by
-a renaming of the suits.
+strength. This number is the same for all subsets of a class (``hand_counts``): the subsets differ
+only by a renaming of the suits.
 """
 
 from collections import Counter

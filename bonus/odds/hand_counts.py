@@ -203,7 +203,7 @@ def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class HandClass:
-    """One class of hands, and one of these hands.
+    """A class of hands, with the cards of one hand in it.
 
     ``suited`` is true if all cards, or five of them, are in one suit. Then the name of a hand can
     depend on the suit, as for the royal flush of spades.

@@ -106,7 +106,8 @@ class LongRun(_Part, frozen=True):
 
     Attributes:
         fixed_return: the average payout at odds, in fixed sums and in draws.
-        contributions: the rates of all meters that the wager feeds, with those of their reserves.
+        contributions: the rates of all meters that the wager feeds, with the rates of their
+            reserves.
         reseeds: the average reseed that the house pays when the whole meter is won.
     """
 

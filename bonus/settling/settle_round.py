@@ -77,7 +77,7 @@ def settle_lines(source: Source, sink: BinaryIO, games: Games | None = None) -> 
     """Settle the round on each line of ``source``; return whether all were settled.
 
     Lines that are available together are read together, and answered before more lines are read, so
-    a program that waits for an answer receives it. Without ``games``, use those of the chapters.
+    a program that waits for an answer receives it. Without ``games``, use the chapters.
     """
     all_settled = True
     for lines in _available_lines(source):

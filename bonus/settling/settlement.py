@@ -1,6 +1,6 @@
 """Settlement of a round in the order that its chapter requires of the dealer, and its meters.
 
-The order is that of 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` needs no
+The order follows 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` needs no
 meter balance: it only records percentages of a meter, which ``resolve`` subtracts in paying order.
 The meter service subtracts them itself.
 

@@ -94,7 +94,7 @@ class TableRules:
 def meter_rules(game: str, games: Games | None = None) -> TableRules:
     """Return the rules for the wagers that feed a meter: the meter service gets no others.
 
-    Without games, use those of the chapters.
+    Without games, use the chapters.
     """
     chapter = (games or chapter_games())[game]
     placings = {

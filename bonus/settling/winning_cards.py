@@ -1,4 +1,4 @@
-"""The cards that decide a win, and those among them that form its hand, as evidence."""
+"""The cards that decide a win, and the cards among them that form its hand, as evidence."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

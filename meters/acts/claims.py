@@ -410,7 +410,7 @@ class Claims:
                 self._send_state(record_of(fields), fields)
 
     def _send_state(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
-        """Send the state of a decided or reopened claim; ``hit`` is that of a reopened claim."""
+        """Send the state of a decided or reopened claim; a reopened claim has the state ``hit``."""
         if not record.only_envy and (fields["state"] in _FINAL or is_reopened(fields)):
             self._on_decision(record, state_message(record, fields))
         self._send_envy_decisions(record, fields)

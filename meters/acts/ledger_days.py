@@ -43,7 +43,7 @@ _OF_ROUNDS: Final = CLAIM_ACTS | ASK_ACTS
 
 @dataclass(slots=True)
 class _Rounds:
-    """The rounds of a table: the entry with which each begins, and that of its end (0 if open).
+    """The rounds of a table: the entries of the beginning and the end of each (0 if it is open).
 
     `names` are checksums of the rounds' names. `corrected` has the entries that corrected wagers,
     by the entry with which the round begins.

@@ -17,10 +17,10 @@ from meters.store.link_store import LinkStore
 
 
 class MeterAccounting(FloorRow, frozen=True, kw_only=True):
-    """The accounting meters of a progressive meter. They only rise (duty D2).
+    """The accounting meters of a progressive meter, which only rise (duty D2).
 
     Attributes:
-        wagers: the number of accepted wagers, including those of rounds that were voided later.
+        wagers: the number of accepted wagers, also in rounds that were voided later.
         wagered: the amount of these wagers, in cents.
         voided_wagers: the number of wagers that were returned because their round was void.
         voided: the amount of these wagers, in cents.
@@ -138,8 +138,8 @@ class LinkView(FloorRow, frozen=True, kw_only=True):
     Attributes:
         state: ``closed`` if people closed it.
         reason: why the link is inoperable, or was closed; empty if it operates.
-        changeable: true if people can open, close or change the link. They can even if the link is
-            inoperable, if this is only because the service has no broker.
+        changeable: true if people can open, close or change the link, even if it is inoperable only
+            because the service has no broker.
         wrong_parameters: true if the link is inoperable only because parameters of its meters do
             not fit the games of its tables.
         closed_by: the user who closed the link, at `closed_at`.

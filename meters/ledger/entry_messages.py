@@ -1,7 +1,6 @@
 """What ledger entries say: wagers and replies of tables, and the records of the service.
 
-Each function raises a `msgspec.DecodeError` or `UnicodeDecodeError` if the text is not what it
-decodes.
+Each function raises a `msgspec.DecodeError` or `UnicodeDecodeError` if it cannot decode the text.
 """
 
 from collections import Counter

@@ -129,7 +129,7 @@ def correction_moved(
 
 
 def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Added, Added]:
-    """Divide the contribution of several wagers into that of one wager and that of the others.
+    """Divide the contribution of several wagers: a part for one wager, and a part for the others.
 
     What went to the overflow counts for the one wager first. All wagers on a meter have the same
     amount, and the rates do not change during a round.

@@ -12,7 +12,7 @@ from meters.floor.floor_file import Link, Meter, MeterSettings
 
 
 class TermsText(msgspec.Struct, frozen=True):
-    """The terms of a meter, such as rates. They must not change while the meter's link operates.
+    """The terms of a meter, such as rates. The terms must not change while the link operates.
 
     Amounts are in cents, and rates in basis points. The terms include values from the chapter of
     the law, so the service notices if a release has another edition of the chapter.
@@ -84,8 +84,7 @@ def adopted(approved: Link, stored: Mapping[str, str]) -> Link:
     """Return a link with the terms in force: the floor file's terms with the confirmed changes.
 
     `stored` are the fields of the link's Redis hash of meters. ``terms:{meter}`` has the terms in
-    force, ``file:{meter}`` those that the floor file had when a service last started with this
-    link.
+    force, ``file:{meter}`` the terms in the floor file when a service last started with this link.
     """
     return msgspec.structs.replace(
         approved, meter=tuple(_in_force(meter, stored) for meter in approved.meter)

@@ -81,9 +81,9 @@ class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
 class AskStep(msgspec.Struct, frozen=True, array_like=True):
     """A correction of entered cards that a floorperson must confirm.
 
-    `digest` is that of the correction. The script uses `ask`, the id of the request, and `text`,
-    the request for the floor page, only for a request that it does not have yet. `known` are the
-    cards that the round's requests named, this one included.
+    `digest` is the digest of the correction. The script uses `ask`, the id of the request, and
+    `text`, the request for the floor page, only for a request that it does not have yet. `known`
+    are the cards that the round's requests named, this one included.
     """
 
     digest: str
@@ -277,9 +277,9 @@ class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
 class ScriptAnswers(msgspec.Struct, frozen=True, array_like=True):
     """The answers of the script `apply_events` to the events of one call, in their order.
 
-    `terms` is True if the terms of the link were those of the call; otherwise nothing was done.
-    `entry` and `chain` are the number and the digest of the last ledger entry. `in_ledger` says
-    that the ledger itself ends with this entry.
+    `terms` is True if the call had the terms of the link; otherwise nothing was done. `entry` and
+    `chain` are the number and the digest of the last ledger entry. `in_ledger` says that the ledger
+    itself ends with this entry.
     """
 
     terms: bool

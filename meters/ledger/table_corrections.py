@@ -201,7 +201,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def merged(
     entered: Sequence[EnteredCards], more: Sequence[EnteredCards]
 ) -> tuple[EnteredCards, ...]:
-    """Return entered cards and those of `more` that are not yet among them."""
+    """Return entered cards, and the cards in `more` that are not yet among them."""
     there = {_which(each) for each in entered}
     return (*entered, *(each for each in more if _which(each) not in there))
 
