@@ -51,6 +51,7 @@ class ClaimRequestRow(FloorRow, frozen=True, kw_only=True):
         entry: the number of the request's ledger entry, which a confirmation names.
         act: ``reject``; or ``reopen``, if the win is already rejected.
         envy_not_due: true if the Envy Bonuses of the hand are to be rejected with the win.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before.
     """
 
     entry: int
@@ -59,6 +60,7 @@ class ClaimRequestRow(FloorRow, frozen=True, kw_only=True):
     at: str
     reason: str
     envy_not_due: bool
+    pin_set_by: tuple[str, ...] = ()
 
 
 class ClaimRow(FloorRow, frozen=True, kw_only=True):
@@ -118,6 +120,11 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         request: the request about the claim that another user must still confirm.
         two_people_reject: true if two people must reject this win.
         tax_documents: true if the floor file requires tax documents for this amount.
+        pin_set_by: the people who set the PIN of `validated_by` in the 24 hours before; only while
+            the win waits for a hand pay.
+        barred_by: the person who set PINs because of which the signed-in user must not pay the win,
+            or confirm its request, after the first person (duty D4); null if nobody did.
+        barred_until: the end of this, in UTC; null if it has none.
     """
 
     claim: str
@@ -177,6 +184,9 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
     request: ClaimRequestRow | None = None
     two_people_reject: bool = False
     tax_documents: bool = False
+    pin_set_by: tuple[str, ...] = ()
+    barred_by: str | None = None
+    barred_until: str | None = None
 
 
 class AskedCards(FloorRow, frozen=True, kw_only=True):

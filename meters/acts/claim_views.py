@@ -151,6 +151,9 @@ class ClaimRows:
             two_people_reject=self.two_people_reject(record, amount_cents),
             tax_documents=self._tax_above_cents is not None
             and amount_cents > self._tax_above_cents,
+            pin_set_by=decision.pin_set_by
+            if decision and decision.act == "validate" and record.is_hand_pay
+            else (),
         )
 
     def _cards(self, record: ClaimRecord) -> WinningCards:
@@ -174,6 +177,7 @@ def _request_row(fields: Mapping[str, str], request: DecisionRecord) -> ClaimReq
         at=fields["request_at"],
         reason=request.reason or "",
         envy_not_due=bool(request.envy_back),
+        pin_set_by=request.pin_set_by,
     )
 
 

@@ -96,6 +96,10 @@ class ProposalRow(FloorRow, frozen=True, kw_only=True):
         after: the value after the change, in words.
         amount: the amount of a correction of the balance, in cents.
         state: ``open`` while it waits for a confirmation.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before.
+        barred_by: the person who set PINs because of which the signed-in user must not confirm the
+            change (duty D4); null if nobody did.
+        barred_until: the end of this, in UTC; null if it has none.
     """
 
     proposal: str
@@ -112,6 +116,9 @@ class ProposalRow(FloorRow, frozen=True, kw_only=True):
     state: ProposalState
     decided_by: str | None = None
     decided_at: str | None = None
+    pin_set_by: tuple[str, ...] = ()
+    barred_by: str | None = None
+    barred_until: str | None = None
 
 
 @dataclass(frozen=True)
@@ -340,4 +347,5 @@ def proposal_row(link: str, fields: Mapping[str, str]) -> ProposalRow:
         state=msgspec.convert(fields["state"], ProposalState),
         decided_by=fields.get("decided_by"),
         decided_at=fields.get("decided_at"),
+        pin_set_by=change.pin_set_by,
     )

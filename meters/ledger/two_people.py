@@ -23,7 +23,8 @@ requests arrive at the same time:
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, Self
 
 import msgspec
@@ -67,6 +68,18 @@ class PinSetters(msgspec.Struct, frozen=True):
                     shared.setdefault(whose, root)
         return cls(own, shared)
 
+    def bar(self, name: str, first: str, first_pin_set_by: Collection[str]) -> str | None:
+        """Return who set PINs so that the user `name` is no second person after `first`, or None.
+
+        It is the rule of `two_people.lua`, for a page that shows who may act. `first_pin_set_by`
+        are the people who set the PIN of `first` in the 24 hours before the first act.
+
+        >>> PinSetters(("Ada",), {"Ada": "Ada"}).bar("Bea", "Cal", ["Ada"])
+        'Ada'
+        """
+        theirs = (setter for setter in first_pin_set_by if setter == name or setter in self.own)
+        return self.shared.get(first) or next(theirs, None)
+
     @property
     def by_command(self) -> str | None:
         """The machine account under which a `pitlink` command set the user's PIN, or None."""
@@ -91,6 +104,27 @@ def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         found += [name for name in following.get(found[at], ()) if name not in found]
         at += 1
     return tuple(found[1:])
+
+
+def bar_ends(
+    name: str,
+    pins_set: Mapping[tuple[str, str], float],
+    first: str,
+    first_pin_set_by: Collection[str],
+) -> float | None:
+    """Return when a bar (`PinSetters.bar`) ends because PINs were set 24 hours ago; None if never.
+
+    `pins_set` has the time at which a PIN was set, in ms, by the user and the person who set it.
+    The result is the time of the last of these that keeps the bar.
+    """
+    times = sorted(set(pins_set.values()))
+
+    def is_free(at_ms: float) -> bool:
+        later = [pair for pair, set_ms in pins_set.items() if set_ms > at_ms]
+        return PinSetters.of(name, later).bar(name, first, first_pin_set_by) is None
+
+    at = bisect_left(times, x=True, key=is_free)
+    return times[at] if at < len(times) else None
 
 
 def is_person(name: str) -> bool:
@@ -119,5 +153,6 @@ def why_one_person(first: str, second: str, setter: str, *, did: str, does: str)
         reason = f"{setter} set your PIN and that of {first}"
     return (
         f"{first} {did}, and {reason} in the last 24 hours, directly or through others:"
-        f" a third person {does}"
+        f" a third person {does}, whose PIN none of them set, such as a user added with"
+        " `pitlink user add`"
     )

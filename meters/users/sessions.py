@@ -3,12 +3,14 @@
 import hashlib
 import hmac
 import secrets
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from meters.floor.facility import PUBLIC_PIN
 from meters.floor.roles import RIGHTS, Right, Role
-from meters.ledger.two_people import NO_SETTERS, PinSetters
+from meters.ledger.two_people import NO_SETTERS, PinSetters, bar_ends
 from meters.process.clock import now_text
 from meters.users.expected_users import pin_digest
 from meters.users.pins import PinHashing, check_pin
@@ -22,6 +24,7 @@ DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32
+_PINS_KNOWN: Final = timedelta(hours=24)
 _WRONG: Final = "the name or the PIN is wrong"
 _EXPIRED: Final = "this PIN expired 24 hours after it was set: an administrator can set a new one"
 
@@ -33,8 +36,9 @@ class SignedIn:
     `csrf` is the token that the user's page sends with every act. If `must_choose`, another person
     set the user's PIN: the user may only choose a new one. If `lapsed`, the user did nothing for
     too long: until they enter their PIN, they may only read. `setters` are the people who set PINs
-    in the last 24 hours, as far as this concerns the user; empty for a request that changes
-    nothing.
+    in the last 24 hours, as far as this concerns the user. `pins_set` has the times in ms at which
+    all these PINs were set, by user and setter. Both are empty for a request that neither changes
+    something nor shows who may.
     """
 
     name: str
@@ -43,6 +47,22 @@ class SignedIn:
     must_choose: bool = False
     lapsed: bool = False
     setters: PinSetters = NO_SETTERS
+    pins_set: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def bar(self, first: str, first_pin_set_by: Collection[str]) -> tuple[str, str | None] | None:
+        """Return who bars the user from the second act after `first`, and until when (UTC).
+
+        The time is None if the bar does not end. None in place of both: nobody bars the user. The
+        act of a user under their own name alone is not checked here.
+        """
+        setter = self.setters.bar(self.name, first, first_pin_set_by)
+        if setter is None:
+            return None
+        set_ms = bar_ends(self.name, self.pins_set, first, first_pin_set_by)
+        if set_ms is None:
+            return setter, None
+        ends = datetime.fromtimestamp(set_ms / 1_000, UTC) + _PINS_KNOWN
+        return setter, ends.isoformat(timespec="seconds").replace("+00:00", "Z")
 
     def may(self, right: Right) -> bool:
         """Return whether the role has a right. False until the user has chosen their own PIN."""
@@ -218,8 +238,8 @@ class Sessions:
         """Return the user of a session; None if the token is not valid.
 
         With `keep_alive`, the request comes from an act of the user, not from the page by itself.
-        With `acts`, the user changes something: the script call then also reads who set PINs in the
-        last 24 hours (see `two_people.py`).
+        With `acts`, the user changes something or sees who may: the script call then also reads who
+        set PINs in the last 24 hours (see `two_people.py`).
         """
         if not token:
             return None
@@ -240,14 +260,16 @@ class Sessions:
         due = self._seal(token, fold_name(name), role, generation)
         if due and not hmac.compare_digest(due, seal):
             return None
-        pairs = (pair.partition("\n")[::2] for pair in pins_set)
+        pairs = (pair.partition("\n")[::2] for pair in pins_set[::2])
+        set_ms = dict(zip(pairs, map(float, pins_set[1::2]), strict=True))
         return SignedIn(
             name,
             parse_role(role),
             csrf,
             must_choose=must_choose == "1",
             lapsed=lapsed == "1",
-            setters=PinSetters.of(name, pairs),
+            setters=PinSetters.of(name, set_ms),
+            pins_set=set_ms,
         )
 
     async def sign_out(self, token: str | None, client: str) -> None:

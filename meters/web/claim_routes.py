@@ -24,6 +24,7 @@ from meters.acts.correction_decisions import Asks
 from meters.floor.floor_file import Floor
 from meters.floor.roles import Right
 from meters.http.strict_requests import WebRequest
+from meters.users.sessions import SignedIn
 from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest, refusals
 from meters.web.payout_slip import slip_pdf
@@ -52,6 +53,7 @@ from meters.web.security import (
     signer_of,
     staff_act,
     staff_read,
+    with_bar,
 )
 
 _READS: Final = (400, 401, 403, 404, 503)
@@ -152,16 +154,16 @@ def _reading_routes(
         rejected wins that somebody asked to reopen. Everybody else gets no names of people,
         evidence, reason or slip number. Money is in cents.
         """
-        person = await person_of(request, user_directory)
+        person = await person_of(request, user_directory, reads_setters=True)
         rows = await claims.waiting()
         if person is not None and person.may(Right.WINS):
-            return [*rows, *await claims.to_reopen()]
+            return [_seen_by(person, row) for row in (*rows, *await claims.to_reopen())]
         return [without_names(row) for row in rows]
 
-    @staff_read("/api/v1/claims/{claim:str}", Right.WINS, *_READS)
-    async def show_claim(claim: ClaimId) -> ClaimRow:
+    @staff_read("/api/v1/claims/{claim:str}", Right.WINS, *_READS, reads_setters=True)
+    async def show_claim(claim: ClaimId, request: StaffRequest) -> ClaimRow:
         """Return one claim, decided or not, with the evidence of its round (duty D16)."""
-        return await claims.find(claim)
+        return _seen_by(request.user, await claims.find(claim))
 
     @get(
         "/api/v1/claims/{claim:str}/slip.pdf",
@@ -185,9 +187,10 @@ def _reading_routes(
         named = {"Content-Disposition": f'inline; filename="slip-{_plain(claim)}.pdf"'}
         return Response(slip, media_type="application/pdf", headers=named)
 
-    @staff_read("/api/v1/wins", Right.WINS, *_READS)
+    @staff_read("/api/v1/wins", Right.WINS, *_READS, reads_setters=True)
     async def search_wins(
         *,
+        request: StaffRequest,
         link: AskedLink = None,
         meter: AskedMeter = None,
         table: AskedTable = None,
@@ -202,7 +205,7 @@ def _reading_routes(
         limit: PageSize = 25,
     ) -> WinPage:
         """List the wins, decided or waiting, that match a search, latest first (duty D16)."""
-        return await claims.wins(
+        page = await claims.wins(
             WinSearch(
                 link=link,
                 meter=meter,
@@ -216,6 +219,8 @@ def _reading_routes(
                 limit=limit,
             )
         )
+        wins = tuple(_seen_by(request.user, row) for row in page.wins)
+        return msgspec.structs.replace(page, wins=wins)
 
     return [list_claims, show_claim, print_slip, search_wins]
 
@@ -336,6 +341,17 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     return [pay_envy, reject_envy]
 
 
+def _seen_by(person: SignedIn, row: ClaimRow) -> ClaimRow:
+    """Return a claim with the person who bars a user from its second act, if somebody does."""
+    if row.request is not None:
+        first, pin_set_by = row.request.by, row.request.pin_set_by
+    elif row.state == "validated" and row.paid_from == "hand_pay" and row.validated_by:
+        first, pin_set_by = row.validated_by, row.pin_set_by
+    else:
+        return row
+    return with_bar(row, person, first, pin_set_by)
+
+
 def without_names(row: ClaimRow) -> ClaimRow:
     return msgspec.structs.replace(
         row,
@@ -355,6 +371,7 @@ def without_names(row: ClaimRow) -> ClaimRow:
         envy=(),
         envy_by=None,
         envy_reason=None,
+        pin_set_by=(),
     )
 
 

@@ -16,10 +16,11 @@ from meters.acts.link_view import LinkDone, LinkView
 from meters.acts.links import Links
 from meters.acts.meter_changes import Adjustment, ParameterChange, ProposalRow
 from meters.floor.roles import Right
+from meters.users.sessions import SignedIn
 from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest
 from meters.web.route_parameters import EntriesBefore, LinkId, PageSize, ProposalId
-from meters.web.security import Nothing, Signature, signer_of, staff_act, staff_read
+from meters.web.security import Nothing, Signature, signer_of, staff_act, staff_read, with_bar
 
 _READS: Final = (400, 401, 403, 404, 503)
 
@@ -49,10 +50,10 @@ def link_routes(links: Links, user_directory: UserDirectory) -> list[HTTPRouteHa
 
 
 def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
-    @staff_read("/api/v1/links", Right.WINS, *_READS)
-    async def list_links() -> Sequence[LinkView]:
+    @staff_read("/api/v1/links", Right.WINS, *_READS, reads_setters=True)
+    async def list_links(request: StaffRequest) -> Sequence[LinkView]:
         """List every link: its state, proposed changes, and the parameters of its meters (D3)."""
-        return await links.links()
+        return [_seen_by(request.user, view) for view in await links.links()]
 
     @staff_read("/api/v1/links/{link:str}/acts", Right.WINS, *_READS)
     async def list_acts(
@@ -67,6 +68,11 @@ def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
         return await links.last_done(limit)
 
     return [list_links, list_acts, list_last_done]
+
+
+def _seen_by(person: SignedIn, view: LinkView) -> LinkView:
+    rows = (with_bar(row, person, row.by, row.pin_set_by) for row in view.proposals)
+    return msgspec.structs.replace(view, proposals=tuple(rows))
 
 
 def _switching_routes(links: Links) -> list[HTTPRouteHandler]:

@@ -2,9 +2,9 @@
 
 import hmac
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from enum import StrEnum
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final, Protocol, TypeVar
 
 import msgspec
 from litestar import get, post
@@ -15,6 +15,8 @@ from litestar.types import Scope
 
 from bonus.printable import PRINTABLE
 from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ClaimRow
+from meters.acts.meter_changes import ProposalRow
 from meters.floor.roles import RIGHTS, Right, in_words, roles_in_words
 from meters.http.middleware import is_loopback
 from meters.http.strict_requests import WebConnection
@@ -23,6 +25,7 @@ from meters.users.sign_in_attempts import Caller
 from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest, refusals
 
+Row = TypeVar("Row", ClaimRow, ProposalRow)
 Guard = Callable[[WebConnection, BaseRouteHandler], Awaitable[None]]
 
 COOKIE: Final = "__Host-pitlink"
@@ -36,6 +39,9 @@ other devices have locked a user's name, the user can still sign in on a device 
 CSRF_HEADER: Final = "X-CSRF-Token"
 UNATTENDED_HEADER: Final = "X-Unattended"
 """The header is 1 if the page sends the request by itself. Then the session is not prolonged."""
+
+READS_SETTERS: Final = "reads_setters"
+"""Route option: whether a read tells who bars the user from a second act (duty D4)."""
 
 SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
 
@@ -105,9 +111,14 @@ def session_of(right: Right) -> list[dict[str, list[str]]]:
     return [{"session": [role.value for role, rights in RIGHTS.items() if right in rights]}]
 
 
-def staff_read(path: str, right: Right, *refused: int) -> get:
+def staff_read(path: str, right: Right, *refused: int, reads_setters: bool = False) -> get:
     """Declare a GET route for users who have the right. The route must change nothing."""
-    return get(path, opt=needs(right), security=session_of(right), responses=refusals(*refused))
+    return get(
+        path,
+        opt=needs(right) | {READS_SETTERS: reads_setters},
+        security=session_of(right),
+        responses=refusals(*refused),
+    )
 
 
 def staff_act(path: str, right: Right, *refused: int, status_code: int = 200) -> post:
@@ -141,7 +152,10 @@ def gate(user_directory: UserDirectory) -> Guard:
         if access is RouteAccess.ANYBODY:
             return
         needs_pin = bool(handler.opt.get(NEEDS_PIN, acts))
-        person = await _admit(connection, user_directory, access, needs_pin=needs_pin)
+        sets = bool(handler.opt.get(READS_SETTERS))
+        person = await _admit(
+            connection, user_directory, access, needs_pin=needs_pin, reads_setters=sets
+        )
         if acts and isinstance(connection, Request):
             await connection.body()
             person = await _admit(connection, user_directory, access, needs_pin=needs_pin)
@@ -151,9 +165,14 @@ def gate(user_directory: UserDirectory) -> Guard:
 
 
 async def _admit(
-    connection: RequestDetails, user_directory: UserDirectory, access: object, *, needs_pin: bool
+    connection: RequestDetails,
+    user_directory: UserDirectory,
+    access: object,
+    *,
+    needs_pin: bool,
+    reads_setters: bool = False,
 ) -> SignedIn:
-    person = await person_of(connection, user_directory)
+    person = await person_of(connection, user_directory, reads_setters=reads_setters)
     if person is None:
         raise ActError("sign_in", "sign in first")
     if connection.scope.get("method") not in _SAFE:
@@ -195,7 +214,19 @@ async def signer_of(
     return person
 
 
-async def person_of(connection: RequestDetails, user_directory: UserDirectory) -> SignedIn | None:
+def with_bar(row: Row, person: SignedIn, first: str, first_pin_set_by: Collection[str]) -> Row:
+    """Return a row with the person who bars a user from the act after `first`, if somebody does.
+
+    Who did the first act themselves needs no other reason.
+    """
+    if first == person.name or (bar := person.bar(first, first_pin_set_by)) is None:
+        return row
+    return msgspec.structs.replace(row, barred_by=bar[0], barred_until=bar[1])
+
+
+async def person_of(
+    connection: RequestDetails, user_directory: UserDirectory, *, reads_setters: bool = False
+) -> SignedIn | None:
     """Return the signed-in user; None if nobody has signed in.
 
     Raises:
@@ -204,7 +235,7 @@ async def person_of(connection: RequestDetails, user_directory: UserDirectory) -
     unattended = connection.headers.get(UNATTENDED_HEADER) == "1"
     acts = connection.scope.get("method") not in _SAFE
     return await user_directory.sessions.find(
-        token_of(connection), keep_alive=not unattended, acts=acts
+        token_of(connection), keep_alive=not unattended, acts=acts or reads_setters
     )
 
 

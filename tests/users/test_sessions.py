@@ -2,8 +2,10 @@
 
 import asyncio
 import re
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
 from itertools import count
 from typing import Final, cast
 
@@ -662,6 +664,29 @@ async def test_who_set_a_pin_in_the_last_day_goes_along_with_every_act(staffed: 
     ada = await staffed.sign_in("Ada")
     await staffed.users.add("Sam", Role.SUPERVISOR, WRONG, Actor("Ada", HERE, ada.token))
     assert (await setters(staffed, "Sam", WRONG)).own == ("Ada",)
+
+
+@pytest.mark.duty("D4")
+async def test_a_bar_ends_24_hours_after_the_last_pin_that_keeps_it(staffed: Register) -> None:
+    await staffed.add("Finn")
+    now_ms = time.time() * 1_000 // 1
+    hour_ms = 3_600_000
+    pins = {"Flo\nAda": now_ms - 2 * hour_ms, "Finn\nAda": now_ms - hour_ms, "Sue\nAl": now_ms}
+    await staffed.redis.zadd(staffed.keys.pins_set, pins)
+    opened = await staffed.sign_in("Flo")
+    flo = await staffed.sessions.find(opened.token, keep_alive=False, acts=True)
+    assert flo is not None
+
+    def ends(setter: str, after_ms: float) -> tuple[str, str]:
+        end = datetime.fromtimestamp((now_ms - after_ms) / 1_000 + 86_400, UTC)
+        return setter, f"{end:%Y-%m-%dT%H:%M:%SZ}"
+
+    assert flo.bar("Finn", []) == ends("Ada", 2 * hour_ms), "Flo's PIN was set first"
+    assert flo.bar("Ada", []) == ends("Ada", 2 * hour_ms)
+    assert flo.bar("Sam", ["Ada"]) == ends("Ada", 2 * hour_ms)
+    assert flo.bar("Sam", ["Flo"]) == ("Flo", None), "she set it before the act, which stays so"
+    assert flo.bar("Sue", []) is None
+    assert flo.bar("Sam", ["Al"]) is None
 
 
 async def test_what_an_ended_session_asked_for_is_not_done(staffed: Register) -> None:

@@ -259,3 +259,12 @@ async def test_the_bar_has_the_words_of_the_links_and_outlives_redis(
         stand.redis.start()
         await expect(bar(page)).to_be_hidden()
         await expect(page.locator(".line")).to_be_hidden()
+
+
+async def test_only_what_is_in_the_views_scrolls(room: FloorRoom) -> None:
+    """A page that is 1 px too high has a second scroll bar beside that of its view."""
+    page = await room.signed_in("Flo", "floor")
+    for size in SIZES:
+        await resize(page, size)
+        over = "() => { const { scrollHeight, clientHeight } = document.documentElement;"
+        assert await page.evaluate(f"{over} return scrollHeight - clientHeight; }}") == 0, size

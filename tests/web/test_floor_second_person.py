@@ -1,11 +1,13 @@
 """Rejections by two people, reopened wins and corrected slip numbers, in a real browser."""
 
+import time
 from typing import Final
 
 import msgspec
 import pytest
 from playwright.async_api import Page, expect
 
+from meters.acts.claim_types import ClaimRequestRow
 from tests.browsers import check_accessible, sees
 from tests.web.floor_hand import (
     ROYAL,
@@ -123,6 +125,39 @@ async def test_a_colleague_pays_on_the_phone_of_who_validated(room: FloorRoom) -
     await sees(phone.locator(".who"), "Finn")
     await press_on(phone, "Reject", SMALL)
     await expect(dialog(phone).get_by_label("PIN of the colleague")).to_have_count(0)
+
+
+@pytest.mark.duty("D4")
+async def test_an_act_that_would_be_refused_is_not_offered(room: FloorRoom) -> None:
+    """Ada set the PINs of Flo and Finn, so the page says at once that a third person pays."""
+    stand = room.stand
+    room.stand.claims.put(ROYAL, state="validated", validated_by="Finn", validated_at=AT)
+    phone = await room.signed_in("Flo", size="phone")
+    pane = await claim_card(phone, ROYAL)
+    await sees(pane.locator(".steps"), "you can")
+    await expect(pane.get_by_role("button", name="Paid $23,456.78")).to_be_visible()
+    now_ms = time.time() * 1_000
+    await stand.redis.zadd(stand.user_keys.pins_set, {"Flo\nAda": now_ms, "Finn\nAda": now_ms})
+    await phone.reload()
+    pane = opened(phone, ROYAL)
+    await sees(pane.locator(".steps"), "another person: Ada set both PINs")
+    await sees(pane, "Ada set your PIN and that of Finn, directly or through others. Until ")
+    await expect(pane.get_by_role("button", name="Paid $23,456.78")).to_have_count(0)
+    await expect(pane.get_by_label("Number of the payout slip")).to_have_count(0)
+    await press(pane, "Colleague pays")
+    await sees(dialog(phone), "Name of the colleague")
+
+    request = ClaimRequestRow(
+        entry=7, act="reject", by="Finn", at=AT, reason="Hand misread", envy_not_due=False
+    )
+    room.stand.claims.put(LARGE, request=request)
+    phone = await room.signed_in("Flo", size="phone")
+    pane = await claim_card(phone, LARGE)
+    await sees(pane.locator(".steps"), "another person: Ada set both PINs")
+    await expect(pane.get_by_role("button", name="Confirm rejection")).to_have_count(0)
+    await expect(pane.get_by_role("button", name="Withdraw the request")).to_have_count(0)
+    await press(pane, "Colleague confirms")
+    await sees(dialog(phone), "Name of the colleague")
 
 
 async def test_who_requested_a_rejection_withdraws_it(room: FloorRoom) -> None:

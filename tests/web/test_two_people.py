@@ -8,6 +8,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import httpx
@@ -125,6 +126,42 @@ async def test_nobody_pays_under_another_name_what_they_validate_at_the_same_tim
 
 
 @pytest.mark.duty("D4")
+async def test_a_win_says_who_bars_a_user_from_its_second_act_before_they_try(
+    stand: RealStand,
+) -> None:
+    """Everywhere the win is read, exactly for those whom the service would refuse."""
+    async with AsyncExitStack() as people:
+        flo, finn = await known_to(stand, "Ada", people, "Flo", "Finn")
+        sue = await people.enter_async_context(stand.signed_in("Sue"))
+
+        async def barred(person: Staff, claim: str) -> set[tuple[str | None, bool]]:
+            listed = (await person.get("/api/v1/claims")).json()
+            wins = (await person.get("/api/v1/wins")).json()["wins"]
+            shown = (await person.get(f"/api/v1/claims/{claim}")).json()
+            rows = [row for row in (*listed, *wins, shown) if row["claim"] == claim]
+            assert len(rows) == 3
+            return {(row["barred_by"], row["barred_until"] is not None) for row in rows}
+
+        claim = await stand.win()
+        path = f"/api/v1/claims/{claim}"
+        assert await barred(finn, claim) == {(None, False)}, "everybody may do the first act"
+        assert (await flo.post(f"{path}/validate")).status_code == 200
+        assert await barred(finn, claim) == {("Ada", True)}
+        assert await barred(flo, claim) == {(None, False)}, "who validated needs no other reason"
+        assert await barred(sue, claim) == {(None, False)}
+        until = (await finn.get(path)).json()["barred_until"]
+        left = datetime.fromisoformat(until) - datetime.now(UTC)
+        assert timedelta(hours=23, minutes=58) < left <= timedelta(hours=24, seconds=1)
+        async with stand.client() as anonymous:
+            (row,) = (await anonymous.get("/api/v1/claims")).json()
+        assert (row["barred_by"], row["pin_set_by"]) == (None, [])
+        refused = await finn.post(f"{path}/pay", {"slip": "S-1"})
+        assert error_of(refused) == "same_person"
+        assert "a third person pays it, whose PIN none of them set" in refused.text
+        assert (await sue.post(f"{path}/pay", {"slip": "S-1"})).status_code == 200
+
+
+@pytest.mark.duty("D4")
 async def test_nobody_is_two_people_through_an_administrator_whose_pin_they_set(
     stand: RealStand,
 ) -> None:
@@ -144,6 +181,9 @@ async def test_nobody_is_two_people_through_an_administrator_whose_pin_they_set(
             assert (refused.status_code, error_of(refused)) == (409, "same_person")
             assert (await sam.post(f"{path}/pay", {"slip": one.me.name})).status_code == 200
         path = f"{PROPOSALS}/{(await sue.post(PROPOSALS, CHANGE)).json()['proposal']}/confirm"
+        for person, bar in ((ada, "Ada"), (sue, None), (sam, None)):
+            (link,) = (await person.get("/api/v1/links")).json()
+            assert [row["barred_by"] for row in link["proposals"]] == [bar]
         refused = await ada.post(path)
         assert (refused.status_code, error_of(refused)) == (409, "same_person")
 

@@ -3,12 +3,12 @@
 -- their PIN before they change something. A lapsed session stays lapsed.
 -- KEYS: the session, the list of recently set PINs.
 -- ARGV: the prefix of the users' keys, the longest idle time in ms, the shortest time in ms between
---       two records of the last use; '1' if the user does something; '1' if the user changes
---       something.
+--       two records of the last use; '1' if the user does something; '1' if the caller must know who
+--       set PINs.
 -- Returns nothing if the session is not valid. If it is valid, returns the user's name, role and
 -- CSRF token, '1' if the user must choose a PIN first, the session's generation and seal, and '1'
--- if the session has lapsed. If the user changes something, also returns whose PINs were set by whom
--- in the last 24 hours.
+-- if the session has lapsed. With the last argument, also returns whose PINs were set by whom in the
+-- last 24 hours, each followed by its time in ms.
 
 local SESSION, PINS_SET = KEYS[1], KEYS[2]
 local USER_PREFIX, IDLE_MS, TOUCH_MS, KEEP_ALIVE, ACTS = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -33,7 +33,7 @@ local found = {
 }
 if ACTS == '1' then
   local since = string.format('%.0f', now - PIN_SET_MS)
-  for _, set in ipairs(redis.call('ZREVRANGEBYSCORE', PINS_SET, '+inf', since)) do
+  for _, set in ipairs(redis.call('ZREVRANGEBYSCORE', PINS_SET, '+inf', since, 'WITHSCORES')) do
     found[#found + 1] = set
   end
 end

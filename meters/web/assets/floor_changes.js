@@ -1,6 +1,7 @@
 /* Acts on a link and its meters. One person opens or closes a link. A change needs two people. */
 
 import * as api from "./floor_api.js";
+import * as claims from "./floor_claims.js";
 import { Action, Choice, Colleague, Field, needed, open as openDialog, Select, signature, wrong } from "./floor_dialog.js";
 import * as format from "./floor_format.js";
 import { give } from "./floor_receipts.js";
@@ -288,7 +289,7 @@ const decide = (act, title, confirm, kind) => (link, proposal, done) => open({
     ${OF_TABLES.includes(proposal.parameter) && html`
       <p>${say("Then set it in the floor file of the tables too, and restart their agents: until then their wagers are refused at lock-out.")}</p>`}
     <p>${say("Proposed by {by}, {time}.", { by: proposal.by, time: format.moment(proposal.at) })}</p>
-    ${act === "confirm" && isOwn(proposal) && html`<${Colleague} />`}`,
+    ${act === "confirm" && (isOwn(proposal) || proposal.barred_by) && html`<${Colleague} />`}`,
   confirm,
   kind,
   act: (form) => api.post(path(link, `proposals/${encodeURIComponent(proposal.proposal)}/${act}`), signature(form)),
@@ -302,13 +303,14 @@ export const ProposalActs = ({ link, proposal, done }) => {
   const isEarly = proposal.kind === "parameter" && !isClosed(link);
   const why = isOwn(proposal) ? say("You proposed it: another person confirms.")
     : isEarly ? say("The link is open: a parameter is confirmed while it is closed.") : "";
+  const bar = proposal.barred_by && claims.barText(proposal, { name: session.userName() }, proposal.by);
   const about = proposal.proposal;
   return html`
     <div class="acts">
-      ${!isEarly && (isOwn(proposal)
+      ${!isEarly && (isOwn(proposal) || bar
         ? html`<${Action} label=${say("Colleague confirms")} about=${about} onClick=${() => confirm(link, proposal, done)} />`
         : html`<${Action} kind="go" label=${say("Confirm")} first about=${about} onClick=${() => confirm(link, proposal, done)} />`)}
       <${Action} label=${say("Withdraw")} about=${about} onClick=${() => withdraw(link, proposal, done)} />
-      ${why && html`<p class="why">${why}</p>`}
+      ${(why || bar) && html`<p class="why">${why || bar}</p>`}
     </div>`;
 };

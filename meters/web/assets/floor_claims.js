@@ -47,6 +47,21 @@ export const since = (claim) => {
 };
 /* Check if a table waits for this win before it may go on. */
 export const holdsTable = (claim) => isHandPay(claim) && (claim.state === "pending" || waitsForPay(claim));
+/* Who did the first of two acts on a win: a request waits for the second, or else the payment. */
+const firstOf = (claim) => claim.request?.by ?? claim.validated_by;
+/* Who must do the second act, because of the person who set PINs (`barred_by`): in a step, and in full. */
+export const barStep = (claim, me) => {
+  if (claim.barred_by === firstOf(claim)) return say("another person: {by} set your PIN", { by: claim.barred_by });
+  return claim.barred_by === me.name ? say("another person: you set the PIN of {by}", { by: firstOf(claim) })
+    : say("another person: {setter} set both PINs", { setter: claim.barred_by });
+};
+export const barText = (claim, me, by = firstOf(claim)) => {
+  const reason = claim.barred_by === by ? say("{by} set your PIN, directly or through others.", { by })
+    : claim.barred_by === me.name ? say("You set the PIN of {by}, directly or through others.", { by })
+    : say("{setter} set your PIN and that of {by}, directly or through others.", { setter: claim.barred_by, by });
+  return `${reason} ${claim.barred_until ? say("Until {time}, another person must do this.", { time: format.moment(claim.barred_until) })
+    : say("Another person must do this.")}`;
+};
 export const whoRejected = (claim) => sayList([claim.requested_by, claim.decided_by].filter(Boolean));
 
 /* Who rejected a win, and why. */

@@ -155,7 +155,7 @@ const confirmRequest = (claim, done) => {
       <${claims.RequestNotice} claim=${claim} />
       ${isReject && claim.envy.length > 0 && html`<${claims.Envy} claim=${claim} />`}
       <p>${rest}</p>
-      ${claim.request.by === session.userName() && html`<${Colleague} />`}`,
+      ${(claim.request.by === session.userName() || claim.barred_by) && html`<${Colleague} />`}`,
     confirm: isReject ? say("Reject {amount}", { amount: money(claim.amount) })
       : say("Reopen {amount}", { amount: money(claim.amount) }),
     kind: isReject ? "stop" : "go",
@@ -225,7 +225,7 @@ const PaymentFields = ({ claim }) => html`
     <${Choice} legend=${say("And the Envy Bonuses of {amount}?", { amount: money(claim.envy_amount) })} name="envy" short
       options=${[["paid", say("The table has paid them")], ["later", say("Not yet")]]} />`}`;
 
-/* Colleague pays on the device of the person who validated the win. */
+/* Colleague pays on the device of a person who must not pay the win. */
 const payAsColleague = (claim, done) => open({
   claim,
   told: paidText,
@@ -242,7 +242,7 @@ const payAsColleague = (claim, done) => open({
 
 /* Check if the signed-in user may pay a win now. */
 const mayPay = (claim, me) => claims.waitsForPay(claim) && !claim.request && me.rights.includes("decide")
-  && claim.validated_by !== me.name;
+  && claim.validated_by !== me.name && !claim.barred_by;
 
 /* The form with which the second person pays, beside the evidence. Its button is among the acts. */
 export const usePayment = (claim, me, done) => {
@@ -323,7 +323,7 @@ const buttons = (claim, me) => {
     const label = isReject ? say("Confirm rejection") : say("Confirm reopening");
     const isOwn = isOwnRequest(claim, me);
     return [
-      isOwn ? [null, say("Colleague confirms"), confirmRequest, claim.amount] : [isReject ? "stop" : "go", label, confirmRequest, claim.amount],
+      isOwn || claim.barred_by ? [null, say("Colleague confirms"), confirmRequest, claim.amount] : [isReject ? "stop" : "go", label, confirmRequest, claim.amount],
       ...(isOwn ? [[null, say("Withdraw the request"), withdraw, claim.amount]] : []),
       ...(isReject ? [[null, say("Validate"), validate, claim.amount]] : []),
     ];
@@ -350,6 +350,7 @@ const watches = (claim) => {
 /* Who must act in place of this person, and what comes after their act. */
 const who = (claim, me) => {
   if (!me.rights.includes("decide")) return watches(claim);
+  if (claim.barred_by) return claims.barText(claim, me);
   if (claims.waitsForPay(claim) && claim.validated_by === me.name) return say("You validated it: another person must pay it.");
   return isOwnRequest(claim, me) ? say("You requested it: another person must confirm it.") : "";
 };

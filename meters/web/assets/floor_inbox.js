@@ -70,7 +70,7 @@ const rowOfClaim = (claim, me) => {
     id: claim.claim, claim, group, at: claims.since(claim), cents: claims.due(claim),
     place: isEnvy && claim.envy.length ? `${claim.table} · ${sayCount("{count} player", "{count} players", claim.envy.length)}` : claims.shortPlace(claim),
     what: isEnvy ? envyText(claim) : ownText(claim, me) || `${claims.handName(claim)} · ${claims.itemName(claim)}`,
-    isOthers: claim.request?.by === me.name || (group === "pay" && claim.validated_by === me.name),
+    isOthers: Boolean(claim.barred_by) || claim.request?.by === me.name || (group === "pay" && claim.validated_by === me.name),
   };
 };
 
@@ -82,7 +82,7 @@ const rowOfAsk = (ask) => ({
 const rowsOfLink = (link, me) => [
   ...link.proposals.map((proposal) => ({
     id: `proposal ${link.link} ${proposal.proposal}`, proposal, link, group: "proposal", at: proposal.at, cents: null,
-    place: link.name, what: describe(link, proposal), isOthers: proposal.by === me.name,
+    place: link.name, what: describe(link, proposal), isOthers: proposal.by === me.name || Boolean(proposal.barred_by),
   })),
   ...(link.unapproved ? [{
     id: `file ${link.link}`, link, group: "proposal", at: null, cents: null, isOthers: link.unapproved.first_by === me.name,

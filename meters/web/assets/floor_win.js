@@ -21,8 +21,8 @@ const stepsOf = (claim, me) => {
   const byHand = claims.isHandPay(claim);
   const own = first === me.name;
   if (claim.request?.act === "reject") {
-    const can = me.rights.includes("decide") && claim.request.by !== me.name;
-    return [[say("Confirm rejection"), can ? say("you can") : say("another person"), false]];
+    const can = me.rights.includes("decide") && claim.request.by !== me.name && !claim.barred_by;
+    return [[say("Confirm rejection"), can ? say("you can") : claim.barred_by ? claims.barStep(claim, me) : say("another person"), false]];
   }
   const steps = claim.only_envy ? [] : state === "rejected" ? [[say("Rejected"), claims.whoRejected(claim), true]] : [
     [say("Validate"), validated ? `${first}, ${format.time(claim.validated_at)}` : say("a floorperson"), validated || state === "paid"],
@@ -30,7 +30,8 @@ const stepsOf = (claim, me) => {
       ? [
         [say("Slip"), claim.slip ?? say("print, sign"), Boolean(claim.slip)],
         [say("Pay by hand"), claim.paid_by ? `${claim.paid_by}, ${format.time(claim.paid_at)}`
-          : !validated ? say("another person") : own ? say("another person: you validated it") : say("you can"), state === "paid"],
+          : !validated ? say("another person") : own ? say("another person: you validated it")
+          : claim.barred_by ? claims.barStep(claim, me) : say("you can"), state === "paid"],
       ]
       : [[say("Pay#step"), format.paidFrom(claim.paid_from).toLowerCase(), validated || state === "paid"]]),
   ];
