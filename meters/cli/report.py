@@ -329,7 +329,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 class ReportRows(msgspec.Struct, frozen=True, kw_only=True):
-    """A report that `pitlink report --json` prints.
+    """A report as `pitlink report day --json` prints it.
 
     Attributes:
         report: the title of the report.

@@ -26,8 +26,10 @@ METER = '[data-meter="progressive"]'
 HEAD_ENDS_ABOVE = """() => {
   const end = document.querySelector(".head").getBoundingClientRect().bottom;
   const next = document.querySelector("#main > *").getBoundingClientRect().top;
-  const parts = [...document.querySelectorAll(".head *:not(option)")];
-  return next - end >= 4 && parts.every((each) => each.getBoundingClientRect().bottom <= end);
+  const parts = [...document.querySelectorAll(".head :is(h1, .of, .standing)")];
+  const edge = getComputedStyle(document.querySelector(".head .language")).borderTopColor;
+  const fits = parts.every((each) => each.getBoundingClientRect().bottom <= end);
+  return fits && next - end >= 4 && edge === "rgba(0, 0, 0, 0)";
 }"""
 
 

@@ -130,7 +130,7 @@ def test_a_floor_in_order_and_then_not(pit: Pit) -> None:
 
         assert pit.service.process.stop() == 0
         pit.comes_to_show(
-            *("FAIL  PitlinkAllDown: No worker", "no service answers", "does not answer"),
+            *("FAIL  PitlinkAllDown: No service", "no service answers", "does not answer"),
             *("FAIL  main   Unknown ", "Progressive $1,000.00"),
             options=options,
         )
