@@ -110,8 +110,8 @@ def keys(
     """
     floor = read_floor(config)
     directory = (out or keys_directory(floor.service) or config.parent / _USUAL).absolute()
-    workers = max([services, *service_numbers(directory)])
-    held = holders(floor, workers, broker_host or (), redis_host or ())
+    highest = max([services, *service_numbers(directory)])
+    held = holders(floor, highest, broker_host or (), redis_host or ())
     keyring = Keyring(
         directory,
         floor,

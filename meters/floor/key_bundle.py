@@ -26,7 +26,7 @@ LOG_SECRETS_FILE: Final = "log-secrets"
 Each line has one secret, the newest first. All services have the same file.
 """
 SERVICES: Final = "services"
-"""Directory with a bundle for each worker of the service, named by the worker's number."""
+"""Directory with a bundle for each service, named by the number of the service."""
 SENTINELS: Final = "sentinels"
 """Directory with one file, `password`: the password of services and commands at a sentinel."""
 
@@ -61,7 +61,7 @@ DISPLAY: Final = Identity("display", "display", "display")
 
 
 def service_identity(number: int) -> Identity:
-    """Return the identity of a worker of the service. The first worker has the number 1."""
+    """Return the identity of a service. The first service has the number 1."""
     return Identity(f"service.{number}", f"{SERVICES}/{number}", "service")
 
 

@@ -2,7 +2,7 @@
 
 A password can be in an environment variable, or in a file that another variable names, so no floor
 file needs a password. A bundle has the name of its program at the broker. The broker allows each
-name only once: it would disconnect one of two workers with the same bundle.
+name only once: it would disconnect one of two services with the same bundle.
 """
 
 import contextlib
@@ -89,17 +89,17 @@ def broker_address(service: Service, identity: Identity) -> BrokerAddress:
 
 
 def service_numbers(keys: Path) -> Sequence[int]:
-    """Return in order the numbers of the workers whose bundles are on this machine."""
+    """Return in order the numbers of the services whose bundles are on this machine."""
     found = (directory.name for directory in (keys / SERVICES).glob("*") if directory.is_dir())
     return sorted(int(name) for name in found if name.isascii() and name.isdigit())
 
 
 @contextlib.contextmanager
 def own_identity(service: Service) -> Iterator[Identity]:
-    """Yield the first worker identity with a bundle that no other worker on this machine uses.
+    """Yield the first identity with a bundle that no other service on this machine uses.
 
     The bundle is locked until the caller is done. If this user of the system may not read a bundle,
-    it belongs to a worker of another user, and is left out.
+    it belongs to a service of another user, and is left out.
 
     Raises:
         UserError: all bundles are in use, or none can be read.

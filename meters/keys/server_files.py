@@ -225,7 +225,7 @@ def redis_users(
     """Return the file of Redis users, with the hashes of their passwords (duty D20).
 
     The file has the Redis users of pitlink, and the facility's users in the file `before`.
-    ``books`` and ``users`` have a password for each worker: ``books`` for the data of links,
+    ``books`` and ``users`` have a password for each service: ``books`` for the data of links,
     ``users`` for pitlink's users and the operators' log. Replicas and sentinels have access to no
     key.
     """

@@ -33,7 +33,7 @@ from meters.setup.places import BROKER_KEYS, INSTALLED_KEYS, MADE_KEYS, REDIS_KE
 
 TABLE_USER: Final = "pitlink-table"
 SERVICE_USER: Final = "pitlink"
-WORKERS: Final = 2
+SERVICES_RUN: Final = 2
 """How many services the units of `pitlink setup` run."""
 
 _TABLES: Final = "tables"
@@ -73,9 +73,9 @@ def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
 
     If the broker's certificate lacks a host name of this machine, the certificate is renewed.
     """
-    workers = max([WORKERS, *service_numbers(directory)])
+    services = max([SERVICES_RUN, *service_numbers(directory)])
     hosts = (*hosts_of(floor.service.broker), *floor.service.hosts)
-    held = holders(floor, workers, hosts, ())
+    held = holders(floor, services, hosts, ())
     known = server_names(directory / BROKER.place / f"{BROKER.stem}.crt")
     lacks = known and any({*each.hosts} - known for each in held if each.party is BROKER)
     renewed = [BROKER.username] if lacks else []

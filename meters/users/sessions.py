@@ -1,4 +1,4 @@
-"""Sign-in, sign-out and sessions of users. All workers share the sessions, which are in Redis."""
+"""Sign-in, sign-out and sessions of users. All services share the sessions, which are in Redis."""
 
 import hashlib
 import hmac
@@ -10,7 +10,7 @@ from typing import Final
 
 from meters.floor.facility import PUBLIC_PIN
 from meters.floor.roles import RIGHTS, Right, Role
-from meters.ledger.two_people import NO_SETTERS, PinSetters, bar_ends
+from meters.ledger.two_people import PinSetters, bar_ends
 from meters.process.clock import now_text
 from meters.users.expected_users import pin_digest
 from meters.users.pins import PinHashing, check_pin
@@ -35,10 +35,9 @@ class SignedIn:
 
     `csrf` is the token that the user's page sends with every act. If `must_choose`, another person
     set the user's PIN: the user may only choose a new one. If `lapsed`, the user did nothing for
-    too long: until they enter their PIN, they may only read. `setters` are the people who set PINs
-    in the last 24 hours, as far as this concerns the user. `pins_set` has the times in ms at which
-    all these PINs were set, by user and setter. Both are empty for a request that neither changes
-    something nor shows who may.
+    too long: until they enter their PIN, they may only read. `pins_set` has the time in ms at which
+    each PIN was set in the last 24 hours, by user and setter. It is empty for a request that
+    neither changes something nor shows who may.
     """
 
     name: str
@@ -46,8 +45,12 @@ class SignedIn:
     csrf: str
     must_choose: bool = False
     lapsed: bool = False
-    setters: PinSetters = NO_SETTERS
     pins_set: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    @property
+    def setters(self) -> PinSetters:
+        """The people who set PINs in the last 24 hours, as far as they concern the user."""
+        return PinSetters.of(self.name, self.pins_set)
 
     def bar(self, first: str, first_pin_set_by: Collection[str]) -> tuple[str, str | None] | None:
         """Return who bars the user from the second act after `first`, and until when (UTC).
@@ -268,7 +271,6 @@ class Sessions:
             csrf,
             must_choose=must_choose == "1",
             lapsed=lapsed == "1",
-            setters=PinSetters.of(name, set_ms),
             pins_set=set_ms,
         )
 

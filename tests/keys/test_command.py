@@ -426,7 +426,7 @@ def test_no_keys_at_all(tmp_path: Path) -> None:
     assert (found.holds, found.warns) == (False, False)
 
 
-def test_each_worker_takes_a_key_that_none_has(mine: Path, floor: Floor) -> None:
+def test_each_service_takes_a_key_that_none_has(mine: Path, floor: Floor) -> None:
     """Each takes the first free one. A service that ends frees its own."""
     assert fill(mine, floor, services=2)["services/2"] == "made"
     service = Service(keys=str(mine))
@@ -440,7 +440,7 @@ def test_each_worker_takes_a_key_that_none_has(mine: Path, floor: Floor) -> None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="root becomes another user here")
-def test_a_worker_leaves_out_bundles_that_its_user_may_not_read(mine: Path) -> None:
+def test_a_service_leaves_out_bundles_that_its_user_may_not_read(mine: Path) -> None:
     """Of two bundles it takes its own. Without a bundle of its own it says what to do."""
     nobody = 65_534
     with tempfile.TemporaryDirectory() as home:

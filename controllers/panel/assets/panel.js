@@ -48,9 +48,8 @@ const Page = (state) => html`
   </main>
   ${state.asks && html`<${Reason} ...${state.asks} />`}`;
 
-/* If the focused element is gone, who uses a keyboard continues with the next action. The focus
-moves
-   to a field only from a field, because a field opens the tablet's keyboard. */
+/* If the focused element is gone, a person with a keyboard continues with the next action. The focus
+   moves to a field only from a field, because a field opens the tablet's keyboard. */
 const focusNext = (gone) => {
   const find = (what) => document.querySelector(what);
   const next = (gone.matches("input") && find("#dealer-task input")) || find("#dealer-task [data-next]:enabled") || find("#task");

@@ -62,9 +62,8 @@ export const press = (event, { quiet = [] } = {}) => {
 
 const reached = () => { if (current().lost) update({ lost: false, refused: "" }); };
 
-/* An event stream does not report why it ended. If the machine or the key of the table was
-replaced,
-   for example, the agent refuses the tablet. */
+/* An event stream does not report why it ended. The agent can have refused the tablet, for example
+   because the machine or the key of the table was replaced. */
 const findRefusal = async () => {
   const { answer, text } = await fetchText("/api/v1/table", ANSWER_WITHIN_MS);
   if (answer.status === 401 && current().lost) update({ refused: text });

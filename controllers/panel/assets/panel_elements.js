@@ -27,8 +27,7 @@ export const byText = (places, textOf) => {
       : say("Position {position}", { position: positions[0] })}: </b>${text}</li>`);
 };
 
-/* The second touch of a finger does not press a button that appeared under it at the first touch.
-*/
+/* The second touch of a finger does not press a button that appeared there at the first touch. */
 const stopSecondTouch = (event) => {
   const near = Math.hypot(event.clientX - last.x, event.clientY - last.y) < NEAR_PX;
   const byKey = event.detail === 0;

@@ -27,9 +27,8 @@ const REFUSED = {
   void: say("The service refused the void"), correct_wager: say("The service refused the correction of a wager"),
 };
 
-/* Complete lines. The event has the states that the page showed at the press. If a state has
-changed
-   since, the agent completes none of these lines. */
+/* Complete lines. The event has the states that the page showed at the press. If a state
+   has changed since, the agent completes none of these lines. */
 const done = (round, lines) => () => press({
   event: "done", round, lines: Object.fromEntries(lines.map((line) => [line.line, line.state])),
 });

@@ -45,8 +45,7 @@ export const DrawMade = ({ draw }) => {
 
 const isLost = ({ state, amount }) => state === "nothing" && amount === 0;
 
-/* Losing wagers are hidden until the dealer asks for them, so that all payouts fit on the screen.
-*/
+/* Losing wagers are hidden until the dealer asks for them: all payouts must fit on the screen. */
 export const Settlement = ({ settled }) => {
   const [showsLost, setShowsLost] = useState(false);
   const lost = settled.turns.flatMap(({ lines }) => lines.filter(isLost)).length;

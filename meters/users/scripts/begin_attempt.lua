@@ -32,7 +32,7 @@ end
 
 -- An attempt is undecided until its PIN is checked. Undecided attempts are counted like failed
 -- ones, so many attempts at the same time cannot bypass the limit. But an undecided attempt does
--- not cause a lock: if its worker died before the PIN check, nobody learned anything about the PIN.
+-- not cause a lock: if its service died before the PIN check, nobody learned anything about the PIN.
 local busy, everybody, failed_here = false, nil, false
 for _, counter in ipairs(counters) do
   local undecided = counter.undecided
