@@ -59,6 +59,10 @@ _FILE_INCOMPLETE: Final = (
 )
 _FILE_FAILED: Final = "it cannot write its append-only file. Look at its disk"
 _FEW_REPLICAS: Final = "it has fewer replicas than its min-replicas-to-write"
+_CONFIG_REFUSED: Final = (
+    "Redis refuses CONFIG GET, with which pitlink sees that every write is kept. Use a Redis that"
+    " allows this command"
+)
 _NOT_ALLOWED: Final = "its user is not allowed to: compare users.acl with the one of `pitlink keys`"
 _DENIED: Final = ("can't run this command", "no permission", "NOPERM", "ACL failure")
 _FULL: Final = "its memory is full (maxmemory)"
@@ -203,10 +207,8 @@ async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) 
         settings, info, written = await _settings_and_info(
             redis, (*_NEEDED, *_OF_REPLICAS), _SECTIONS, probe_key(tag)
         )
-    except BusyLoadingError:
-        return "Redis is loading its data"
     except (RedisError, OSError) as error:
-        return f"Redis does not answer: {error}"
+        return _no_answer(error)
     version = tuple(int(part) for part in str(info.get("redis_version", "0")).split(".")[:2])
     problems = [
         _not_as_needed(name, settings.get(name))
@@ -281,6 +283,14 @@ async def _settings_and_info(
             return await _settings_and_info(redis, names, sections, probe)
     count = len([*names])
     return dict(ChainMap(*answers[:count])), dict(ChainMap(*answers[count:])), written
+
+
+def _no_answer(error: RedisError | OSError) -> str:
+    if isinstance(error, BusyLoadingError):
+        return "Redis is loading its data"
+    if isinstance(error, ResponseError) and "config" in str(error).lower():
+        return f"{_CONFIG_REFUSED} (it said: {str(error).strip()})"
+    return f"Redis does not answer: {error}"
 
 
 def _replicas_problems(

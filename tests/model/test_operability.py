@@ -23,7 +23,7 @@ from meters.acts.meter_changes import Adjustment
 from meters.ledger.entry_messages import OUTAGE, Outage
 from meters.ledger.money_terms import terms_text
 from meters.service.link_outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
-from meters.store.health import FileWatch, NotSyncedError
+from meters.store.health import FileWatch, NotSyncedError, redis_problem
 from meters.store.ledger_mark import LedgerMark
 from meters.store.link_acts import note_outage
 from meters.store.link_store import LinkStore, TermsError
@@ -224,6 +224,7 @@ LACKS: Final[Mapping[str, tuple[Change, str, Change]]] = {
     "a right": (
         _rights("-xadd"), "refuses writes: its user is not allowed to", _rights("+xadd")
     ),
+    "its settings": (_rights("-config"), "Redis refuses CONFIG GET", _rights("+config")),
     "its whole file": (_be_without_a_file_for_a_moment, WHOLE, _write_the_whole_file),
     "terms as confirmed": (_alter_terms, OTHER_TERMS, _put_terms_back),
     "terms": (
@@ -258,6 +259,19 @@ async def test_what_redis_lacks_stops_the_link_until_it_is_back(
     assert await link.take("T-2", NEXT_WAGERS) == [reply]
     assert await pit.meter(PROGRESSIVE) == held + 140_000
     assert (await pit.audit()).balanced
+
+
+@pytest.mark.duty("D10")
+async def test_a_redis_without_the_command_config_is_told_from_one_that_does_not_answer(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "without.conf").write_text('rename-command CONFIG ""\n')
+    with RedisServer(options={"include": str(tmp_path / "without.conf")}) as server:
+        async with Redis(unix_socket_path=str(server.socket_path)) as redis:
+            problem = await redis_problem(redis, "link") or ""
+    assert problem.startswith("Redis refuses CONFIG GET, ")
+    assert "unknown command" in problem
+    assert "does not answer" not in problem
 
 
 @pytest.mark.duty("D10")
