@@ -13,7 +13,7 @@ from meters.process.console import PlainConsole
 from meters.selfcheck.check_result import Check, failure
 from meters.selfcheck.floor_checks import facility_checks
 from meters.selfcheck.game_returns import chance_checks, limit_checks, return_checks
-from meters.selfcheck.key_checks import check_keys, check_transport
+from meters.selfcheck.key_checks import check_keys, check_page_certificate, check_transport
 from meters.selfcheck.record_checks import archive_checks, note_checks
 from meters.selfcheck.server_checks import WITHIN_S, broker_check, store_checks
 from meters.selfcheck.software import read_software
@@ -49,7 +49,11 @@ async def _checks(floor: Floor) -> AsyncIterator[Check]:
         for check in checks(floor):
             yield check
     keys = keys_directory(floor.service)
-    of_keys = (*check_transport(floor.service), *(check_keys(keys) if keys else ()))
+    of_keys = (
+        *check_transport(floor.service),
+        *check_page_certificate(floor.service),
+        *(check_keys(keys) if keys else ()),
+    )
     for check in (*of_keys, *note_checks(floor)):
         yield check
     async for check in _redis_checks(floor):

@@ -23,7 +23,7 @@ from meters.ledger.accounts import meter_account
 from meters.ledger.link_state import Snapshot
 from meters.process.clock import now
 from meters.selfcheck.check_result import Check, failure
-from meters.selfcheck.key_checks import check_keys, is_here
+from meters.selfcheck.key_checks import check_keys, check_page_certificate, is_here
 from meters.selfcheck.record_checks import check_archived_days, disk_checks, note_checks, unreadable
 from meters.selfcheck.server_checks import broker_check, check_replicas, redis_check
 from meters.selfcheck.status_screen import FloorStatus, LinkStatus, StoredLink
@@ -134,7 +134,8 @@ def _host(address: str) -> str | None:
 
 
 def _check_files(floor: Floor) -> Sequence[Check]:
-    found, keys = [*note_checks(floor), *disk_checks(floor)], keys_directory(floor.service)
+    found = [*note_checks(floor), *disk_checks(floor), *check_page_certificate(floor.service)]
+    keys = keys_directory(floor.service)
     try:
         return [*found, *(check_keys(keys) if keys else ())]
     except OSError as error:

@@ -28,6 +28,7 @@ _AUTHORITY_ACT: Final = (
     "no renewal makes another authority: `pitlink keys --out DIRECTORY` makes all keys in an empty"
     " directory"
 )
+_PAGES_ACT: Final = "put another in its place, then restart services and agents"
 _SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 
 
@@ -40,7 +41,6 @@ def check_keys(keys: Path) -> Sequence[Check]:
     certificates = sorted(path for path in keys.rglob("*.crt") if path.is_file())
     if not certificates:
         return [failure("keys", f"there are none in {keys}: see `pitlink keys`")]
-    now = datetime.datetime.now(datetime.UTC)
     found = [
         *_open_secrets(keys),
         *_shared_secrets(
@@ -60,25 +60,25 @@ def check_keys(keys: Path) -> Sequence[Check]:
             differing="nobody can sign in at a service with the earlier one",
         ),
     ]
-    ends: list[datetime.datetime] = []
-    for path in certificates:
-        name = f"keys {path.relative_to(keys)}"
-        try:
-            until = x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
-        except (OSError, ValueError):
-            found.append(failure(name, "is not a readable certificate"))
-            continue
-        ends.append(until)
-        days = (until - now).days
-        act = _AUTHORITY_ACT if path.name == AUTHORITY_FILE else _RENEW_ACT
-        if until <= now:
-            found.append(failure(name, f"expired on {until.date()}: {act}"))
-        elif days < WARN_DAYS:
-            found.append(warning(name, f"expires on {until.date()}, in {days} days: {act}"))
+    ends = [
+        _certificate_check(
+            path,
+            f"keys {path.relative_to(keys)}",
+            _AUTHORITY_ACT if path.name == AUTHORITY_FILE else _RENEW_ACT,
+        )
+        for path in certificates
+    ]
+    found += [check for check in ends if not check.holds]
     if not found:
-        seen = f"{len(certificates)} certificates, the first expires on {min(ends).date()}"
-        found = [passed("keys", seen)]
+        first = min(check.seen for check in ends)
+        found = [passed("keys", f"{len(certificates)} certificates, the first {first}")]
     return found
+
+
+def check_page_certificate(service: Service) -> Iterator[Check]:
+    """Yield the check of the floor file's own `certificate`, if it names one."""
+    if service.certificate is not None:
+        yield _certificate_check(Path(service.certificate), "certificate", _PAGES_ACT)
 
 
 def check_transport(service: Service) -> Iterator[Check]:
@@ -100,6 +100,20 @@ def is_here(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _certificate_check(path: Path, name: str, act: str) -> Check:
+    try:
+        until = x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
+    except (OSError, ValueError):
+        return failure(name, f"{path} is not a readable certificate")
+    now = datetime.datetime.now(datetime.UTC)
+    days = (until - now).days
+    if until <= now:
+        return failure(name, f"expired on {until.date()}: {act}")
+    if days < WARN_DAYS:
+        return warning(name, f"expires on {until.date()}, in {days} days: {act}")
+    return passed(name, f"expires on {until.date()}")
 
 
 def _open_secrets(keys: Path) -> Iterator[Check]:

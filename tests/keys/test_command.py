@@ -22,7 +22,7 @@ from meters.floor.own_credentials import broker_address, own_identity
 from meters.keys import authority, keyring
 from meters.keys.keyring import Keyring, holders
 from meters.process.private_files import write_private
-from meters.selfcheck.key_checks import check_keys, check_transport
+from meters.selfcheck.key_checks import check_keys, check_page_certificate, check_transport
 from tests.keys.floor import ANOTHER_TABLE, make_keys, with_moved_table, write_floor
 from tests.processes import invoke_pitlink
 
@@ -378,6 +378,18 @@ def test_expiry_is_reported_in_time(
     assert {(one.holds, one.warns) for one in found} == {(holds, warns)}
     assert all(said in one.seen for one in found)
     assert len(found) == (1 if holds else 9)
+    used = tmp_path / "keys" / "broker" / "broker.crt"
+    (of_pages,) = check_page_certificate(Service(certificate=str(used)))
+    assert (of_pages.what, of_pages.holds, of_pages.warns) == ("certificate", holds, warns)
+    assert "expire" in of_pages.seen
+    assert ("restart services and agents" in of_pages.seen) is not holds
+
+
+def test_a_certificate_of_the_floor_file_that_nobody_can_read_is_a_failure(tmp_path: Path) -> None:
+    lost = str(tmp_path / "pit.pem")
+    (found,) = check_page_certificate(Service(certificate=lost))
+    assert (found.fails, found.seen) == (True, f"{lost} is not a readable certificate")
+    assert not [*check_page_certificate(Service())]
 
 
 def test_the_finding_about_an_authority_does_not_say_that_a_renewal_helps(
