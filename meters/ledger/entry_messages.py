@@ -101,9 +101,11 @@ received newer version numbers, but fewer than this number."""
 class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The record in the ledger about an archived gaming day.
 
-    `first` and `last` are the numbers of the day's first and last ledger entry; the last one is the
-    meter reading that closed the day. `digest` is the digest of the archive file, `books` the
-    digest of the checkpoint at the close of the day.
+    Attributes:
+        first: the number of the day's first ledger entry.
+        last: the number of its last entry, the meter reading that closed the day.
+        digest: the digest of the archive file.
+        books: the digest of the link's state at the close of the day.
     """
 
     day: date
@@ -116,8 +118,11 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The record in the ledger about old archive files that were deleted.
 
-    `since` and `until` are the first and the last gaming day of these files. `last` is the number
-    of the last ledger entry in the files, and `digest` is the digest of the last file.
+    Attributes:
+        since: the first gaming day of these files.
+        until: the last gaming day of these files.
+        last: the number of the last ledger entry in the files.
+        digest: the digest of the last file.
     """
 
     since: date
@@ -129,15 +134,19 @@ class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A restore of a link's data in Redis, with the sources of the data.
 
-    `seen` is the count of ledger entries before the loss, and `chain` the digest of the last one,
-    according to the ledger mark. `held` is the number of the last entry that remained in Redis or
-    in a copy of the ledger. If `copied` is true, the entries were written from this copy. `events`
-    is the count of events from the tables' outboxes that the restore applied. `differing` names, as
-    ``TABLE SEQ``, the events whose reply differs from the reply before the loss. `without` are the
-    tables whose outbox the restore did not have. `kept` are payout slip numbers that remain
-    reserved, each with its claim: the restored data has no payment with the number, but there can
-    have been one before the loss. `confirmed` is true if the person who restored the data had
-    confirmed the name with a PIN.
+    Attributes:
+        seen: the count of ledger entries before the loss, according to the ledger mark.
+        chain: the chain of the last of these entries.
+        held: the number of the last entry that remained in Redis or in a copy of the ledger.
+        copied: true if the entries were written from this copy.
+        events: the count of events from the tables' outboxes that the restore applied.
+        differing: the events whose reply differs from the reply before the loss, each as
+            ``TABLE SEQ``.
+        without: the tables whose outbox the restore did not have.
+        versions_raised: how far the restore raised the version numbers of meters, for displays.
+        kept: payout slip numbers that remain reserved, each with its claim: the restored data has
+            no payment with the number, but there can have been one before the loss.
+        confirmed: true if the person who restored the data confirmed the name with a PIN.
     """
 
     seen: int
@@ -155,8 +164,12 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A period in which a link did not operate, or several such periods shortly after one another.
 
-    Times are RFC 3339 in UTC; `until` is empty while the outage lasts. `reasons` has the first few
-    different reasons. `times` is how often the link stopped operating during this outage.
+    Attributes:
+        id: a name of its own for the outage.
+        since: the beginning, RFC 3339 in UTC.
+        reasons: the first few different reasons.
+        times: how often the link stopped operating in this time.
+        until: the end, RFC 3339 in UTC; empty while the outage lasts.
     """
 
     id: str
@@ -167,7 +180,12 @@ class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A meter reading at the close of a day: accounts in micros, accounting meters by name."""
+    """A meter reading at the close of a gaming day, as Redis had it.
+
+    Attributes:
+        accounts: the balance of each account, in micros.
+        tallies: each accounting meter.
+    """
 
     day: date
     accounts: dict[str, int]
@@ -175,14 +193,19 @@ class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A floorperson's act on a claim, as the ledger stores it.
+    """A person's act on a claim.
 
     The act is a decision, a request that a second person must confirm, the withdrawal of a request,
-    or a change of a decided claim. `envy_back` are the cents of the Envy Bonuses that are not due
-    because of a rejection, `envy_paid` the cents of the Envy Bonuses that were paid with the win.
-    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before the decision.
-    `request` is the ledger entry of the request that this act confirms or withdraws, or 0.
-    `old_slip` is the slip number that a correction replaces.
+    or a change of a decided claim.
+
+    Attributes:
+        act: the kind of the entry.
+        envy_back: the cents of the Envy Bonuses that a rejection takes back.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before the act.
+        envy_paid: the cents of the Envy Bonuses that were paid with the win.
+        request: the ledger entry of the request that this act confirms or withdraws, or 0.
+        requested_by: who made the request that this act confirms.
+        old_slip: the slip number that a correction replaces.
     """
 
     claim: str
@@ -199,7 +222,12 @@ class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The closing or opening of a link, as the ledger stores it."""
+    """The closing or opening of a link.
+
+    Attributes:
+        act: the kind of the entry.
+        reason: why the link was closed.
+    """
 
     act: str
     by: str
@@ -207,7 +235,12 @@ class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
-    """The withdrawal of a proposal, as the ledger stores it."""
+    """The withdrawal of a proposal.
+
+    Attributes:
+        proposal: the id of the proposal.
+        by: who withdrew it.
+    """
 
     proposal: str
     by: str
@@ -215,15 +248,21 @@ class Withdrawn(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A proposed change of a meter, as the ledger stores it.
+    """A change of a meter: proposed, or confirmed.
 
-    The kind ``parameter`` is a new value of a parameter: `before` and `after` are the two values in
-    words, and `terms` the terms of the meter after the confirmation, which the audit uses. The kind
-    ``adjustment`` is a correction of the meter balance: `before` is the balance at the time of the
-    proposal, in words. `amount` are the cents to add, or to subtract if negative; `after` says this
-    in words. `cycle` is the meter's cycle at the time of the proposal: when the whole meter is won,
-    a new cycle begins. `pin_set_by` are the people who set the PIN of `by` in the 24 hours before
-    the proposal.
+    Attributes:
+        proposal: the id of the proposal.
+        kind: whether a parameter gets a new value, or the balance of the meter changes.
+        by: who proposed the change.
+        before: the value before the change, or the balance when the change was proposed, in words.
+        after: the new value, or the amount to add or to subtract, in words.
+        parameter: the name of the parameter.
+        value: the new value of the parameter.
+        amount: the cents that an adjustment adds, or subtracts if negative.
+        cycle: the cycle of the meter when the change was proposed.
+        terms: the terms of the meter after a change of a parameter, as JSON.
+        confirmed_by: who confirmed the change.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before the proposal.
     """
 
     proposal: str

@@ -11,17 +11,21 @@ from meters.ledger.two_people import is_person
 
 
 class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An approval of a floor file, as the ledger stores it.
+    """An approval of a floor file.
 
-    `changed` has a text for each difference from the configuration that was approved before. `text`
-    is the whole approved part of the floor file, so the ledger shows under which configuration each
-    wager was accepted. `first_by` is the first of two people; empty if one person sufficed. `floor`
-    is the digest of the whole floor file if this link was approved with the first file of an empty
-    floor. `pin_set_by` are the people who set the PIN of `by` in the 24 hours before. `order` is
-    the place of this approval among all approvals of the facility: a later approval has a larger
-    number. But if one person approves what two have confirmed, the order stays the same. `left` has
-    the tables that the link had before, by id and by asset number, each with the order of the
-    link's last approval that had it. link's last approval that had it.
+    Attributes:
+        digest: the digest of `text`.
+        text: the whole approved part of the floor file, as JSON, so the ledger shows under which
+            configuration each wager was accepted.
+        changed: each difference from the configuration that was approved before, in words.
+        first_by: the first of two people; empty if one person sufficed.
+        floor: the digest of the whole floor file, if this link was approved with the first file of
+            an empty floor.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before.
+        order: the place of this approval among all approvals of the facility; a later one has a
+            larger number. If one person approves what two have confirmed, the number stays.
+        left: the tables that the link had before, by id and by asset number, each with the order of
+            the link's last approval that had the table.
     """
 
     digest: str
@@ -49,10 +53,14 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The approval of the first of two people, as the ledger stores it.
+    """The approval of the first of two people.
 
-    `replaces` is the digest of the approved configuration that the new one would replace. `after`
-    is the order of the last approval, of any link, that had one of the link's tables.
+    Attributes:
+        digest: the digest of the approved part of the floor file.
+        replaces: the digest of the approved part that the new one would replace.
+        changed: each difference between the two, in words.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before.
+        after: the order of the last approval, of any link, that had one of the link's tables.
     """
 
     digest: str

@@ -16,6 +16,20 @@ class TermsText(msgspec.Struct, frozen=True):
 
     Amounts are in cents, and rates in basis points. The terms include values from the chapter of
     the law, so the service notices if a release has another edition of the chapter.
+
+    Attributes:
+        kind: the kind of the meter in the rules of its game.
+        wager_cents: the amount of each wager on the meter.
+        paytable: the paytable of the meter; null if the rules have only one.
+        seed_cents: the first balance.
+        reseed_cents: what the house adds after the whole meter was won.
+        primary_bps: what a wager adds to the meter.
+        reserve_bps: what a wager adds to the reserve.
+        magic_card_every: a Magic Card is drawn in one of so many rounds; 0 for none.
+        lucky_every: a Lucky Bonus is drawn in one of so many rounds; 0 for none.
+        limit_cents: the payout limit; 0 for none.
+        contribution_max_cents: the most that one event may add to meter and reserve; 0 for no such
+            limit.
     """
 
     kind: str

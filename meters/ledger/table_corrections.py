@@ -107,7 +107,7 @@ _DECISION: Final = "!"
 
 
 class CorrectedWager(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A wager that a correction adds or takes back. `amount` is in cents."""
+    """A wager that a correction adds or takes back."""
 
     position: int
     wager: str
@@ -252,11 +252,17 @@ def ask_step(
 
 
 class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A person's decision on a correction request, as the ledger has it.
+    """A person's decision on a correction request.
 
-    Because of the entered cards in the request, the round needs a confirmation until it ends. So
-    the ledger has them (`entered`) even if the request was refused. `wager` is the wager in the
-    request, if there is one.
+    Attributes:
+        ask: the id of the request.
+        act: the kind of the entry.
+        what: ``void``, ``result``, ``add_wager`` or ``take_back_wager``.
+        digest: the digest of the correction that the person saw.
+        reason: the reason that the dealer gave.
+        entered: the cards of the round that were entered and changed. They are here even if the
+            request was refused, because the round needs a confirmation until it ends.
+        wager: the wager that the correction adds or takes back.
     """
 
     ask: str

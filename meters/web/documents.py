@@ -33,6 +33,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".js": "text/javascript",
     ".json": "application/json",
     ".txt": "text/plain",
+    ".py": "text/plain",
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".woff2": "font/woff2",

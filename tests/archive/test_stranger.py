@@ -1,56 +1,50 @@
 """An archived day is checked without our code, by deploy/docs/reference/archive.md alone."""
 
-import hashlib
-import io
 import json
+import re
 import subprocess
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import zstandard
 from redis.asyncio import Redis
 
+from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
+from meters.ledger.table_corrections import OF_TABLES, AskAct
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import Pit
 from tests.model.tampering import play_a_while
+from tests.test_tree import ROOT
+
+SCRIPT = ROOT / "deploy" / "docs" / "reference" / "check_archive.py"
+PAGE = SCRIPT.with_name("archive.md")
+SCRIPTS = ROOT / "meters" / "store" / "scripts"
+
+_KIND = re.compile(r"`([a-z_]+)`")
+_NOTED = re.compile(r"note_entry\('([a-z_]+)'")
+_ACTS = (Act, EnvyAct, ClaimRequest, ClaimChange, AskAct)
+_CHOSEN = {"close", "open", "parameter", "adjust", "withdraw"}
+"""What the scripts of an act choose."""
 
 
-def m(text: object) -> bytes:
-    data = str(text).encode()
-    return b"%d:%s" % (len(data), data)
+def checked(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
-def lines(path: Path) -> tuple[dict[str, Any], str, str, list[dict[str, Any]]]:
-    with path.open("rb") as file:
-        text = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        head, opening, closing, *rest = io.TextIOWrapper(text, encoding="utf-8").read().splitlines()
-    return json.loads(head), opening, closing, [json.loads(each) for each in rest]
-
-
-def check(paths: Iterable[Path]) -> str:
-    """Check days in order, beginning with a link's first day; return the last seal."""
-    names = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
-    before, chain, seal, books = "", "", "", None
-    for path in paths:
-        head, opening, closing, entries = lines(path)
-        assert head["previous"] == before
-        assert books in {None, opening}
-        for entry in entries:
-            text = m(f"{entry['number']}-0") + b"".join(m(name) + m(entry[name]) for name in names)
-            chain = hashlib.sha1(chain.encode() + text, usedforsecurity=False).hexdigest()
-            seal = hashlib.sha256(seal.encode() + text).hexdigest()
-            assert entry["chain"] == chain
-        held = json.loads(closing)
-        assert (held["entries"], held["chain"], held["seal"]) == (head["last"], chain, seal)
-        spans = [head[name] for name in ("previous", "link", "day", "first", "last")]
-        digest = hashlib.sha256(b"".join(map(m, [*spans, opening, closing]))).hexdigest()
-        assert digest == head["digest"]
-        assert hashlib.sha256(closing.encode()).hexdigest() == head["closing"]
-        before, books = digest, closing
-    return seal
+def changed(path: Path, line: int, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a line of an archive file, without any of the digests."""
+    data = path.read_bytes()
+    reader = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+    lines = reader.read().splitlines()
+    content = json.loads(lines[line])
+    change(content)
+    lines[line] = json.dumps(content, separators=(",", ":")).encode()
+    path.write_bytes(zstandard.ZstdCompressor().compress(b"".join(one + b"\n" for one in lines)))
 
 
 @pytest.mark.duty("D17")
@@ -65,14 +59,49 @@ async def test_the_recipe_holds(redis: Redis, tmp_path: Path) -> None:
     command = f'zstd -dc {paths[0]} | grep \'"table":"T-1"\' | grep \'"seq":"2"\''
     printed = subprocess.run(["sh", "-c", command], check=True, capture_output=True).stdout  # noqa: ASYNC221
     assert json.loads(printed)["kind"] == "result"
-    assert len(paths) == 2
-    assert check(paths) == outcome.written[-1].day.closing.seal
+    days = [file.day for file in outcome.written]
+    assert len(days) == 2
+    kept_seal = days[0].closing.seal
+    told = checked("--entry", days[0].last, *reversed(paths))
+    assert told.returncode == 0, told.stderr
+    first, second, *unrecorded, seal = told.stdout.splitlines()
+    assert first.endswith(f"entries 1 to {days[0].last} are as written, seal {kept_seal}")
+    assert second.endswith(f"are as written, seal {days[1].closing.seal}")
+    assert [line.partition(":")[0] for line in unrecorded] == [f"{one.day}" for one in days]
+    assert seal == f"seal up to entry {days[0].last}: {kept_seal}"
+    assert checked("--entry", days[0].last, paths[1]).returncode == 1
     noted = {
         json.loads(entry["event"])["digest"]: json.loads(entry["event"])["books"]
         for entry in await pit.entries()
         if entry["kind"] == "archive"
     }
-    for path in paths:
-        head, _, closing, _ = lines(path)
-        assert noted[head["digest"]] == head["closing"]
-        assert json.loads(closing)["claims"]["pit.T-1-2-2"]["state"] == "paid"
+    assert [noted[one.digest] for one in days] == [one.closing.digest for one in days]
+    assert days[0].closing.claims["pit.T-1-2-2"]["state"] == "paid"
+
+    whole = [path.read_bytes() for path in paths]
+    for file, line, change, told_of in (
+        (0, 0, lambda head: head.update(last=head["last"] + 1), "the number of the last entry"),
+        (1, 1, lambda state: state.update(seal="0"), "the second line"),
+        (0, 2, lambda state: state["books"]["balances"].update(house=-1), "the balances"),
+        (0, 3, lambda entry: entry.update(by="Somebody"), "the chain of entry"),
+        (0, 4, lambda entry: entry.update(number=entry["number"] + 1), "the number of an entry"),
+    ):
+        changed(paths[file], line, change)
+        wrong = checked(*paths)
+        assert wrong.returncode == 1
+        assert told_of in wrong.stderr
+        paths[file].write_bytes(whole[file])
+    paths[0].write_bytes(whole[0][:-9])
+    assert str(paths[0]) in checked(*paths).stderr
+
+
+def test_the_page_has_every_kind_of_entry() -> None:
+    table = PAGE.read_text().partition("| kind | what happened |")[2].partition("\n\n")[0]
+    on_page = {
+        kind for row in table.splitlines()[2:] for kind in _KIND.findall(row.split("|", 2)[1])
+    }
+    fixed = {
+        kind for script in SCRIPTS.glob("*.lua") for kind in _NOTED.findall(script.read_text())
+    }
+    several = {act for acts in _ACTS for act in get_args(acts)}
+    assert on_page == fixed | _CHOSEN | several | {kind.decode() for kind in OF_TABLES}

@@ -32,6 +32,20 @@ from controllers.table.device_events import (
 )
 from meters.cli.audit import AuditResult
 from meters.cli.report import ReportRows
+from meters.ledger.entry_messages import (
+    Archived,
+    Change,
+    CloseReading,
+    DecisionRecord,
+    Expired,
+    Outage,
+    RestoreEntry,
+    SwitchRecord,
+    Withdrawn,
+)
+from meters.ledger.floor_approvals import Approval, HalfApproval
+from meters.ledger.money_terms import TermsText
+from meters.ledger.table_corrections import AskDecision
 from meters.reports.submission_contents import Submission
 from meters.users.users import UserRow
 from meters.web.described_types import FIELDS, about, field_texts
@@ -110,8 +124,12 @@ SCHEMAS: Final[Mapping[str, Any]] = {
         Hello, Reply, HelloReply, TableStatus, LedgerSeal,
     ),
     "device-events": (*DEVICE_EVENTS, DeviceAnswer),
+    "ledger": (
+        TermsText, DecisionRecord, AskDecision, Change, Withdrawn, SwitchRecord, HalfApproval,
+        Approval, CloseReading, Archived, Expired, RestoreEntry, Outage,
+    ),
 }  # fmt: skip
-_SPARSE: Final = dict.fromkeys(("round", "settlement", "odds", "mqtt", "device-events"))
+_SPARSE: Final = dict.fromkeys(("round", "settlement", "odds", "mqtt", "device-events", "ledger"))
 """Documents that leave out what has no value."""
 
 _OF_MESSAGES: Final = {name: one.text for name, one in FIELDS.items()} | {
@@ -122,7 +140,8 @@ _OF_MESSAGES: Final = {name: one.text for name, one in FIELDS.items()} | {
     "wager": "The name of the wager.",
 }
 _COMMON: Final[Mapping[str, Mapping[str, str]]] = {
-    "stream": _OF_MESSAGES, "mqtt": _OF_MESSAGES, "device-events": _OF_MESSAGES
+    "stream": _OF_MESSAGES, "mqtt": _OF_MESSAGES, "device-events": _OF_MESSAGES,
+    "ledger": _OF_MESSAGES,
 }  # fmt: skip
 """What fields with one meaning in a whole document say."""
 
@@ -165,6 +184,8 @@ def json_reference(name: str) -> str:
         return f"{link}\n\n{_device_events(objects)}"
     if name == "mqtt":
         objects = on_other_pages(objects, {"Line": "settlement.md"})
+    if name == "ledger":
+        objects = on_other_pages(objects, {"EnteredCards": "mqtt.md"})
     return f"{link}\n\n{object_tables(objects, _SPARSE.get(name, ()), common=name == 'mqtt')}"
 
 
