@@ -102,8 +102,7 @@ class LinkRow(_Row, frozen=True):
         reason: why the link is inoperable; empty if it operates. Network addresses are left out,
             because everybody can see displays.
         beat: a number that rises with each heartbeat.
-        age_ms: the age of the heartbeat when the row is read, in milliseconds. The age is 0 except
-        in the first event of a stream.
+        age_ms: the age of the heartbeat in the first event of a stream, in milliseconds; later 0.
     """
 
     link: str
