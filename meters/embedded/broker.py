@@ -24,7 +24,7 @@ LOOPBACK: Final = "127.0.0.1"
 PACKET_BYTES_MAX: Final = 131_072
 """Longest packet that the embedded broker reads, as in deploy/mosquitto.conf.
 
-Without this limit, any client could fill its memory.
+Without this limit, any client could fill the memory of the broker.
 """
 
 _MEMORY_BYTES_MAX: Final = 512 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""A server that several processes share: it starts with the first and ends with the last.
+"""A server that several processes share. It starts with the first process and ends with the last.
 
 Each process locks a file with a shared lock, makes sure that a supervisor runs the server
 (`meters.embedded.supervisor`), and releases the lock at its end.
@@ -24,7 +24,7 @@ _LOOK_EVERY_S: Final = 0.03
 _LOG_LINES: Final = 5
 
 _supervisors: list[subprocess.Popen[bytes]] = []
-"""Supervisors that this process started and left running, because others use their servers."""
+"""Supervisors that this process left running, because other processes use their servers."""
 
 Question = Callable[[], Awaitable[bool]]
 
@@ -54,11 +54,11 @@ class SharedProcess:
     async def used(
         self, command: Sequence[str], *, answers: Question, retire: Question | None = None
     ) -> AsyncIterator[None]:
-        """Keep the server running in the `with` block. Then end it, unless others use it.
+        """Keep the server running in the `with` block. Then end it, unless other processes use it.
 
         `answers` checks if the server is ready. `retire` ends a server that runs without a
-        supervisor, and returns True if there was one. If such a server does no harm, `retire` is
-        None.
+        supervisor, and returns True if there was such a server. If a server without a supervisor
+        does no harm, `retire` is None.
 
         Raises:
             PartFailedError: the server did not start, or a previous one did not end.
@@ -72,7 +72,7 @@ class SharedProcess:
             await self._leave(lock)
 
     async def _enter(self) -> IO[bytes]:
-        """Lock the users' file, after waiting while a supervisor ends the server."""
+        """Lock the file `users.lock`. If a supervisor is ending the server, wait for this first."""
         end = time.monotonic() + _STOP_WITHIN_S
         while (lock := try_lock(self.home / USERS_LOCK, fcntl.LOCK_SH)) is None:
             if time.monotonic() > end:

@@ -1,9 +1,9 @@
 """Program that keeps an embedded server running while any process uses the server.
 
-Each user has a shared lock on the file `users.lock` in the server's home directory. When the user
-ends or is killed, the kernel releases the lock. If the supervisor can lock the file exclusively,
-the server has no user, and the supervisor ends the server and itself. A server that ends while it
-has users is started again.
+Each process that uses the server has a shared lock on the file `users.lock` in the server's home
+directory. When the process ends or is killed, the kernel releases the lock. If the supervisor can
+lock the file exclusively, no process uses the server, and the supervisor ends the server and
+itself. A server that ends while processes use it is started again.
 
 Run it as ``python -m meters.embedded.supervisor HOME COMMAND...``. The server writes to the output
 of the supervisor.
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
-    """Run the server until nobody uses it: return 0 and the exclusive lock of the users' file.
+    """Run the server until nobody uses it. Return 0 and the exclusive lock of `users.lock`.
 
     If the server cannot start, return its exit status and None.
     """

@@ -104,7 +104,7 @@ _ADDRESS_MAX: Final = 53
 """As many characters as a QR code of 29 by 29 squares holds. Phones cannot read smaller squares."""
 
 FOOT_WIDTH_MAX: Final = 96
-"""The most width that a line at the bottom can have, in small letters."""
+"""The greatest width of a line at the bottom, in widths of a small letter."""
 _ONE_LINE_MAX: Final = 60
 _WORD: Final = r"[^\s\u2e80-\U0010ffff]"  # not of a script that is written without spaces
 _NUMBER: Final = re.compile(rf"{_WORD}*[0-9]{_WORD}*(?: {_WORD}*[0-9]{_WORD}*)*")
@@ -113,7 +113,7 @@ _WHOLE: Final = re.compile(rf"{_NUMBER.pattern}|{_WORD}+")
 
 
 def text_width(text: str) -> float:
-    """Return the width of a text on displays, in small letters."""
+    """Return the width of a text on displays, in widths of a small letter."""
     return sum(
         2.6 if east_asian_width(sign) in "WF" else 1.3 if sign.isupper() else 1 for sign in text
     )

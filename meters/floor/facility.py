@@ -113,7 +113,7 @@ class Service(Config, frozen=True, kw_only=True):
             ``"mqtts://host:8883"`` or ``"mqtt://user:password@host:1883"``.
         redis: ``"embedded"``, ``"redis://host:6379/0"``, ``"rediss://…"``, ``"unix://…"``,
             ``"redis+sentinel://host:26379,host:26379/NAME"`` with Sentinel's name of the primary,
-            or ``"redis+cluster://host:6379,host:6379"``; ``rediss+…`` for TLS.
+            or ``"redis+cluster://host:6379,host:6379"``. Use ``rediss+…`` for TLS.
         http: the address and port of the pages.
         data: the data directory, for ledger marks, outboxes and notes.
         idle_minutes: if a user of the floor page does nothing for so many minutes, the next act

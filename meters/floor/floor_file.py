@@ -48,7 +48,7 @@ MeterIdentifier = Annotated[
     ),
 ]
 
-# So that two numbers never look the same to the people who approve them (duty D5).
+# With these signs, two numbers never look the same to the people who approve them (duty D5).
 _ASSET: Final = re.compile("[!-~]+(?: [!-~]+)*")
 _ASSET_WRONG: Final = (
     "asset has only letters, digits and signs of ASCII, and single blanks between them"
@@ -56,10 +56,10 @@ _ASSET_WRONG: Final = (
 
 
 Pools = dict[str, dict[str, str | None]]
-"""For each meter of a link, the games that feed it, each with the reason why it does not fit.
+"""For each meter of a link, the games that feed it. Each game has the reason why it does not fit.
 
-All games must have the seed, reseed and rates of the first. A link can have thousands of tables, so
-each game is compared once for each meter.
+All games must have the seed, reseed and rates of the first game. A link can have thousands of
+tables, so each game is compared only once for each meter.
 """
 
 _PATHS: Final = frozenset({*SERVICE_PATHS, "directory", "logo", "theme", "games"})
@@ -108,11 +108,11 @@ class MeterSettings(Config, frozen=True, kw_only=True):
         contribution_max: the most, in cents, that the wagers of one round at one table can add to
             the meter and its reserve. The service refuses more, because it must be an error.
         chance_ratio_max: games or wagers that share the meter can differ in the probability that a
-            dollar wins it. `pitlink check` fails if the highest is more than so many times the
-            lowest (duty D21). If a hand
-            wins a percentage of the meter, only this percentage of its probability counts.
+            dollar wins it. `pitlink check` fails if the highest probability is more than so many
+            times the lowest (duty D21). If a hand wins a percentage of the meter, only this
+            percentage of its probability counts.
         tier: the rank of the meter on displays: its place, size and metal. Without the key, meters
-            that the same wager feeds are ranked by their seeds; all others are equal.
+            that the same wager feeds are ranked by their seeds; all other meters are equal.
     """
 
     kind: str
@@ -159,8 +159,10 @@ class Meter(MeterSettings, frozen=True, kw_only=True):
     def terms_in(self, game: str) -> MeterTerms:
         """Return the terms in a game, with the payouts of this game's wager.
 
-        If `game` is empty, the first game with such a meter is used. Raise `ValueError` if the game
-        does not allow a meter with these terms.
+        If `game` is empty, the first game with such a meter is used.
+
+        Raises:
+            ValueError: the game does not allow a meter with these terms.
         """
         return meter_terms(self.kind, self.wager, self.paytable, game, self.games)
 
@@ -243,7 +245,7 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
 
 
 def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]:
-    """For each wager that feeds a meter with a choice of paytables, return the chosen one."""
+    """For each wager that feeds a meter with a choice of paytables, return the chosen paytable."""
     chosen = {meter.kind: meter.paytable for meter in meters if meter.paytable}
     return {
         wager.names[0]: chosen[kind]
@@ -289,7 +291,7 @@ class Floor(FloorSettings, frozen=True, kw_only=True):
 def parse_floor(text: str, name: str = "floor file", directory: Path | None = None) -> Floor:
     """Parse and check the text of a whole floor file.
 
-    If the floor file names a directory of game files, its path starts at `directory`.
+    If the floor file names its game files by a relative path, the path starts at `directory`.
 
     Raises:
         GameError: a game file of the house has an error.
@@ -367,7 +369,11 @@ def read_own_floor(path: Path) -> Floor:
 
 
 def links_named(config: Path, floor: Floor, link: str | None) -> Sequence[Link]:
-    """Return the link with an id, or all links for None; `UserError` if the link does not exist."""
+    """Return the link with the id `link`, or all links if `link` is None.
+
+    Raises:
+        UserError: the link does not exist.
+    """
     known = [each.id for each in floor.link]
     if link is not None and link not in known:
         raise UserError(f"{config}: there is no link {link}{nearest(link, known)}")
@@ -425,7 +431,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
             if not _ASSET.fullmatch(asset):
                 yield (*spot, "asset"), _ASSET_WRONG
             if asset in assets:
-                yield (*spot, "asset"), f"asset {asset} is already table {assets[asset]}"
+                yield (*spot, "asset"), f"table {assets[asset]} already has the asset {asset}"
             assets[asset] = table.id
             yield from _game_problems(table, spot)
             yield from _table_problems(link, table, pools, spot)
@@ -490,8 +496,8 @@ def limit_problem(meter: Meter) -> str | None:
     percents = {row.percent_of(meter.kind) for terms in games for row in terms.rows.values()}
     if meter.limit == meter.terms.reseed_cents and percents <= {0, 100}:
         return (
-            f"a limit of {money(meter.limit)} is the meter's reseed, and a hand wins all of it"
-            " or nothing: what is above the limit could never be won; set a higher limit"
+            f"a limit of {money(meter.limit)} is the meter's reseed, and a hand wins the whole"
+            " meter or nothing: what is above the limit could never be won; set a higher limit"
         )
     return None
 
@@ -545,12 +551,13 @@ def _table_problems(
         kind = by_id[meter_id].kind
         other = fed.setdefault(kind, by_id[meter_id]).meter_id
         if other != meter_id:
-            yield place, f"{meter_id} and {other} are both {kind}: one of a kind a table"
+            reason = f"{meter_id} and {other} are both {kind}: a table has at most one of a kind"
+            yield place, reason
     for meter in fed.values():
         for wager in meter.wagers:
             chosen = table.paytables.get(wager)
             if chosen and chosen != meter.paytable:
-                reason = f"paytable {chosen}, but meter {meter.meter_id} is for {meter.paytable}"
+                reason = f"paytable {chosen}, but meter {meter.meter_id} has {meter.paytable}"
                 yield (*spot, "paytables", wager), reason
     yield from _tier_problems(table, fed, spot)
     yield from _pool_problems(table, fed.values(), pools, spot)

@@ -52,8 +52,10 @@ class GameError(UserError):
 def read_games(directory: Path) -> Games:
     """Read and check all game files of a directory. Return them with the games of the chapters.
 
-    Only files of the directory itself are read: not files in directories below, nor behind symbolic
-    links that lead elsewhere.
+    Files in directories below are not read.
+
+    Raises:
+        GameError: a file is wrong, cannot be read, or is a symbolic link out of the directory.
     """
     found: list[tuple[Chapter, str]] = []
     for path in _paths(directory):
@@ -110,7 +112,7 @@ def _paths(directory: Path) -> Iterator[Path]:
         raise GameError(f"{directory}: {len(paths)} game files; at most {FILES_MAX} are read")
     for path in paths:
         if path.resolve().parent != root:
-            raise GameError(f"{path}: it is a symbolic link to another place: copy the file here")
+            raise GameError(f"{path} is a symbolic link to another place: copy the file here")
         yield path
 
 
@@ -162,9 +164,9 @@ def problem_now(game: Chapter, timezone: str, now: datetime | None = None) -> st
 def _date_problem(game: Chapter, today: date) -> str:
     name = f"{game.title} ({game.game})"
     if game.effective and today < date.fromisoformat(game.effective):
-        return f"{name} cannot be played before {game.effective}: its file says effective"
+        return f"{name} cannot be played before {game.effective}, the date `effective` in its file"
     if game.expires and today > date.fromisoformat(game.expires):
-        return f"{name} cannot be played after {game.expires}: its file says expires"
+        return f"{name} cannot be played after {game.expires}, the date `expires` in its file"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Kinds of files that a house can show on its displays. A file's contents show its kind."""
+"""Kinds of files that a house can use on its displays. A file's contents show its kind."""
 
 import re
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ class _ActiveError(Exception):
 def active_part(drawing: bytes) -> str | None:
     """Return which part of an SVG is active or unreadable; None if no part is.
 
-    The SVG is parsed as browsers do. So an element is found even if its name has a prefix, an
+    The SVG is parsed as browsers parse it. So an element is found even if its name has a prefix, an
     entity or a line break.
     """
     reader = expat.ParserCreate()

@@ -52,7 +52,11 @@ def secret_of(variable: str) -> str | None:
 
 
 def only_one(variable: str, in_address: str | None, key: str) -> str | None:
-    """Return the password from the environment or from the address; `UserError` for two."""
+    """Return the password from the environment or from the address.
+
+    Raises:
+        UserError: both have a password.
+    """
     given = secret_of(variable)
     if given and in_address:
         raise UserError(f"the floor file's {key} and {variable} both have a password: remove one")

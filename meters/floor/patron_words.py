@@ -22,7 +22,7 @@ from meters.floor.translations import translations
 class PatronWords(BrandingText, frozen=True, kw_only=True):
     """The words, by default in English. The facility can replace some.
 
-    In another language, `hands` and `meters` translate English names.
+    In another language, `hands` and `meters` have the translations of English names.
     """
 
     language: Language = "en"
@@ -115,10 +115,10 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
 
 
 def patron_words(branding: Branding, language: Language) -> PatronWords:
-    """Return the words in a language. The facility's own words are in its first language.
+    """Return the words in a language. The facility's own words replace those of its first language.
 
-    Its title and the line at the bottom of a page are in all languages. Its words for a closed and
-    an unavailable meter are also the headings of messages that fill a screen.
+    Its title, and its line at the bottom of a page, are the same in all languages. Its words for a
+    closed and an unavailable meter are also the headings of messages that fill a screen.
     """
     own = branding.wording
     if language != branding.languages[0]:

@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PayRow:
-    """One hand. For each game, `cells` has what it wins, and its Envy Bonus if there are any."""
+    """One hand. `cells` has what it wins in each game, and its Envy Bonus if there are any."""
 
     hand: str
     cards: tuple[str, ...]
@@ -105,7 +105,7 @@ class _GamePays:
 
 
 def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
-    """Return the meters in groups. If the same wager feeds meters, they share a paytable."""
+    """Return the meters in groups. The same wager feeds the meters of a group."""
     groups: list[list[Meter]] = []
     for meter in meters:
         for group in groups:
@@ -123,10 +123,10 @@ def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
 
 
 def ranks_of(meters: Iterable[Meter]) -> dict[str, int]:
-    """Return the rank, 1 to 3, of each meter of a link; the top meter is the first.
+    """Return the rank of each meter of a link, the top meter first: 1 to 3, or 0 if it has no rank.
 
     Meters that the same wager feeds are ranked by their seeds, unless the floor file has ranks.
-    Other meters have the rank 0: they are equal. So no rank depends on an amount.
+    All other meters have no rank: they are equal. So no rank depends on an amount.
     """
     found: dict[str, tuple[int, int]] = {}
     for group in meters_by_wager(meters):
@@ -141,7 +141,7 @@ def ranks_of(meters: Iterable[Meter]) -> dict[str, int]:
 def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
     """Return the paytable of the meters of one wager.
 
-    Each game that pays differently has columns of its own.
+    If the games pay differently, each game has columns of its own.
     """
     top = meters[0]
     games = {game: _pays_in(meters, game, words) for game in _games_of(top)}
@@ -189,7 +189,7 @@ def _name(hand: str, beside: Iterable[str], words: PatronWords) -> str:
 
 
 def winners_of(meter: Meter, words: PatronWords) -> tuple[Winner, ...]:
-    """Return the hands that win a percentage of the meter; if games differ, for each game."""
+    """Return the hands that win a percentage of the meter. If games differ, each has its hands."""
     first, *others = [_winners_in(meter, game, words) for game in _games_of(meter)]
     if all(hands == first for hands in others):
         return first

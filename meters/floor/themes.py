@@ -28,7 +28,7 @@ SEEN: Final = 3.0
 """Lowest contrast of large text, and of graphics (WCAG 2.2, 1.4.11)."""
 
 DIMMED: Final = 70
-"""How much of the stage's darkest color covers a background, in percent: every text is readable."""
+"""How much of the stage's darkest color covers a background, in percent, so texts are readable."""
 
 _MEBIBYTE: Final = 1 << 20
 _FILE_BYTES_MAX: Final[Mapping[str, int]] = {
@@ -59,11 +59,13 @@ class ThemeColors(Config, frozen=True, kw_only=True):
 
     Attributes:
         ink: names and hands.
-        quiet: lesser words. If you set only `accent`, a color between `ink` and `accent`.
+        quiet: less important words. If you set `accent` but not `quiet`, it is a color between
+            `ink` and `accent`.
         accent: titles and signs.
         stage: behind everything; also dims the background.
         glass: behind an amount.
-        bar: the line at the bottom. If you set only `stage`, a darker shade of `stage`.
+        bar: the line at the bottom. If you set `stage` but not `bar`, it is a shade of `stage` if
+            the words can be read on this shade.
         bar_ink: the words on the bar.
         pending: the plaque of a win that waits.
         pending_ink: the words on this plaque.
@@ -95,8 +97,8 @@ class ThemeFile(Config, frozen=True, kw_only=True):
             most 24 MiB. The background is dimmed until every text over it can be read.
         font: a WOFF2 font for titles and names of meters, of at most 512 KiB.
         sound: an MP3 or Ogg file for the celebration of a whole meter, of at most 2 MiB.
-        metals: the metals of the ranks 1, 2 and 3.
-        colors: the colors.
+        metals: the metals of meters of the ranks 1, 2 and 3.
+        colors: the colors that differ from those of the base theme.
     """
 
     base: BuiltIn = "gold"
@@ -150,7 +152,7 @@ def theme_problem(named: str) -> str | None:
     if named in BUILT_IN or "/" in named:
         return None
     known = ", ".join(BUILT_IN)
-    return f"there is no theme {named}: write {known}, or the path of a folder, as ./{named}"
+    return f"there is no theme {named}: write {known}, or the path of a folder, such as ./{named}"
 
 
 class ThemeError(UserError):
@@ -161,9 +163,9 @@ class ThemeError(UserError):
 class Theme:
     """A theme as pages use it.
 
-    `name` is the name of the style sheet, and `data-theme` of the page's body. `files` has the
-    contents of the files, by the names under which they are served. For a theme of pitlink, `sheet`
-    is empty.
+    `name` is the name of the style sheet, and the attribute `data-theme` of the page. `files` has
+    the contents of the files, by the names under which they are served. For a theme of pitlink,
+    `sheet` is empty.
     """
 
     name: str
@@ -288,7 +290,7 @@ def _color_problems(text: ThemeFile) -> Iterator[str]:
 
 
 def _colors_of(text: ThemeFile) -> dict[str, str]:
-    """Return all colors. Lesser words and the bar follow the house's accent and stage."""
+    """Return all colors. Less important words and the bar follow the house's accent and stage."""
     own, base = text.colors, _BASES[text.base]
     colors: dict[str, str] = {
         key: getattr(own, key) or getattr(base, key) for key in ThemeColors.__struct_fields__
@@ -405,7 +407,7 @@ def mixed(one: str, other: str, percent: int) -> str:
 
 
 def on(ground: str) -> str:
-    """Return the ink, black or white, that can be read on a color and on lighter colors."""
+    """Return the ink, black or white, that has more contrast with a color."""
     return max((_BLACK, _WHITE), key=lambda ink: contrast(ink, ground))
 
 

@@ -86,7 +86,7 @@ def read_file(path: PathOfFile, refusal: type[UserError]) -> str:
     """Return the text of a file without a byte order mark. A line feed ends each line.
 
     Raises:
-        UserError: a `refusal`: the file cannot be read. If it is not UTF-8, it has the line.
+        UserError: the file cannot be read, or is not UTF-8. The error is a `refusal`.
     """
     try:
         data = path.read_bytes()
@@ -135,7 +135,7 @@ def _advice(what: str, line: str, *, of_game: bool) -> str:
     checks = (
         (
             "\\r" in what,
-            "the line ends are of no current system: save the file with other line ends",
+            "this line ends with a carriage return alone: save the file with other line ends (LF)",
         ),
         (re.search("[“”„‘’«»]", line), 'use straight quotes: "…"'),  # noqa: RUF001
         (twice and equals, f"{key} is twice in this section"),
@@ -252,7 +252,7 @@ _FORMS: Final = {
     "[A-Za-z0-9_.-]": "names a file of the folder, with letters, digits, points, - and _ only",
     "[a-z0-9_]*": "has small letters, digits and _ only, and begins with a letter",
 }
-"""For each part of a pattern, what a text must be."""
+"""What a text must be, by a part of the pattern that it does not match."""
 
 
 def _spelled(spot: _Spot) -> str:
@@ -313,7 +313,7 @@ class SourceLines:
         return self._lines.keys()
 
     def line_of(self, path: Path) -> int:
-        """Return the line of a value; without one, the line of the nearest element around it."""
+        """Return the line of a value. If it has none, return the line of the element around it."""
         while path not in self._lines:
             path = path[:-1]
         return self._lines[path]

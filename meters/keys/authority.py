@@ -1,4 +1,4 @@
-"""The floor's certificate authority. It signs certificates for broker and Redis, and revocations.
+"""The floor's certificate authority. It signs certificates of servers and clients, and revocations.
 
 Keys are ECDSA on P-256. Each key and each certificate is a PEM file.
 """
@@ -87,7 +87,7 @@ class Authority:
         calls_others: bool = False,
         replaces: x509.Certificate | None = None,
     ) -> Issued:
-        """Return a new key and certificate for a client; with `hosts`, for a server there.
+        """Return a new key and certificate for a server on `hosts`. Without hosts, for a client.
 
         `name` is the user name at the broker. With `calls_others`, the server is also a client of
         other servers, as Redis replicas are. The certificate keeps all names and addresses of the

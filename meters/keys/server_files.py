@@ -135,7 +135,7 @@ def broker_listeners(home: Path) -> str:
 cafile {home}/ca.crt
 certfile {home}/broker.crt
 keyfile {home}/broker.key
-# A client with another's name would disconnect it, so each client's name is its user name.
+# A new client disconnects an older client of the same name, so each client's name is its user name.
 use_username_as_clientid true"""
     return f"""\
 # Written by `pitlink keys` once; change it as you like. deploy/mosquitto.conf includes it.
@@ -191,9 +191,9 @@ _SENTINEL_COMMANDS: Final = (
 )  # fmt: skip
 
 _LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:probe")
-"""Patterns for all Redis keys of links, and for the small test writes that replicas confirm.
+"""Patterns for all Redis keys of links, and the key of a test write that replicas must confirm.
 
-No link's id begins with @, so the first pattern covers only links. With Sentinel, replicas confirm.
+No link's id begins with @, so the first pattern covers only links. The second is for Sentinel.
 """
 _BOOKS_KEYS: Final = (*_LINK_KEYS, f"pitlink:{{{SLIPS_TAG}}}:*")
 _USERS_KEYS: Final = (f"pitlink:{{{USERS_TAG}}}:*",)
@@ -283,7 +283,7 @@ masterauth {password}
 
 
 def sentinel_access_text(service: str, at_redis: str, at_sentinels: str) -> str:
-    """Return settings: a sentinel signs in at Redis, and other programs sign in at the sentinel.
+    """Return the settings with which a sentinel signs in at Redis, and others at the sentinel.
 
     `service` is the sentinels' name for the Redis. `at_sentinels` is the password of services,
     commands and other sentinels at a sentinel.

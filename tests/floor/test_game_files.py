@@ -180,7 +180,7 @@ def test_a_directory_is_read_without_what_is_elsewhere(
     assert [*read_games(games).digests] == ["keystone_stud"]
     (tmp_path / "out.toml").write_text(STUD)
     (games / "out.toml").symlink_to(tmp_path / "out.toml")
-    with pytest.raises(GameError, match="it is a symbolic link to another place"):
+    with pytest.raises(GameError, match="is a symbolic link to another place"):
         read_games(games)
     (games / "out.toml").unlink()
     (games / "latin.toml").write_bytes("# a\n# \xe9".encode("latin-1"))
@@ -208,7 +208,7 @@ def test_a_changed_file_makes_other_games(tmp_path: Path) -> None:
     [
         (
             "2026-11-30T12:00:00",
-            "cannot be played before 2026-12-01: its file says effective",
+            "cannot be played before 2026-12-01, the date `effective` in its file",
             False,
         ),
         ("2026-12-01T12:00:00", "", False),
@@ -216,7 +216,11 @@ def test_a_changed_file_makes_other_games(tmp_path: Path) -> None:
         ("2027-11-30T12:00:00", "", True),
         # Midnight in New York is later than in Greenwich.
         ("2027-12-01T04:59:00", "", True),
-        ("2027-12-01T05:01:00", "cannot be played after 2027-11-30: its file says expires", False),
+        (
+            "2027-12-01T05:01:00",
+            "cannot be played after 2027-11-30, the date `expires` in its file",
+            False,
+        ),
     ],
 )
 def test_a_game_is_played_on_the_days_of_its_file(

@@ -96,7 +96,7 @@ METERS: Final = (
 TABLES: Final = (
     Mistake(58, '"T-3"', '"T-1"', "table T-1 is already on link one"),
     Mistake(43, '"T-2"', '"T-1"', "table T-1 is already on link one"),
-    Mistake(59, '"1003"', '"1001"', "asset 1001 is already table T-1"),
+    Mistake(59, '"1003"', '"1001"', "table T-1 already has the asset 1001"),
     *(
         Mistake(36, '"1001"', f'"{asset}"', "asset has only letters, digits and signs of ASCII")
         for asset in ("1001 ", " 1001", "10  01", " ", "1001\u00a0", "\uff11001", "\u0422-1")
@@ -119,7 +119,12 @@ TABLES: Final = (
     Mistake(39, '["progressive", "bonus"]', '"progressive"', "meters is a list"),
     Mistake(39, '"bonus"]', '"bonuss"]', "link one has no meter bonuss: is bonus meant"),
     Mistake(39, '"bonus"]', '"five_card_progressive"]', "link one has no meter five_card_prog"),
-    Mistake(39, '"bonus"]', '"high"]', "high and progressive are both progressive: one of a kind"),
+    Mistake(
+        39,
+        '"bonus"]',
+        '"high"]',
+        "high and progressive are both progressive: a table has at most one",
+    ),
     Mistake(39, '"bonus"]', '"progressive"]', "progressive is listed twice"),
     Mistake(64, '"five_of_six_progressive",\n]', '"high",\n]', "link two has no meter high"),
     Mistake(47, "positions = 6", 'positions = 6\nmeters = ["progressive"]', "no wager that feeds"),
@@ -132,7 +137,7 @@ CHOICES: Final = (
     Mistake(40, '"c-A"', '"b-A"', "c-A, c-B or c-C, or leave version out"),
     Mistake(40, '"c-A"', "true", "a choice is a text in quotes"),
     Mistake(40, '"c-A"', '["c-A"]', "a choice is a text in quotes"),
-    Mistake(40, "version = 2", 'version = 2, progressive = "B"', "meter progressive is for A"),
+    Mistake(40, "version = 2", 'version = 2, progressive = "B"', "but meter progressive has A"),
     Mistake(47, 'bad_beat = "A"', 'bad_beat = "E"', "bad_beat is offered as A, B, C, D, not E"),
     Mistake(47, 'bad_beat = "A"', 'pair_plus = "A"', "four_card_prime has no choice pair_plus"),
     Mistake(

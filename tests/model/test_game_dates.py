@@ -52,7 +52,7 @@ async def test_an_open_round_is_finished_and_paid_after_its_game_has_expired(
     assert refused.error is not None
     assert code(refused) == "game_not_in_effect"
     assert refused.error.message == (
-        f"Dated (dated) cannot be played after {day}: its file says expires"
+        f"Dated (dated) cannot be played after {day}, the date `expires` in its file"
     )
     assert await pit.accounts() == before
     theirs = [{"position": 1, "wagers": {"theirs": 100}}]

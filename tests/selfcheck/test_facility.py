@@ -84,7 +84,7 @@ async def test_an_expired_game_stops_no_link(tmp_path: Path) -> None:
         assert checking.problem is None
         task.cancel()
     said = (
-        "Dated (dated) cannot be played after 2026-01-31: its file says expires;"
+        "Dated (dated) cannot be played after 2026-01-31, the date `expires` in its file;"
         " its tables accept no wagers"
     )
     assert [(line["log_level"], line["seen"]) for line in found] == [("warning", said)]
