@@ -1,7 +1,8 @@
 """Detection and escaping of characters that cannot be printed safely.
 
-A terminal obeys control characters; others reverse the direction of writing or have no width. Both
-kinds are refused in text from people or devices, and escaped in text that was stored earlier.
+A terminal obeys control characters. Other characters reverse the direction of writing, or have no
+width. Both kinds are refused in text from people or devices, and escaped in text that was stored
+earlier.
 """
 
 import re

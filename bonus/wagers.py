@@ -46,7 +46,7 @@ def envy_item(wager: str) -> str:
 
 
 def is_envy(item: str) -> bool:
-    """Check if an item is an Envy Bonus, by its name, which no wager can have."""
+    """Check by its name if an item is an Envy Bonus; no wager has a name that ends like this."""
     return item.endswith(_ENVY)
 
 
@@ -65,9 +65,10 @@ def is_jackpot(item: str) -> bool:
 
 
 def is_on_dealer(item: str) -> bool:
-    """Check if an item is a wager on the dealer's hand, by its name, which no other wager can have.
+    """Check by its name if an item is a wager on the dealer's hand.
 
-    All wagers on the dealer's hand divide one jackpot (reading T17).
+    No other wager that feeds a meter has a name that ends like this. All wagers on the dealer's
+    hand divide one jackpot (reading T17).
     """
     return item.endswith(_DEALER)
 

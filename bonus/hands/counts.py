@@ -60,7 +60,7 @@ def ranks_of(mask: int) -> Iterator[int]:
 
 
 def suit_with(counts: int, least: int) -> int | None:
-    """Return the suit with ``least`` cards or more, or None; only one suit must be possible."""
+    """Return the suit with ``least`` cards or more, or None; at most one suit can have so many."""
     # The added number sets the top bit of the field of a suit that occurs ``least`` times or more.
     carried = (counts >> SUITS_FROM) + (8 - least) * 0x1111 & 0x8888
     return (carried.bit_length() - 1) // SUIT_BITS if carried else None

@@ -1,4 +1,4 @@
-"""The five-card hands of 649a.6(d), formed of the best five of five to nine cards."""
+"""The five-card hands of 649a.6(d), formed from the best five of five to nine cards."""
 
 from collections.abc import Sequence
 from enum import StrEnum, auto
@@ -65,13 +65,13 @@ def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
 def best_five_of(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
     """Return the highest hand of 649a.6(d) that five of six cards form (649a.11(c)(9))."""
     if len(cards) != 6:
-        raise ValueError(f"the best five are taken of six cards, not {len(cards)}")
+        raise ValueError(f"the best five are taken from six cards, not {len(cards)}")
     return best_five(cards, counts)
 
 
 def best_five(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
     if not FIVE_OF_LEAST <= len(cards) <= FIVE_OF_MOST:
-        raise ValueError(f"the best five are taken of five to nine cards, not {len(cards)}")
+        raise ValueError(f"the best five are taken from five to nine cards, not {len(cards)}")
     if counts is None:
         counts = 0
         for card in cards:

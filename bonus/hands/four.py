@@ -51,7 +51,7 @@ def best_four(cards: Sequence[Card], counts: int | None = None) -> tuple[FourCar
     'straight'
     """
     if not 4 <= len(cards) <= 6:
-        raise ValueError(f"four are taken of four to six cards, not of {len(cards)}")
+        raise ValueError(f"the best four are taken from four to six cards, not {len(cards)}")
     if counts is None:
         counts = 0
         for card in cards:

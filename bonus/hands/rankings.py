@@ -1,4 +1,4 @@
-"""The rankings of hands, by the names in the chapters, and the hands of optional wagers.
+"""The rankings of hands by their names in chapter files, and the hands of optional wagers.
 
 Six cards are judged by the best five of them. But six cards of one suit from the nine to the ace
 are a hand of their own: a Super Royal in 649a.6(d)(8), a six-card royal flush in 679a.6(d)(1) and
@@ -195,7 +195,7 @@ def prime_hand(cards: Sequence[Card], _counts: int | None = None) -> PrimeHand:
     Counts of cards do not say who has which card, so they are not used.
     """
     if len(cards) != 6:
-        raise ValueError(f"the Prime Wager is on three cards and the dealer's, not {len(cards)}")
+        raise ValueError(f"the Prime Wager is on six cards, three of the dealer, not {len(cards)}")
     first, second, third, *dealers = cards
     red = _RED[first]
     if _RED[second] is not red or _RED[third] is not red:
@@ -216,7 +216,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class OfCards(Protocol[Result_co]):
-    """Function of cards; callers that know the ``counts_of`` of the cards give them too."""
+    """Function of cards. Callers that know ``counts_of`` of these cards pass it, to save time."""
 
     def __call__(self, cards: Sequence[Card], counts: int | None = None, /) -> Result_co: ...
 

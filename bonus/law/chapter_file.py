@@ -21,7 +21,7 @@ Day = Annotated[
 Rule = Annotated[str, msgspec.Meta(title="rule", description="section")]
 """A subsection of the chapter, or of the house's own rules."""
 Cells = Annotated[str | tuple[str, ...], msgspec.Meta(description="cell, or list of cells")]
-"""A row of a printed table: one cell for each paytable that a casino can choose."""
+"""A row of a printed table: one cell, or a cell for each paytable that a casino can choose."""
 
 Source = Annotated[PaidFrom, msgspec.Meta(description='`"table_inventory"`, `"game_account"`')]
 
@@ -65,9 +65,9 @@ class Progression(_Part, frozen=True):
 
     Attributes:
         rule: the section about seed and rates.
-        seed: the first amount of the meter for each dollar of the wager, such as ``$1,000 for 1``,
-            or ``$0``.
-        reseed: the amount after a win of the whole meter, in the form of ``seed``.
+        seed: the first amount of the meter for each dollar of the wager, such as ``$1,000 for 1``.
+        reseed: the amount after a win of the whole meter, in the form of ``seed``, or ``$0``. The
+            reserve is added to it.
         primary: the part of each wager for the meter, such as ``14%`` or ``2.25%``. All rates of a
             wager together are less than 100%.
         reserve: the part of each wager for the reserve of the meter.
@@ -89,7 +89,7 @@ class PrintedTable(_Part, frozen=True):
         choices: the names of the paytables, of which the house chooses one. Each row of ``pays``
             then has a list with a cell for each name.
         version: true if only tables that play a ``[[version]]`` choose among these paytables.
-        progressions: seed and rates of each of several meters, by its name.
+        progressions: if the wager feeds several meters, the seed and the rates of each, by name.
     """
 
     rule: Rule
@@ -228,13 +228,14 @@ class WagerTables(_Part, frozen=True):
             nothing.
         collected: the section under which a losing wager is collected, if this is not the section
             of the paytable.
-        divided: the section under which players divide a jackpot on the dealer's hand; only with
-            ``draws``.
+        divided: the section under which players divide a jackpot on the dealer's hand. A wager with
+            ``draws`` needs it.
         meter: the only meter that the wager feeds.
         meters: the meters (tiers) that the wager feeds, the highest first, if there are several.
         short: the short name on the panel. A wager that feeds meters needs it; no other wager can
             have it.
-        electronic: true if the wager is placed without a chip; only for a wager that feeds meters.
+        electronic: true if the wager is placed without a chip. Only a wager that feeds meters
+            can be electronic.
     """
 
     names: tuple[Name, ...]

@@ -82,7 +82,7 @@ def _version_problem(
     names = [version.name for version in chapter.version]
     versions = _versions_rule(chapter)
     if table.version:
-        needed = f"the tables of {table.rule} need a version of {versions}"
+        needed = f"the paytables of {table.rule} need a version of {versions}"
         return f"{needed}: choose version {_either(names)}"
     if str(chosen[VERSION]) not in names:
         return None  # the version itself is refused
@@ -112,7 +112,7 @@ def _mini_royal_problem(
     chapter: Chapter, royals: Mapping[str, MiniRoyal], choice: object, chosen: Mapping[str, object]
 ) -> str | None:
     if not isinstance(choice, Mapping):
-        return f"{MINI_ROYAL} has odds for {' or '.join(royals)}"
+        return f"{MINI_ROYAL} must name what its odds are for: {' or '.join(royals)}"
     for item, times in choice.items():
         royal = royals.get(str(item))
         if royal is None:
@@ -129,8 +129,8 @@ def _mini_royal_problem(
             table = _table_of(bonus.table, str(chosen.get(bonus.choice)))
             if bonus.item == item and table and table.rule != royal.among:
                 return (
-                    f"a mini-royal can be added only to {royal.among}, not to {table.rule} (reading"
-                    " T4)"
+                    f"a mini-royal can be added only to the paytables of {royal.among}, not to"
+                    f" those of {table.rule} (reading T4)"
                 )
     return None
 

@@ -25,7 +25,7 @@ _SUFFIX: Final = ".toml"
 
 @cache
 def load_chapter(name: str) -> Chapter:
-    """Return a chapter, such as ``649a``, from its checked file; a changed file is a UserError."""
+    """Return a chapter, such as ``649a``, from its file; a file that is wrong is a UserError."""
     path = files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}")
     text = ""
     try:
@@ -117,7 +117,8 @@ class GameMeters:
 
 
 def _items(tables: WagerTables, meter: str) -> Iterator[str]:
-    # A hand can win a percentage of the only meter, and also a fixed amount.
+    # If a wager feeds several meters, or a hand wins a percentage and a fixed amount, each
+    # percentage has a line of its own.
     if len(tables.fed) > 1 or any(" + " in cell for cell in tables.cells):
         yield jackpot_item(meter)
     if meter != tables.fed[0]:
@@ -135,8 +136,10 @@ _JACKPOT: Final = "Jackpot"
 def item_titles(games: Iterable[Chapter]) -> Mapping[str, str]:
     """Return the titles of items of settlement lines, for wagers with a title.
 
-    The ledger has only the names of wagers. So if a wager has different titles in two games, raise
-    ChapterError.
+    The ledger has only the names of wagers, so a wager needs one title in all games.
+
+    Raises:
+        ChapterError: a wager has different titles in two games, or a title is for several wagers.
     """
     found: dict[str, str] = {}
     for game in games:
@@ -176,8 +179,8 @@ class Games(Mapping[str, Chapter]):
         """Collect the chapters, and the games of the house, each with the SHA-256 of its file.
 
         Raises:
-            ChapterError: two games have one name, or disagree on the meters or the title of a
-                wager.
+            ChapterError: two games have the same name, or disagree on the meters or the title
+                of a wager.
         """
         games = dict(chapters())
         digests: dict[str, str] = {}

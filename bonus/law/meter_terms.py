@@ -115,9 +115,8 @@ def meter_terms(
     Without a game, use the first game with this meter; without games, use the chapters.
 
     Raises:
-        ValueError: the chapter does not allow the meter; the message names the subsection. The
-            amount is zero, or has no Envy Bonuses (reading T22), or the paytable is missing or
-            wrong.
+        ValueError: no game has the meter, the amount is below one cent or has no Envy Bonuses
+            (reading T22), or the paytable is missing or wrong.
     """
     return terms_in(_game_of(kind, games or chapter_games(), game), kind, wager_cents, paytable)
 
@@ -135,7 +134,8 @@ def paytable_choices(kind: str, games: Games | None = None, game: str = "") -> t
 def wager_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[int, ...]:
     """Return the amounts in cents that the wager of a kind of meter can have in a game.
 
-    The result is empty if the game has no Envy Bonuses, and so allows every amount (reading T22).
+    The result is empty if the wager has no Envy Bonuses: then it can have every amount (reading
+    T22).
 
     >>> wager_choices("progressive"), wager_choices("five_card_hand_bonus")
     ((100, 500), ())
@@ -229,8 +229,8 @@ def _envy_cents(kind: str, envy: Envy, wager_cents: int) -> dict[str, int]:
     if schedule is None:
         amounts = " or ".join(schedule.wager for schedule in envy.schedule)
         raise ValueError(
-            f"{kind}: the wager is {amounts}, since {envy.rule} lays down Envy Bonuses for no "
-            f"other; {wager_cents} cents is not offered"
+            f"{kind}: the wager is {amounts}, not {wager_cents} cents: {envy.rule} has no Envy"
+            " Bonuses for other amounts"
         )
     return {hand: read_cents(cell) for hand, cell in schedule.pays.items()}
 

@@ -45,7 +45,7 @@ _Worth = tuple[Percent, int, int]
 
 
 def check_chapter(chapter: Chapter) -> None:
-    """Check all parts of a chapter; a ChapterError names the wager and the subsection."""
+    """Check all parts of a chapter; a ChapterError says what is wrong."""
     check_cards(chapter.deal)
     names = [*chapter.main_wagers, *(name for tables in chapter.wager for name in tables.names)]
     if chapter.main:
@@ -68,16 +68,16 @@ def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
     ranking = _ranking(of, main.ranking)
     for count in (chapter.deal.hand, chapter.deal.dealer):
         if count not in ranking.cards:
-            raise ChapterError(f"{of}: {main.ranking} hands are not formed of {count} cards")
+            raise ChapterError(f"{of}: {main.ranking} hands are not formed from {count} cards")
     if main.highest not in ranking.tops:
         raise ChapterError(f"{of}: {main.ranking} hands cannot begin with {main.highest!r}")
     if not main.times or list(main.times) != sorted({*main.times}) or main.times[0] < 1:
-        raise ChapterError(f"{of}: the multiples of a wager must rise, from 1 or more")
+        raise ChapterError(f"{of}: times must have rising numbers, from 1 or more")
     with cell_of(of, main.odds):
         read_times(main.odds, "to")
     pair = {main.stake, main.follow}
     if main.not_qualified and main.not_qualified.returns not in pair:
-        raise ChapterError(f"{of}: {main.not_qualified.returns!r} is not one of them")
+        raise ChapterError(f"{of}: {main.not_qualified.returns!r} is neither of these wagers")
     if main.follow_pays:
         lowest = ranking.hands[-1]
         for paytable in paytables_of(main.follow_pays, ranking.hands):
@@ -91,13 +91,17 @@ def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
 def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
     pair = {main.stake, main.follow}
     if bonus.on not in pair or bonus.returns not in {"", *pair}:
-        raise ChapterError(f"{bonus.item}: it must be on {main.stake} or {main.follow}")
+        raise ChapterError(f"{bonus.item}: on and returns must name {main.stake} or {main.follow}")
     if bonus.item in names and bonus.item != bonus.on:
-        raise ChapterError(f"{bonus.item}: a payout on {bonus.on} cannot take another's line")
+        raise ChapterError(
+            f"{bonus.item}: a bonus on {bonus.on} cannot have the name of another wager"
+        )
     paytables = _check_tables(bonus.item, bonus.table, bonus.ranking, bonus.lowest, meters=())
     _check_choices(bonus.item, paytables)
     if (paytables[0].choice is None) != (not bonus.choice):
-        raise ChapterError(f"{bonus.item}: a choice needs a name, and a name needs a choice")
+        raise ChapterError(
+            f"{bonus.item}: choice needs paytables with choices, and they need choice"
+        )
     _check_mini_royal(bonus.item, bonus.mini_royal, paytables)
 
 
@@ -106,17 +110,17 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         raise ChapterError("a wager has no name or no paytable")
     of = tables.names[0]
     if len(tables.cards) != len(tables.names):
-        raise ChapterError(f"{of}: each of {', '.join(tables.names)} needs cards")
+        raise ChapterError(f"{of}: cards needs an entry for each of {', '.join(tables.names)}")
     rankings = [tables.ranking, *(tables.readings.rankings.values() if tables.readings else ())]
     if tables.readings and rankings[1:2] != rankings[:1]:
-        raise ChapterError(f"{of}: the first of its readings must be its ranking")
+        raise ChapterError(f"{of}: the first of its readings must have the ranking of the wager")
     for name in rankings:
         counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
         possible = _ranking(of, name).cards
         if not counts <= possible:
             given, needed = (" or ".join(map(str, sorted(each))) for each in (counts, possible))
             raise ChapterError(
-                f"{of}: {name} hands are not formed of {' or '.join(tables.cards)}, which is"
+                f"{of}: {name} hands are not formed from {' or '.join(tables.cards)}, which has"
                 f" {given} cards: {needed} are needed"
             )
         named = tables.meters or (("meter",) if tables.meter else ())
@@ -143,7 +147,7 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
     if tables.meter and tables.meters:
         raise ChapterError(f"{of}: write meter for one meter, or meters for several, not both")
     if len(tables.meters) == 1 or (tables.meters and tables.draws):
-        raise ChapterError(f"{of}: meters are several meters, of a wager without draws")
+        raise ChapterError(f"{of}: meters is for two or more meters, of a wager without draws")
     if (tables.envy or tables.draws) and not tables.fed:
         raise ChapterError(f"{of}: Envy Bonuses and draws need a meter")
     if tables.envy:
@@ -161,11 +165,11 @@ def _check_draws(where: str, draws: DrawPays) -> None:
 def _with_fourth(
     of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
 ) -> Sequence[Paytable]:
-    """Return the paytables among which a table chooses: for the fourth card, if one decides."""
+    """Return the paytables among which a table chooses: those in ``fourth_card``, if given."""
     if tables.fourth_card is None:
         return paytables
     if len(paytables) > 1:
-        raise ChapterError(f"{of}: a wager with a fourth card has one other table")
+        raise ChapterError(f"{of}: a wager with fourth_card has one paytable for all other ranks")
     return _check_tables(of, tables.fourth_card.table, ranking, tables.lowest, meters=())
 
 
@@ -218,7 +222,7 @@ def _check_table(
 def _check_choices(of: str, paytables: Sequence[Paytable]) -> None:
     choices = [paytable.choice for paytable in paytables]
     if len(set(choices)) < len(choices) or (None in choices and len(choices) > 1):
-        raise ChapterError(f"{of}: several paytables need different letters")
+        raise ChapterError(f"{of}: several paytables need different names")
 
 
 def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) -> None:
@@ -236,7 +240,7 @@ def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> N
     payouts = [read_payout(cell) for cell in paytable.cells.values()]
     kinds = {payout.stake_back for payout in payouts if payout.times}
     if len(kinds) > 1:
-        raise ChapterError(f"{where}: both 'to 1' and 'for 1'")
+        raise ChapterError(f"{where}: it has both 'to 1' and 'for 1'")
     named = {name for payout in payouts for name, _ in payout.percents}
     for name in sorted(named - set(meters)):
         known = f"the wager feeds {', '.join(meters)}" if meters else "the wager feeds no meter"
@@ -245,7 +249,7 @@ def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> N
         if name not in named:
             raise ChapterError(f"{where}: no hand wins a percentage of {name}")
     if meters and True in kinds:
-        raise ChapterError(f"{where}: a meter's wager pays 'for 1'")
+        raise ChapterError(f"{where}: a wager that feeds a meter pays 'for 1', not 'to 1'")
 
 
 def _check_mini_royal(of: str, mini_royal: MiniRoyal | None, paytables: Sequence[Paytable]) -> None:
@@ -254,7 +258,9 @@ def _check_mini_royal(of: str, mini_royal: MiniRoyal | None, paytables: Sequence
     with cell_of(f"{of} {mini_royal.rule}", mini_royal.least):
         read_times(mini_royal.least, "to")
     if mini_royal.among not in {paytable.rule for paytable in paytables}:
-        raise ChapterError(f"{of}: {mini_royal.among} has no table to add a mini-royal to")
+        raise ChapterError(
+            f"{of}: {mini_royal.among} has no paytable to which a mini-royal can be added"
+        )
 
 
 _RATE_CELLS: Final = (
@@ -269,10 +275,10 @@ def _check_rates(where: str, rates: Rates) -> None:
         with cell_of(f"{where}: {name}", cell):
             read(cell)
     if not read_seed(rates.seed):
-        raise ChapterError(f"{where}: the meter has no seed")
+        raise ChapterError(f"{where}: the seed of a meter must be above $0")
     primary, reserve = read_rate_bps(rates.primary), read_rate_bps(rates.reserve)
     if not primary or primary + reserve >= 10_000:
-        raise ChapterError(f"{where}: the rates must be above 0% and below 100% in sum")
+        raise ChapterError(f"{where}: primary must be above 0%, and below 100% with reserve")
 
 
 def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Paytable]) -> None:
@@ -290,7 +296,8 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Payta
             with cell_of(f"{where}: {hand}", cell):
                 worth[hand] = 0, read_cents(cell), 0
         _check_rows(where, ranking, envy.lowest, worth)
-        # The hands of a settlement line have the names of the paytable's rows.
+        # A settlement line names its hand by the paytable's row, so both tables must begin with the
+        # same hand.
         for top in tops - {next(iter(worth))}:
             raise ChapterError(f"{where}: it must begin with {top}, as the paytable does")
 
@@ -300,7 +307,8 @@ def _check_rows(
 ) -> None:
     """Check the hands of a paytable, and that no hand pays less than a lower hand.
 
-    ``worth`` is None for a hand that wins percentages of several meters, which cannot be compared.
+    ``worth`` is None for a hand that cannot be compared: it wins a percentage of one of several
+    meters.
     """
     hands = ranking.names
     for hand in (lowest, *worth):

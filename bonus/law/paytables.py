@@ -21,7 +21,8 @@ Path = tuple[str | int, ...]
 class ChapterError(ValueError):
     """Error in a chapter's file: the file cannot be read, or it contradicts itself.
 
-    If ``place`` is empty, ``text`` is a wrong text in the file, if one is known.
+    ``place`` is the place of the error, and ``text`` the wrong text in the file. Each is empty if
+    it is not known.
     """
 
     def __init__(self, message: str, place: Path = (), *, text: str = "") -> None:
@@ -54,9 +55,9 @@ class Payout:
     """Payout in a cell of a paytable; a payout with only default values pays nothing.
 
     ``times`` is a multiple of the wager. ``percents`` has percentages by the name of the meter; a
-    wager's only meter has the name ``meter``. ``stake_back``: the wager is also returned, with "to
-    1" or a fixed sum; with "for 1", the payout includes the wager (reading G2). ``sum_cents`` is a
-    fixed sum for every amount of the wager (reading T5).
+    wager's only meter has the name ``meter``. ``stake_back`` is true if the wager is also returned:
+    with "to 1" or a fixed sum. With "for 1", the payout includes the wager (reading G2).
+    ``sum_cents`` is a fixed sum for every amount of the wager (reading T5).
     """
 
     times: int = 0
@@ -70,13 +71,13 @@ class Payout:
 
     @property
     def worth(self) -> tuple[Percent, int, int] | None:
-        """Sort key in a paytable; None if the percentages are of several meters."""
+        """Sort key in a paytable; None if a percentage is of one of several meters."""
         percents = dict(self.percents)
         percent = percents.pop(_ONLY, 0)
         return None if percents else (percent, self.sum_cents, self.times)
 
     def percents_of(self, only: str) -> tuple[tuple[str, Percent], ...]:
-        """Return the percentages with the names of their meters; ``only`` names an only meter."""
+        """Return the percentages by meter; ``only`` is the name of an only meter, or empty."""
         return tuple((only or name, percent) for name, percent in self.percents)
 
     def percent_of(self, meter: str) -> Percent:
@@ -125,8 +126,9 @@ def _read_part(cell: str) -> Payout:
     if _DOLLARS.fullmatch(cell):
         return Payout(sum_cents=read_cents(cell), stake_back=True)
     raise ChapterError(
-        f"{cell!r} is not a payout: write 'N to 1', 'N for 1', 'N% of meter' ('N% of' its name if"
-        " the wager feeds several; at most 100, with at most two decimals), '$N' or 'N/A'"
+        f"{cell!r} is not a payout: write 'N to 1', 'N for 1', 'N% of meter', '$N' or 'N/A'. If the"
+        " wager feeds several meters, write the name of one instead of 'meter'. A percentage is at"
+        " most 100, and has at most two decimals"
     )
 
 
@@ -134,7 +136,7 @@ def read_times(cell: str, of: str) -> int:
     """Return the N of odds ``N to 1`` or ``N for 1``; ``of`` is "to" or "for"."""
     match = _ODDS.fullmatch(cell)
     if match is None or match[2] != of:
-        raise ChapterError(f"{cell!r} has not the form 'N {of} 1'")
+        raise ChapterError(f"{cell!r} does not have the form 'N {of} 1'")
     return _number(match[1])
 
 

@@ -49,7 +49,10 @@ def check_consistency(chapter: Chapter) -> None:
     _once(names, "has two entries")
     _once(_choices(chapter), "is the name of two choices")
     _once([version.name for version in chapter.version], "is the name of two versions")
-    _once([meter for tables in chapter.wager for meter in tables.fed], "is fed by two entries")
+    _once(
+        [meter for tables in chapter.wager for meter in tables.fed],
+        "is fed by two sections [[wager]]",
+    )
     _once([meter.name for meter in chapter.meter], "is the name of two meters")
     envy = [envy_item(tables.names[0]) for tables in chapter.wager if tables.envy]
     _once(envy, "is the name of the Envy Bonuses of two wagers: give one wager another name")
@@ -64,7 +67,9 @@ def check_consistency(chapter: Chapter) -> None:
     fed = {meter for tables in chapter.wager for meter in tables.fed}
     for number, meter in enumerate(chapter.meter):
         if meter.name == "meter":
-            reason = "a cell says meter for the only meter of its wager: write another name"
+            reason = (
+                "in a cell, meter means the only meter of the wager: give this meter another name"
+            )
             raise ChapterError(reason, ("meter", number, "name"))
         if meter.name not in fed:
             raise ChapterError(f"{meter.name}: no wager feeds this meter", ("meter", number))
@@ -72,7 +77,7 @@ def check_consistency(chapter: Chapter) -> None:
     feeding = {name for tables in chapter.wager if tables.fed for name in tables.names}
     for name in chapter.irregular.settled:
         if name not in optional or name in feeding:
-            raise ChapterError(f"{name!r} is not an optional wager of the layout of {chapter.game}")
+            raise ChapterError(f"settled: {name!r} is not an optional wager without a meter")
     if chapter.limit:
         _check_limit(chapter, chapter.limit)
     with placed("deal"):
@@ -83,15 +88,15 @@ def _check_versions(chapter: Chapter, names: Sequence[str]) -> None:
     for version in chapter.version:
         for bound in version.bounds:
             if bound.at_most < 1 or not {bound.wager, bound.of} <= set(names):
-                raise ChapterError(f"{version.rule}: it must limit one wager by another")
+                raise ChapterError(f"{version.rule}: limit a wager to 1 or more times another")
     chosen = [bonus.table for bonus in chapter.main_bonuses if bonus.choice and chapter.version]
     others = [bonus.table for bonus in chapter.main_bonuses if not chosen or not bonus.choice]
     for tables in [*others, *(wager.table for wager in chapter.wager)]:
         for table in tables:
             if table.version:
                 raise ChapterError(
-                    f"{table.rule}: version is for the tables of a bonus with a choice, in a game"
-                    " with [[version]]"
+                    f"{table.rule}: version is for the paytables of a bonus with a choice, in a"
+                    " game with [[version]]"
                 )
 
 
@@ -112,9 +117,9 @@ def _choices(chapter: Chapter) -> list[str]:
 
 def _check_main(main: Main) -> None:
     if main.ranking not in COMPARES:
-        raise ChapterError(f"{main.stake}: {main.ranking} hands are not compared")
+        raise ChapterError(f"{main.stake}: {main.ranking} hands cannot be compared")
     if main.not_qualified and main.ranking != "three_card":
-        raise ChapterError(f"{main.stake}: only three-card hands have a queen high to qualify")
+        raise ChapterError(f"{main.stake}: not_qualified is only for three_card hands")
     if not main.tie.pays and not main.tie.rule:
         raise ChapterError(f"{main.stake}: a tie that returns wagers must name a subsection")
     if main.tie.pays and main.tie.rule:
@@ -129,7 +134,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         first |= set() if others.needs else set(others.names)
     for need in tables.needs:
         if need not in first:
-            raise ChapterError(f"{of}: it needs {need!r}, which is not a wager to be placed first")
+            raise ChapterError(f"{of}: it needs {need!r}, which cannot be placed first")
     if tables.paid_from is PaidFrom.HAND_PAY:
         raise ChapterError(f"{of}: only a percentage of a meter is a hand pay")
     if tables.fourth_card and tables.fourth_card.rank not in [*RANKS]:
@@ -157,7 +162,7 @@ def _check_meter(chapter: Chapter, tables: WagerTables) -> None:
     if tables.draws:
         _check_draws(of, tables)
     elif tables.fed and len(tables.names) > 1:
-        raise ChapterError(f"{of}: a meter without draws has one wager")
+        raise ChapterError(f"{of}: two wagers can feed one meter only with draws")
     if tables.fed:
         _check_judged(of, tables)
     _check_names(tables)
@@ -165,7 +170,7 @@ def _check_meter(chapter: Chapter, tables: WagerTables) -> None:
 
 def _check_draws(of: str, tables: WagerTables) -> None:
     if tables.cards != _CARDS_OF_DRAWS:
-        raise ChapterError(f"{of}: draws need a wager on the player's hand and the dealer's")
+        raise ChapterError(f"{of}: draws need wagers on the player's and the dealer's hand")
     if not tables.divided:
         raise ChapterError(f"{of}: the subsection that divides a jackpot is missing")
 
@@ -193,7 +198,8 @@ def _check_names(tables: WagerTables) -> None:
             raise ChapterError(f"{name}: only a jackpot has a name that ends with _jackpot")
         if tables.fed and is_on_dealer(name) != (cards == "dealer_and_community"):
             raise ChapterError(
-                f"{name}: a wager on the dealer's hand has a name that ends with _dealer"
+                f"{name}: a wager on the dealer's hand, and no other, has a name that ends with"
+                " _dealer"
             )
 
 
@@ -205,7 +211,7 @@ def _check_limit(chapter: Chapter, limit: Limit) -> None:
         paying.add(chapter.main.odds_rule)
     for rule in limit.covers:
         if rule not in paying:
-            raise ChapterError(f"{limit.rule}: {rule} pays nothing")
+            raise ChapterError(f"{limit.rule}: it covers {rule}, which pays nothing")
     if not limit.covers:
         raise ChapterError(f"{limit.rule}: it covers nothing")
     hands = {hand.value for tables in chapter.wager for hand in RANKINGS[tables.ranking].hands}

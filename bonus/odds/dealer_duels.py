@@ -110,7 +110,7 @@ _STEPS_A_SUBSET: Final = 20_000
 
 
 class _Tables:
-    """Numbers of dealer's hands that contain given cards and have more than a given strength."""
+    """Numbers of dealer's hands that contain given cards and are above a given strength."""
 
     def __init__(
         self, players: HandClasses, dealers: HandClasses, against: Integers, advance: Advance

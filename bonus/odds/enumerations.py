@@ -50,7 +50,10 @@ class CountStore(Protocol):
 
 
 Begin = Callable[[str, int], Advance]
-"""Function that is called before a count, and returns the function that receives the progress."""
+"""Function that is called before a count, with its name and number of steps.
+
+It returns the function that receives the progress.
+"""
 
 
 class Enumerator:
@@ -86,9 +89,9 @@ class HandDeals(msgspec.Struct, frozen=True):
 
 
 class Fives(msgspec.Struct, frozen=True):
-    """``deals``: by the strength of three cards, the deals with each five-card hand.
+    """Number of deals of each five-card hand, by the strength of the player's three cards.
 
-    A deal is the player's three cards and two community cards.
+    A deal is these three cards and two community cards.
     """
 
     deals: dict[int, Counts]

@@ -8,7 +8,7 @@ function of the ranking (``bonus.hands``) judges each class, as it judges hands 
 
 If the best five of five to nine cards count, the deals are not formed one by one: of nine cards,
 there are 3.7 billion. The ranks are added one after another, and the number of deals is kept for
-each state of the ranks so far. A state knows the cards of one suit. The four suits are equal, and
+each state of the ranks so far. A state counts the cards of one suit. The four suits are equal, and
 nine cards have at most one suit with five cards, so the deals with a flush are four times the deals
 with a flush in this suit.
 """
@@ -313,7 +313,7 @@ def count_best_five(cards: int, advance: Advance) -> Counts:
         ValueError: there are fewer than five cards, or more than nine.
     """
     if not FIVE_OF_LEAST <= cards <= FIVE_OF_MOST:
-        raise ValueError(f"the best five are counted of five to nine cards, not {cards}")
+        raise ValueError(f"the best five are counted for five to nine cards, not {cards}")
     counts: Counter[FiveCardHand] = Counter()
     # An ace begins a straight below the 2, and ends one above the king. So it is the first rank,
     # and its cards are remembered for the end.

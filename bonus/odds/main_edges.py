@@ -287,7 +287,7 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """Return the key of the paytable that the casino chooses, or the first; empty if none."""
+    """Return the key of the paytable that the casino chooses, or else of the first; else empty."""
     choices = [bonus.choice for bonus in chapter.main_bonuses if bonus.choice]
     return next(iter([*choices, *paytables]), "")
 

@@ -43,15 +43,15 @@ from bonus.wagers import Percent
 
 PLAYERS_MAX: Final = 7
 _ONLY: Final = ""
-"""The name of a wager's only meter in its cells and rates."""
+"""The name of a wager's only meter in its rates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metered:
     """Payouts of a wager whose hands can win percentages of meters.
 
-    Edges, returns and ``drawn``, the average payout of the draws, are in units of the wager.
-    ``shares`` is the number of players who divide a percentage of the meter (reading T17).
+    ``drawn`` is the average payout of the draws. ``shares`` is the number of players who divide a
+    percentage of the meter (reading T17). Payouts and edges are in units of the wager.
     """
 
     hands: tuple[HandLine, ...]
@@ -82,7 +82,7 @@ class Metered:
         return Fraction(sum(won), self.of)
 
     def edge(self, wager_cents: int, *, empty: str | None = None) -> Fraction:
-        """Return the house edge with every meter at its seed, except one that is empty."""
+        """Return the house edge with every meter at its seed; a meter named ``empty`` holds $0."""
         won = (
             self.meter_return(meter) * read_seed(rates.seed)
             for meter, rates in self.rates.items()
@@ -113,14 +113,14 @@ class Metered:
         )
 
     def break_even(self, meter: str, wagers_cents: tuple[int, ...]) -> dict[str, int]:
-        """Return the lowest balance in cents without a house edge, by the wager in cents.
+        """Return the lowest balance of a meter without a house edge; both in cents, by the wager.
 
         The other meters are at their seeds.
         """
         return {str(cents): self._break_even(meter, cents, Fraction(0)) for cents in wagers_cents}
 
     def with_envy(self, meter: str, envy: Mapping[int, Fraction]) -> tuple[dict[str, int], ...]:
-        """Return `break_even` with 1 to 6 other players, who each bring ``envy`` on average."""
+        """Return `break_even` with 1 to 6 other players, who each bring ``envy``, by the wager."""
         return tuple(
             {str(cents): self._break_even(meter, cents, others * envy[cents]) for cents in envy}
             for others in range(1, OTHERS_MAX + 1)
@@ -309,9 +309,10 @@ def _shared(metered: Metered, wagers_cents: tuple[int, ...]) -> Iterator[SharedW
 
 
 def _draws(offer: Offer, tables: WagerTables, cards: int) -> tuple[tuple[Fraction, int], ...]:
-    """Return the payout of each draw in a round that has it, and the average rounds per draw.
+    """Return the average payout of each draw, and the average number of rounds per draw.
 
-    The result is empty for a wager without draws. The Magic Card is one card of the deck, and pays
+    The payout is for a round with this draw, in units of the wager. The result is empty for a wager
+    without draws. The Magic Card is one card of the deck, and pays
     if it is in the hand. The Lucky position is one of the table's positions or the dealer
     (649a.12(i)(3), readings T19, T20).
     """
@@ -355,10 +356,10 @@ def _forfeits(tables: WagerTables) -> Iterator[str]:
 def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
     notes = []
     if of_dealer:
-        notes.append("For one player with this wager: a percentage is divided among all of them.")
+        notes.append("For one player with this wager: several players divide a percentage.")
     notes += _forfeits(tables)
     if tables.forfeited and tables.cards == ("hand",):
-        notes.append("No hand that it pays is folded under the optimal strategy.")
+        notes.append("Under the optimal strategy, no hand that wins this wager is folded.")
     if tables.envy:
         notes.append(
             "Envy Bonuses are for hands that stay on the table: a hand that is folded and"

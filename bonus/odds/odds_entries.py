@@ -5,12 +5,12 @@ main game, it is a fraction of the Ante and includes the results of the wager af
 are in cents. In JSON (``odds_json``), a fraction is ``"n/d"``, and each ``house_edge`` and
 ``element_of_risk`` is followed by its decimal, rounded to six places.
 
-The edge of a wager that feeds a meter is given twice: now, with the meter at its seed and the
-wager's contributions lost, and in the long run (``LongRun``). If a hand is paid a percentage of a
-meter, the edge falls as the meter rises: ``house_edge_at_empty_meter - meter_return x meter / wager
-- envy_return x other players``. The meter and the wager are in cents, and the other players are
-those whose hands can bring an Envy Bonus: hands that stay on the table (reading T8). The meter is
-the amount from which the hand is paid: with the contributions of this round's wagers, and before
+A wager that feeds a meter has two edges: one for the meter at its seed, in which the wager's
+contributions count as lost, and one for the long run (``LongRun``). If a hand is paid a percentage
+of a meter, the edge falls as the meter rises: ``house_edge_at_empty_meter - meter_return x meter /
+wager - envy_return x other players``. The meter and the wager are in cents, and the other players
+are those whose hands can bring an Envy Bonus: hands that stay on the table (reading T8). The meter
+is the amount from which the hand is paid: with the contributions of this round's wagers, and before
 any other win of the round is subtracted (reading T14).
 
 ``break_even_meter`` has, for each wager in cents, the lowest meter in whole cents at which the
@@ -63,7 +63,7 @@ class HandLine(_Part, frozen=True):
         return read_payout(self.pays)
 
     def returned(self, wager_cents: int) -> Fraction:
-        """Return the hand's part of the average payout with returned wagers, in wagers."""
+        """Return the hand's part of the average payout, returned wagers included, in wagers."""
         paid = self.payout
         fixed = Fraction(paid.sum_cents, wager_cents)
         return self.chance * (paid.times + paid.stake_back + fixed)
@@ -141,7 +141,7 @@ class Drawn(_Part, frozen=True):
             draw, with the meter at its seed and the other draw at its frequency. Empty if the house
             always has an edge.
         house_edge_gone_every: the largest ``every`` at which the house has no edge; 0 if the house
-            always has an edge, or never.
+            always has an edge, or never has one.
     """
 
     every: int

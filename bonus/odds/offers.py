@@ -142,7 +142,8 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
     for offer in of_games:
         for name in query.wagers:
             if name in _beside(offer):
-                reason = f"{name} is part of {offer.chapter.main_game.stake}: ask for that wager"
+                stake = offer.chapter.main_game.stake
+                reason = f"{name} is part of {stake}: ask for {stake}"
                 raise UserError(reason, exit_status=_WRONG_USAGE)
     of_wagers = _named(of_games, [offer.wager for offer in of_games], query.wagers, "wager")
     letters = [offer.paytable or "" for offer in of_wagers]
@@ -173,7 +174,7 @@ def _refusal(what: str, name: str, known: Iterable[str]) -> str:
     if not there_is:
         return f"there is no {what} to choose here: leave out {name!r}"
     meant = nearest(name, there_is)
-    choices = "" if ": it is one of " in meant else f" There is {', '.join(there_is)}."
+    choices = "" if ": it is one of " in meant else f" Choose one of {', '.join(there_is)}."
     return f"no {what} is called {name!r}{meant}{choices}"
 
 

@@ -103,7 +103,7 @@ def strategy_in_words(
 
 
 class _Share:
-    """Two numbers for each strength: of all hands, and of hands with at least a given wager."""
+    """For each strength, the number of all hands and of the hands with at least a given wager."""
 
     def __init__(
         self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int

@@ -77,8 +77,8 @@ def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> O
     notes = []
     if tables.forfeited:
         notes.append(
-            f"A player who folds forfeits this wager ({tables.forfeited}); the edge is for the"
-            " paytable alone."
+            f"A player who folds forfeits this wager ({tables.forfeited}); the edge is for a player"
+            " who never folds."
         )
     if sums:
         dollars = offer.wagers_cents[0] // 100

@@ -1,6 +1,7 @@
 """Payouts of one round, position by position, up to the payout limit of each player.
 
-All steps (``wagers_at_odds``, ``progressives_and_envy``) of a position come before the next one.
+All steps (``wagers_at_odds``, ``progressives_and_envy``) of a position come before the next
+position.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -111,7 +112,7 @@ class SettlingStep(Protocol):
     def plain(
         self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
     ) -> PlainLines | None:
-        """Return the lines of ``wager`` for a hand that is turned up; None if more decides."""
+        """Return the lines of ``wager`` for a hand that is turned up; None if other facts count."""
 
     def settle(self, turns: "Turns", box: RoundPosition) -> None:
         pass
@@ -139,7 +140,7 @@ class Turns:
     """State of a round while it is settled.
 
     ``made`` are all wagers of the round, and ``takes`` the percentages that it wins from meters.
-    ``box`` is the position whose turn it is; ``hands`` are the hands that were named at it.
+    ``box`` is the position whose turn it is; ``hands`` are the hands that were named in this turn.
     ``divided_take`` is the index in ``takes`` of a jackpot on the dealer's hand, once it is won;
     ``had_share`` are the players who have received their share of this jackpot (reading T17).
 

@@ -110,11 +110,11 @@ def _wager_errors(
             code = "unknown_meter"
             message = f"{wager}: there is no {lacking[0]} meter here ({placing.rule})"
         elif wrong := [meter for meter in placing.meters if prices_cents[meter] != cents]:
-            price = f"the meter is for {prices_cents[wrong[0]]} ({placing.rule})"
+            price = f"the meter needs {prices_cents[wrong[0]]} cents ({placing.rule})"
             code, message = "wrong_amount", f"{wager} of {cents} cents: {price}"
         elif not placing.meters and not 1 <= cents <= WAGER_CENTS_MAX:
             code = "bad_amount"
-            message = f"{wager} of {cents} cents: a wager has 1 to {WAGER_CENTS_MAX}"
+            message = f"{wager} of {cents} cents: a wager is 1 to {WAGER_CENTS_MAX}"
         elif rules.whole and placing.needs and wagers.keys().isdisjoint(placing.needs):
             needs = " or ".join(placing.needs)
             code = "wager_missing"
@@ -164,8 +164,10 @@ def _bound_error(wagers: Mapping[str, int], rules: TableRules) -> RoundError | N
         cents, of_cents = wagers.get(bound.wager, 0), wagers.get(bound.of, 0)
         if cents > bound.at_most * of_cents:
             rule = rules.version.rule if rules.version else ""
-            least = f"at least 1/{bound.at_most} of it" if bound.at_most > 1 else "at least as high"
-            message = f"{bound.wager} of {cents} cents: its {bound.of} must be {least} ({rule})"
+            least = f"1/{bound.at_most} of this" if bound.at_most > 1 else "as much"
+            message = (
+                f"{bound.wager} of {cents} cents: {bound.of} must be at least {least} ({rule})"
+            )
             return RoundError("wrong_amount", message, f"wagers.{bound.wager}")
     return None
 
@@ -196,7 +198,7 @@ def check_cards(played: Round, rules: TableRules) -> None:
     errors += _undealt_errors(played, rules)
     lucky = played.draw.lucky_position
     if isinstance(lucky, int) and not 1 <= lucky <= rules.chapter.deal.positions:
-        message = f"no table has a position {lucky}"
+        message = f"{rules.chapter.game} has no position {lucky}"
         errors.append(RoundError("bad_position", message, "draw.lucky_position"))
     refuse(errors)
 
@@ -273,7 +275,7 @@ def _undealt_errors(played: Round, rules: TableRules) -> Iterator[RoundError]:
                 continue
             else:
                 code, field = "cards_missing", f"positions[{index}].fourth_card"
-                problem = "the fourth card is missing, its own or the table's"
+                problem = "neither the position nor the table has a fourth card"
             yield RoundError(code, f"{wager}: {problem} ({rules.chapter.deal.rule})", field)
 
 

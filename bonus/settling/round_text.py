@@ -33,7 +33,7 @@ LINE_BYTES_MAX: Final = 65_536
 """A longer line is refused without being decoded."""
 
 _KEPT_BYTES_MAX: Final = 512
-"""Length of the longest wagers in JSON whose decoded form is kept: all real ones are shorter."""
+"""Length of the longest wagers in JSON whose decoded form is kept: all real wagers are shorter."""
 
 _NO_WAGERS: Final = b"{}"
 
@@ -280,8 +280,9 @@ def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -
 def _may_repeat_wagers(line: bytes, texts: Sequence[bytes]) -> bool:
     """Return whether a position may name its wagers more than once.
 
-    ``texts`` has only the last wagers of each position, so earlier ones must be checked too. The
-    result can be True without reason: the name is only counted, and not where it has escapes.
+    If a position names its wagers twice, ``texts`` has only the last, so the line must be decoded
+    again to check the first. The result can be True without need: the name is counted wherever it
+    occurs, and any escape could hide it.
     """
     named = len(texts) - texts.count(_NO_WAGERS)
     return b"\\" in line or line.count(b'"wagers"') > named
@@ -299,7 +300,7 @@ def _wagers(text: bytes) -> KeptWagers:
 
 
 def _first_error(line: bytes, error: Exception) -> RoundError:
-    """Return the first error of a line. ``error`` can be a later one: wagers are decoded last."""
+    """Return the first error of a line. ``error`` can be a later error: wagers are decoded last."""
     try:
         _ROUND_AND_WAGERS.decode(line)
     except msgspec.ValidationError as first:

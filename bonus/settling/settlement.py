@@ -69,7 +69,7 @@ def take_off(
         ValueError: ``take`` and ``terms`` are for different meters.
     """
     if take.meter != terms.kind:
-        raise ValueError(f"a take off {take.meter} by the terms of {terms.kind}")
+        raise ValueError(f"a percentage of {take.meter} by the terms of {terms.kind}")
     jackpot_cents = holding.amount_micros * take.percent // (100 * MICROS_PER_CENT)
     share_cents = jackpot_cents // take.shares
     left_micros = holding.amount_micros - share_cents * take.shares * MICROS_PER_CENT
@@ -144,7 +144,7 @@ def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
             if each.judged is None:
                 each.step.settle(turns, box)
                 continue
-            # A call for each wager would take a third of the time.
+            # This code is not a method of the step: calls would take a third of the time.
             hand = hands.get(each.judged) or turns.name_hand(each.judged)
             due = each.known.get(hand)
             if due is None:
@@ -226,8 +226,8 @@ def void_lines(
 ) -> tuple[Line, ...]:
     """Return the lines of a void round: all wagers are returned.
 
-    649a.13, 679a.13, 682a.13, reading T28. ``rule`` is the subsection about the irregularity, such
-    as 649a.13(d).
+    The rules are 649a.13, 679a.13, 682a.13 and reading T28. ``rule`` is the subsection about the
+    irregularity, such as 649a.13(d).
     """
     return tuple(
         Line(

@@ -92,7 +92,7 @@ class TableRules:
 
 @cache
 def meter_rules(game: str, games: Games | None = None) -> TableRules:
-    """Return the rules for the wagers that feed a meter: the meter service gets no others.
+    """Return the rules for the wagers that feed a meter: the meter service gets no other wagers.
 
     Without games, use the chapters.
     """

@@ -111,7 +111,7 @@ def test_the_page_names_all_cards() -> None:
         ('"10% of keystone_minor"', '"0.00% of keystone_minor"', "full_house = ", "not a payout"),
         ('primary = "8%"', "primary = 8", "[[wager.table]]", "primary is a text in quotes"),
         ('rule = "KS.4(c)"', 'rule = "XX.4(c)"', "XX.4(c)", "names no subsection of KS"),
-        ("community = 3\n", "community = 0\n", "[[wager]]", "hands are not formed of hand_and"),
+        ("community = 3\n", "community = 0\n", "[[wager]]", "hands are not formed from hand_and"),
         ("hand = 2", "hand = 8", "hand = 8", "hand has 8 cards; at most 7 are possible"),
         ("dealer = 0", "dealer = 9", "dealer = 9", "dealer has 9 cards; at most 7 are possible"),
         ("community = 3", "community = 8", "community = 8", "community has 8 cards; at most 7"),
@@ -123,9 +123,9 @@ def test_the_page_names_all_cards() -> None:
         ('game = "keystone_stud"', 'game = "four_card_prime"', "game = ", "exists already, in"),
         ('title = "Keystone Stud"', 'title = "Key\\u202estone"', "title = ", "title "),
         ('cards = ["hand_and_community"]', 'cards = ["hand_and_all_six"]', "[[wager]]",
-         "hands are not formed of hand_and_all_six"),
+         "hands are not formed from hand_and_all_six"),
         ('names = ["keystone_bonus"]', 'names = ["keystone_dealer"]', "[[wager]]",
-         "a wager on the dealer's hand has a name that ends with _dealer"),
+         "a wager on the dealer's hand, and no other, has a name that ends with _dealer"),
         ('"$200", royal_flush = "$100"', '"$200"', "[[wager]]", "royal_flush missing"),
         ('royal_flush_spades = "$200", ', "", "[[wager]]",
          "KS.4(e) $1: it must begin with royal_flush_spades, as the paytable does"),
@@ -367,12 +367,12 @@ def draws_text(name: str) -> str:
         (
             game_text("g", ["meter", "m"], wager_text(
                 "w", "meter", "m", rows=tier_rows("meter", "m"))),
-            "a cell says meter for the only meter of its wager: write another name",
+            "in a cell, meter means the only meter of the wager: give this meter another name",
         ),
         (
             game_text("g", ["m"], wager_text("w", "m").replace(
                 "placing =", 'readings = { choice = "r", rankings = {} }\nplacing =')),
-            "the first of its readings must be its ranking",
+            "the first of its readings must have the ranking of the wager",
         ),
         (
             game_text("g", ["m"], wager_text("w", "m").replace(

@@ -65,9 +65,11 @@ MONEY: Final = (
     Mistake(18, "wager = 100", "wager = -100", "wager is at least 1 cent"),
     Mistake(24, "wager = 250", "wager = 1000001", "wager is at most 1000000 cents ($10,000)"),
     Mistake(18, "wager = 100", "wager = 1", "wager is in cents: $1 is 100"),
-    Mistake(18, "wager = 100", "wager = 200", "649a.12(e)(5) lays down Envy Bonuses for no other"),
-    Mistake(53, "wager = 500 }", "wager = 1000 }", "649a.12(h)(5) lays down Envy Bonuses"),
-    Mistake(54, "wager = 100 }", "wager = 200 }", "649a.12(j)(5) lays down Envy Bonuses"),
+    Mistake(
+        18, "wager = 100", "wager = 200", "649a.12(e)(5) has no Envy Bonuses for other amounts"
+    ),
+    Mistake(53, "wager = 500 }", "wager = 1000 }", "649a.12(h)(5) has no Envy Bonuses"),
+    Mistake(54, "wager = 100 }", "wager = 200 }", "649a.12(j)(5) has no Envy Bonuses"),
     Mistake(4, "validate_from = 0", "validate_from = 5.00", CENTS),
     Mistake(4, "validate_from = 0", 'validate_from = "$5"', CENTS),
     Mistake(4, "validate_from = 0", "validate_from = -1", "validate_from is at least 0 cents"),

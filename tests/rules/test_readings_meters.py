@@ -74,7 +74,7 @@ def test_reading_t14_what_a_wager_adds_is_exact_below_the_cent() -> None:
 
 def test_a_take_off_another_meter_or_of_nothing_is_refused() -> None:
     terms = terms_at()
-    with pytest.raises(ValueError, match="a take off progressive by the terms of"):
+    with pytest.raises(ValueError, match="a percentage of progressive by the terms of"):
         take_off(cents(1), PercentWon("progressive", 100), terms[BONUS])
     for percent, shares in ((0, 1), (101, 1), (10, 0)):
         with pytest.raises(ValueError, match="cannot take"):
