@@ -1,6 +1,6 @@
-/* A page without one of its scripts or style sheets is not usable, so it is loaded again: also if a
-   script has an error while the page loads, or if a file does not come. This script is part of the
-   page itself, because a file could be the one that failed. */
+/* A page without one of its scripts or style sheets is not usable. So the page is loaded again if a
+   file fails, if a file does not come, or if a script has an error while the page loads. This script
+   is part of the page itself, because its own file could fail too. */
 (() => {
   const WAIT_MS = 5000;
   const LIMIT_MS = 8000;

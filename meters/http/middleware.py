@@ -58,8 +58,8 @@ _FORWARDED: Final = frozenset({
 })  # fmt: skip
 
 _LOCAL_ONLY: Final = (
-    "without a token, only programs on this machine may read metrics, and without a proxy: to read"
-    " them from elsewhere, set metrics_token under [service] in the floor file"
+    "without a token, only programs on this machine may read metrics, and not through a proxy: to"
+    " read them from elsewhere, set metrics_token under [service] in the floor file"
 )
 _UNAUTHORIZED: Final = (
     "metrics need `Authorization: Bearer TOKEN`, with the token from the file that metrics_token"
@@ -172,10 +172,10 @@ def _is_address(text: str) -> bool:
 
 
 def _metrics_refusal(scope: Scope, token: str | None) -> tuple[int, str, str] | None:
-    """Return why a client may not read `/metrics`, which has reserves; None if it may.
+    """Return why a client may not read `/metrics`, which shows reserves; None if it may read them.
 
-    Without a token in the floor file, only programs on this machine may. A proxy on this machine
-    that adds no header looks like a program on this machine.
+    Without a token in the floor file, only programs on this machine may read `/metrics`. A proxy on
+    this machine that adds no header looks like a program on this machine.
     """
     # The path is split as in the web framework's router, so other spellings of the path are also
     # refused.

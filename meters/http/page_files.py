@@ -1,4 +1,4 @@
-"""Files of pages: templates, and static files. Their paths have a version of their contents."""
+"""Files of pages: templates, and static files, whose paths have a digest of all static files."""
 
 import functools
 import gzip

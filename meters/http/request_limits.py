@@ -13,14 +13,16 @@ from meters.http.middleware import NOT_KEPT, SECURITY_HEADERS, is_loopback
 BODY_BYTES_MAX: Final = 16_384
 
 REQUEST_WITHIN_S: Final = 15.0
-"""A whole request must arrive within this time after the connection began or the last answer."""
+"""A whole request must arrive within this time after the connection began, or after the last answer
+ended.
+"""
 
 TAKEN_WITHIN_S: Final = 30.0
 """If a client does not read its answer for this time, it is disconnected."""
 
 CONNECTIONS_MAX: Final = 4096
 CONNECTIONS_BY_CLIENT: Final = 256
-"""How many connections one address can have; not this machine's, because a proxy can run here."""
+"""How many connections an address can have. This machine has no limit: a proxy can run on it."""
 
 FILES_FOR_THE_REST: Final = 512
 """Open files that are reserved for other uses: Redis, the broker, logs, and unexpected needs."""

@@ -61,7 +61,7 @@ class SettlePage:
     def render(
         self, tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
     ) -> str:
-        """Return the HTML of the page for tables of links with their present terms.
+        """Return the HTML of the page for tables. The links must have their present terms.
 
         `balances` are in cents, by link id and meter id.
         """
@@ -107,7 +107,8 @@ class GameForm(_Form, frozen=True, kw_only=True):
         hand: how many cards a position has.
         dealer: how many cards the dealer has.
         community: how many community cards there are.
-        stake: the wager before the deal. If a player does not make ``follow`` after it, they fold.
+        stake: the wager before the deal. A player who does not make the wager ``follow`` after the
+            deal folds.
         times: the allowed amounts of `follow`, as multiples of `stake`.
         wagers: the wagers that the table offers, in the order of settling.
         items: for each item of settlement lines, its name for people.
@@ -155,7 +156,10 @@ class FloorForms(_Form, frozen=True, kw_only=True):
 def floor_forms(
     tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
 ) -> FloorForms:
-    """Return the tables and their forms. The meters must have their present wagers."""
+    """Return the tables and their forms.
+
+    In `tables`, each meter must have its present wager, which can differ from the floor file.
+    """
     forms: list[GameForm] = []
     numbers: dict[tuple[str, bytes, tuple[Meter, ...]], int] = {}
     found = []

@@ -49,7 +49,7 @@ async def check_body(connection: WebConnection, handler: BaseRouteHandler) -> No
 
 
 async def check_query(connection: WebConnection, handler: BaseRouteHandler) -> None:
-    """Raise a `ValidationException` for a number or a choice in another than the strict form."""
+    """Raise a `ValidationException` if a number or truth value is not in its strict form."""
     given = connection.query_params
     parameters = handler.parsed_fn_signature.parameters.items()
     strict = [(name, kind) for name, parameter in parameters for kind in _kinds(parameter.raw)]

@@ -54,7 +54,7 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
             *_play_sections(of),
             lists.wins_section("Hands that won on the day", _of(day.wins, of.ids), zone, of.titles),
             lists.wins_section(
-                "Hands that won on earlier days, decided on in this one",
+                "Hands that won on earlier days and were decided on this day",
                 _of(day.decided, of.ids),
                 zone,
                 of.titles,
@@ -275,12 +275,12 @@ def _part(
         entries = f"{span.first_entry:,} to {span.last_entry:,} ({lists.count(span.entries)})"
         facts.append(("Ledger entries", entries))
     else:
-        facts.append(("Ledger entries", f"none; the last before is {span.last_entry:,}"))
+        facts.append(("Ledger entries", f"none; the last earlier entry is {span.last_entry:,}"))
     facts += [("Chain at the close", span.chain), ("Seal at the close", span.seal)]
     if span.closed_at:
         facts.append(("Meters read", lists.moment(span.closed_at, zone)))
     elif span.open:
-        facts.append(("Meters read", f"not yet: the gaming day {span.last_day} is open, so far"))
+        facts.append(("Meters read", f"not yet: the gaming day {span.last_day} is still open"))
     else:
         facts.append(("Meters read", "no: no service ran at the close, and nothing happened"))
     finding = each.finding
@@ -298,7 +298,7 @@ def _part(
 def _why_without(each: LinkScan, found: LedgerScan) -> str:
     if found.span.last < each.first_day:
         return f"its first gaming day is {each.first_day}"
-    return f"its open gaming day is {each.open_day}, no service has run since"
+    return f"its open gaming day is {each.open_day}, because no service has run since"
 
 
 def _document(

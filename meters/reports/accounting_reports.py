@@ -42,7 +42,7 @@ class AccountingReport:
 
 
 def table_report(table: str | None) -> AccountingReport:
-    """Return the report of one table, with a row for each day; for None, of all tables."""
+    """Return the report of a table day by day, or the report of all tables if `table` is None."""
     return AccountingReport(
         lambda floor, found, meters: tables_document(floor, found, meters, table),
         lambda links, meters: table_figures(links, meters, table),

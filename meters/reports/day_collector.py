@@ -332,10 +332,10 @@ def faults_of(day: LinkDay) -> Iterator[str]:
         one.cents for owed in (day.envy_pending, day.envy_to_pay) for one in owed.values()
     )
     if day.pot(ENVY).closing_micros != owed_cents * 10_000:
-        yield f"Envy Bonuses of {owed_cents} cents are owed, their accounts hold another amount"
+        yield f"Envy Bonuses of {owed_cents} cents are owed, but their accounts hold another amount"
     waiting_cents = sum(one.cents for one in day.waiting.values())
     if day.pot(CLAIMS).closing_micros != waiting_cents * 10_000:
-        yield f"wins of {waiting_cents} cents wait, their accounts hold another amount"
+        yield f"wins of {waiting_cents} cents wait, but their accounts hold another amount"
 
 
 def _table_faults(day: LinkDay) -> Iterator[str]:
@@ -349,7 +349,7 @@ def _table_faults(day: LinkDay) -> Iterator[str]:
         if name.partition(":")[0] in _TABLE_TALLIES and ":" in name:
             risen = day.risen.get(name, 0)
             if summed[name] != risen:
-                yield f"{name} rose by {risen}, the tables' figures say {summed[name]}"
+                yield f"{name} rose by {risen}, but by {summed[name]} in the tables' figures"
     tables = day.pot(TABLES)
     if tables.opening_micros - tables.closing_micros != net_micros:
-        yield f"tables contributed {net_micros} micros, their accounts hold another amount"
+        yield f"tables contributed {net_micros} micros, but their accounts hold another amount"

@@ -1,8 +1,8 @@
 """The reports of `pitlink report` for the floor page.
 
 A report audits the ledgers. The audit takes time and memory that the service needs for the tables,
-so another process makes the report, one report at a time. The page asks for the report's
-spreadsheet a moment later.
+so another process makes the report, one report at a time. The service keeps a report for half a
+minute, because the page asks for its spreadsheet a moment later.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ _ROWS_MAX: Final = 500
 """The page shows this many rows of a list."""
 
 _MONTH: Final = "2026-11"
-_BUSY: Final = "the report is being made, or another one before it: try again in a moment"
+_BUSY: Final = "this report, or another one before it, is being made: try again in a moment"
 _TOO_LONG: Final = (
     "the report takes too much time or memory for a page: run `pitlink report` on a machine of the"
     " services"

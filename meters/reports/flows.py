@@ -28,7 +28,7 @@ _PAYEES: Final = frozenset({"claim", "envy", "paid"})
 
 
 class Flow(StrEnum):
-    """The reason for a transfer of money. Rows of reports have its value, lists its `words`."""
+    """The reason for a transfer of money. Rows of reports have its value, lists have `words`."""
 
     words: str
 
@@ -112,7 +112,9 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
 
 
 def pot_of(account: str) -> str:
-    """Return the pot of a ledger account. All claims share a pot; so do Envy Bonuses and tables.
+    """Return the pot of a ledger account.
+
+    All claims share one pot. All Envy Bonuses share a second one, and all tables a third.
 
     >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
     ('reserve:five_card_hand_bonus', 'claims')

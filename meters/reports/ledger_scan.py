@@ -21,7 +21,7 @@ from meters.reports.win_book import Win
 from meters.store.link_store import LinkStore
 
 _LOOKED_BACK: Final = timedelta(days=7)
-"""How long before the reported days the audit begins, to find wins that were decided later."""
+"""How long before the reported days the audit begins, to find earlier wins decided in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class LinkScan:
     def variances(self) -> list[str]:
         """A text for each difference between a meter reading and the ledger."""
         return [
-            f"variance at the close of {day.first_day}: {one.of} was read as {one.read}, the ledger"
-            f" says {one.ledger}: {one.read - one.ledger:+d}"
+            f"variance at the close of {day.first_day}: {one.of} was read as {one.read}, but the"
+            f" ledger has {one.ledger}, a difference of {one.read - one.ledger:+d}"
             for day in self.days.values()
             for one in day.variances
         ]
@@ -169,7 +169,7 @@ def _parsed(text: str, length: int) -> date | None:
 
 
 def one_day(day: date | None) -> Choose:
-    """Return a function that chooses one gaming day; without `day`, the last closed day."""
+    """Return a function that chooses the gaming day `day`, or the last closed day if it is None."""
 
     def choose(open_day: date, today: date) -> DayRange:
         asked = open_day - timedelta(days=1) if day is None else day
@@ -180,9 +180,10 @@ def one_day(day: date | None) -> Choose:
 
 
 def one_month(first: date | None) -> Choose:
-    """Return a function that chooses a month; without `first`, the month of the last closed day.
+    """Return a function that chooses the month of `first`.
 
-    If the month is not over, the report ends with the open day.
+    If `first` is None, it chooses the month of the last closed day. If the month is not over, the
+    report ends with the open day.
     """
 
     def choose(open_day: date, today: date) -> DayRange:
@@ -217,7 +218,7 @@ def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """Keep the links with a table in the floor file or in the reported days; all for None."""
+    """Keep the links with a table in the floor file or in the reported days; all if it is None."""
     if table is None:
         return found
     links = [each for each in found.links if table in _tables_of(each)]

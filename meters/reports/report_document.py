@@ -158,7 +158,7 @@ class ReportDocument:
         """The sentence below all lists: what people sign, or why nobody can sign."""
         if self.unsigned:
             return _UNSIGNED[self.unsigned]
-        words = "The figures above are those of the ledger up to the entry named."
+        words = "The figures above are those of the ledger up to the last entry that is named."
         if any(part.variances for part in self.parts):
             words = f"{words} The variances are explained in a separate document."
         return words
@@ -178,7 +178,7 @@ _GAP: Final = 5.0
 _LABEL: Final = 96.0
 SIGNERS: Final = ("Prepared by: name, signature, date", "Reviewed by: name, signature, date")
 _UNSIGNED: Final = {
-    "SO FAR": "The gaming day is not closed: these are the figures so far. Do not sign it.",
+    "SO FAR": "The gaming day is not closed. These are the figures so far: do not sign them.",
     "DOES NOT TIE": "This report has problems, which are listed above. Do not sign it.",
 }
 

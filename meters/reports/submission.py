@@ -1,7 +1,4 @@
-"""The submission of a floor to the regulator (605a.8): its games, links and digests.
-
-The submission also names what the house must add.
-"""
+"""The submission of a floor to the regulator (605a.8): games, links, digests, and what to add."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -77,7 +77,7 @@ class WagerRule(_Part, frozen=True):
 
 
 class HandRow(_Part, frozen=True, kw_only=True):
-    """A hand, with its cells in the chosen paytables. ``combinations`` of ``of`` deals have it.
+    """A hand, with its cells in the chosen paytables. Of ``of`` deals, ``combinations`` have it.
 
     ``fourth_card`` belongs to a Pair Bonus: ``a 2`` or ``not a 2``.
     """
@@ -201,7 +201,7 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
         house_edge: the house edge if every meter is at its seed and the contributions are lost. For
             a game against the dealer, it is a share of the first wager under the optimal strategy.
         long_run: null if the wager feeds no meter.
-        hit_frequency: the probability that the wager wins. For a game against the dealer, the
+        hit_frequency: the probability that the wager wins. For a game against the dealer, it is the
             probability that the player does not fold and at least one of the two wagers wins,
             without bonuses.
         envy_return: the average Envy Bonus for the hand of one other player, as a share of the
@@ -335,7 +335,8 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
         kind: the name of the meter in the rules.
         reseed_cents: the balance after a win of the whole meter, without the reserve.
         limit_cents: the payout limit; null if there is none.
-        contribution_max_cents: the largest contribution of one event; null if there is no limit.
+        contribution_max_cents: the most that the wagers of one round at one table can add; null if
+            there is no limit.
         magic_card_every: the average number of rounds per Magic Card. 0: there is no draw; null:
             the meter can have no draws.
         lucky_every: the average number of rounds per Lucky Bonus. 0: there is no draw; null: the
@@ -386,9 +387,9 @@ class LinkFiling(_Part, frozen=True, kw_only=True):
 class FacilitySettings(_Part, frozen=True, kw_only=True):
     """Settings of the facility that concern money and decisions.
 
-    A win at fixed odds below `validate_from_cents` needs no floorperson. If
-    `tax_documents_above_cents` is null, no win needs tax documents. If
-    `two_people_reject_above_cents` is null, two people must reject each hand pay.
+    A win at fixed odds below `validate_from_cents` needs no floorperson, unless another win of the
+    same hand waits. If `tax_documents_above_cents` is null, the floor page asks for no tax
+    documents. If `two_people_reject_above_cents` is null, two people must reject each hand pay.
     """
 
     validate_from_cents: int

@@ -133,7 +133,7 @@ class WinBook:
         self._of: dict[str, list[int]] = defaultdict(list)
         """For each claim, the places of its win and its Envy Bonuses in `_wins`."""
         self._states: dict[str, dict[str, str]] = {}
-        """For each claim, its Redis hash's fields with states and decisions, without `record`."""
+        """For each claim, the states and decisions as in its Redis hash, with an empty `record`."""
         self._kept: list[int] = []
         self._decided: dict[int, None] = {}
         for claim, held in books.claims.items():
@@ -241,7 +241,8 @@ class WinBook:
     def decide(self, number: int, fields: Mapping[str, bytes]) -> Win | None:
         """Apply a floorperson's decision on a claim, or a change of a decided claim.
 
-        Return the win in its new state; None if the collector knows only Envy Bonuses of the claim.
+        Return the win in its new state. Return None if only Envy Bonuses of the claim are known, or
+        if a slip is corrected whose payment is older than the first replayed entry.
 
         Raises:
             KeyError: nothing is known of the claim.

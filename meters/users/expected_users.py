@@ -60,7 +60,7 @@ class ExpectedUsers:
     accounts: dict[str, list[int]] = field(default_factory=dict)
 
     def apply_entry(self, number: int, entry: Fields) -> str | None:
-        """Apply an entry of the log. If it contradicts earlier entries, return a text."""
+        """Apply an entry of the log. Return how it contradicts earlier entries, or None."""
         what, about, by, at = (entry.get(name, "") for name in ("what", "about", "by", "at"))
         folded = fold_name(about)
         user, impossible = self.users.get(folded), self._impossible(what, about, entry)
@@ -106,19 +106,19 @@ class ExpectedUsers:
             # The name of a command or of a demonstration cannot be a user's name.
             return f"is by {by!r}, who was never added" if entry.get("client") else None
         may = actor.enabled and actor.role == ADMINISTRATOR
-        return None if may else f"is by {by!r}, who was no administrator that could sign in"
+        return None if may else f"is by {by!r}, who was disabled or was no administrator"
 
     def _unlike(self, does: str, name: str, pin: str | None, role: str | None) -> str | None:
         """Return why a user cannot have acted (in this role, if one is given); None if they can."""
         user, says = self.users.get(fold_name(name)), f"says that {name!r} {does}"
         if user is None:
-            return f"{says}, who was never added"
+            return f"{says}, but nobody added this user"
         if not user.enabled:
-            return f"{says}, who was disabled"
+            return f"{says}, but this user was disabled"
         if user.pin != pin:
             return f"{says}, with a PIN that the log does not have"
         if role not in {user.role, None}:
-            return f"{says} as {role!r}, who was {user.role!r}"
+            return f"{says} as {role!r}, but the role was {user.role!r}"
         return None
 
     def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
@@ -133,7 +133,7 @@ class ExpectedUsers:
             due, held = {*self.accounts.get(folded, ())}, {number for number, _ in entries}
             found += [f"{account} lacks entry {each} of the log" for each in sorted(due - held)]
             found += [
-                f"{account} has entry {each} of the log, which is not on it"
+                f"{account} has entry {each} of the log, which is about other users"
                 for each in sorted(held - due)
             ]
             if not found and any(number != order for number, order in entries):

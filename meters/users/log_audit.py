@@ -72,9 +72,9 @@ class LogMark(LedgerMark):
         if entries >= had:
             return None
         return (
-            f"the operators' log holds {entries} entries and has held {had}: it lost some, or is"
-            f" another; find out why, bring back a backup, or, to go on with what is left, remove"
-            f" {self.path}"
+            f"the operators' log holds {entries} entries and has held {had}: it lost some, or this"
+            " is another log. Find out why. Then bring back a backup, or, to go on with what is"
+            f" left, remove {self.path}"
         )
 
 
@@ -209,9 +209,9 @@ class LogAudit:
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
         """Check the operators' log to its end, and compare the users in Redis with the log.
 
-        Entries before the first MAC have none to check. If an earlier audit has sealed an entry,
-        its MAC is not checked. `seen` is the mark of the log. `again` is the number of old entries,
-        already checked by an earlier run, that this run reads once more.
+        Entries before the first MAC have no MAC. If an earlier audit has sealed an entry, a wrong
+        MAC of the entry is no problem. `seen` is the mark of the log. `again` is the number of old
+        entries, already checked by an earlier run, that this run reads once more.
 
         Raises:
             ValueError: an entry's id or chain digest is not valid text, or a Redis key has a wrong
@@ -250,13 +250,13 @@ class LogAudit:
         problems = list(walk.problems)
         if (walk.entries, walk.chain) != (stored.entries, stored.chain):
             problems.append(
-                f"the operators' log: it ends at entry {walk.entries}, its head says"
-                f" {stored.entries}: the end differs"
+                f"the operators' log: its last entry is {walk.entries}, but Redis's record of the"
+                f" last entry names {stored.entries}, or another digest"
             )
         if stored.mac_by and stored.mac_by != walk.macs.last:
             problems.append(
-                "the operators' log: its head names another secret than the last MAC has, so no"
-                " service can write"
+                "the operators' log: Redis's record of the last entry names another secret than its"
+                " last MAC, so no service can write into the log"
             )
         problems += walk.due.differences(stored.listed, stored.users, stored.administrators)
         problems += walk.due.other_accounts(stored.accounts)
@@ -312,10 +312,10 @@ class LogAudit:
         self._walk.problems += again.problems
         if again.entries >= self._walk.entries:
             if again.seal != self._walk.seal and not again.problems:
-                self._walk.add("it is not the one that was read before")
+                self._walk.add("older entries have changed since they were first read")
             if again.due != self._walk.due and not again.problems:
                 # The checkpoint's file, which has the users, can have been changed.
-                self._walk.add("the users that result from it are not those of the audits before")
+                self._walk.add("its entries describe other users than the audits before found")
             self._again = None
 
     async def _walk_to(self, walk: _Walk, last: int | None, seen: Mark | None) -> None:
@@ -340,7 +340,7 @@ def as_altered() -> Iterator[None]:
     except ResponseError as error:
         if "WRONGTYPE" not in str(error):
             raise
-        raise ValueError(f"a key is of another kind: {error}") from None
+        raise ValueError(f"a Redis key has a wrong data type: {error}") from None
 
 
 def _number(member: bytes) -> int:

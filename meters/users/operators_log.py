@@ -91,8 +91,7 @@ class OperatorsLog:
     async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
         """Return the log entries about one user, the latest first.
 
-        The entries are about changes of this user, of the user's PIN, and about changes by this
-        user.
+        The entries are changes of this user and of the user's PIN, and changes by this user.
         """
         found = await self._store.account_entries(fold_name(name), limit)
         return [_row(*entry) for entry in found]

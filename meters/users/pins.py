@@ -86,7 +86,7 @@ def _in_runs(pin: str) -> bool:
 
 
 def _step(digits: str) -> int | None:
-    """Return the step between any two digits in a row; None if steps differ. 0 follows 9."""
+    """Return the step from each digit to the next; None if the steps differ. 0 follows 9."""
     steps = {int(after) - int(before) for before, after in itertools.pairwise(digits)}
     steps = {{-9: 1, 9: -1}.get(step, step) for step in steps}
     return steps.pop() if len(steps) == 1 else None

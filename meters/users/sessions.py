@@ -37,7 +37,7 @@ class SignedIn:
     set the user's PIN: the user may only choose a new one. If `lapsed`, the user did nothing for
     too long: until they enter their PIN, they may only read. `pins_set` has the time in ms at which
     each PIN was set in the last 24 hours, by user and setter. It is empty for a request that
-    neither changes something nor shows who may.
+    neither changes something nor shows who may change it.
     """
 
     name: str
@@ -55,8 +55,8 @@ class SignedIn:
     def bar(self, first: str, first_pin_set_by: Collection[str]) -> tuple[str, str | None] | None:
         """Return who bars the user from the second act after `first`, and until when (UTC).
 
-        The time is None if the bar does not end. None in place of both: nobody bars the user. The
-        act of a user under their own name alone is not checked here.
+        The time is None if the bar does not end. Return None alone if nobody bars the user. That
+        the user did the first act themselves is not checked here.
         """
         setter = self.setters.bar(self.name, first, first_pin_set_by)
         if setter is None:
@@ -241,8 +241,8 @@ class Sessions:
         """Return the user of a session; None if the token is not valid.
 
         With `keep_alive`, the request comes from an act of the user, not from the page by itself.
-        With `acts`, the user changes something or sees who may: the script call then also reads who
-        set PINs in the last 24 hours (see `two_people.py`).
+        With `acts`, the user changes something, or sees who may change it: the script call then
+        also reads who set PINs in the last 24 hours (see `two_people.py`).
         """
         if not token:
             return None

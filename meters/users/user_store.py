@@ -144,7 +144,7 @@ class UserStore:
     async def locks(self, folded: str) -> list[tuple[str, int]]:
         """Return the sign-in limits of a name by label, with the end of each lock in ms.
 
-        For a limit that is not locked, it is the time of its last failed sign-in.
+        A limit that is not locked has the time of its last failed sign-in instead.
         """
         with as_store_failure():
             found = cast(

@@ -277,5 +277,5 @@ async def test_a_link_that_has_none_of_the_days_is_named_with_why(make_shop: Mak
     late = LinkStore(shop.pit.redis, shop.floor.link[1])
     await shop.pit.redis.hset(late.keys.meters, "day", "2026-11-18")
     paper = day_document(shop.floor, await shop.survey(one_day(None)), None)
-    note = "Late Pit: its open gaming day is 2026-11-18, no service has run since"
+    note = "Late Pit: its open gaming day is 2026-11-18, because no service has run since"
     assert ("Not in it", note) in paper.facts

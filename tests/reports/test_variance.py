@@ -121,7 +121,7 @@ async def test_figures_that_do_not_agree_are_found(shop: Shop) -> None:
     moved = dataclasses.replace(pot, flows=Counter(pot.flows) + Counter({Flow.OTHER: 5}))
     more = dataclasses.replace(table, wagered_cents=table.wagered_cents + 1)
     added = dataclasses.replace(table, contributed_micros=table.contributed_micros + 1)
-    wagered = f"wagered_cents:{PROGRESSIVE} rose by 100, the tables' figures say 101"
+    wagered = f"wagered_cents:{PROGRESSIVE} rose by 100, but by 101 in the tables' figures"
     for pots, tables, said in (
         ({METER: other}, {}, f"{METER} is +1 micros off"),
         ({METER: moved}, {}, f"{METER} moved by +5 micros without a known reason"),

@@ -243,15 +243,15 @@ async def name_that_has_the_pin_be_anothers(register: Register) -> None:
 
 ALTERED: Mapping[str, tuple[Alter, tuple[str, ...]]] = {
     "an administrator who adds another": (administrator_who_adds_another, (
-        "entry 7 says that 'Eve' signs in, who was never added",
+        "entry 7 says that 'Eve' signs in, but nobody added this user",
         "entry 8 is by 'Eve', who was never added",
     )),
     "a role that adds another": (role_that_adds_another, (
-        "entry 7 says that 'Flo' signs in as 'administrator', who was 'floorperson'",
-        "entry 8 is by 'Flo', who was no administrator that could sign in",
+        "entry 7 says that 'Flo' signs in as 'administrator', but the role was 'floorperson'",
+        "entry 8 is by 'Flo', who was disabled or was no administrator",
     )),
     "a role to sign in with": (to_sign_in_with("Flo", role="supervisor"), (
-        "entry 7 says that 'Flo' signs in as 'supervisor', who was 'floorperson'",
+        "entry 7 says that 'Flo' signs in as 'supervisor', but the role was 'floorperson'",
     )),
     "a PIN to sign in with": (to_sign_in_with("Ada", WRONG), (
         "entry 7 says that 'Ada' signs in, with a PIN that the log does not have",
@@ -260,7 +260,7 @@ ALTERED: Mapping[str, tuple[Alter, tuple[str, ...]]] = {
         "entry 8 says that 'Ada' chooses a PIN, with a PIN that the log does not have",
     )),
     "a user enabled to sign in": (to_sign_in_with("Dan", enabled="1"), (
-        "entry 7 says that 'Dan' signs in, who was disabled",
+        "entry 7 says that 'Dan' signs in, but this user was disabled",
     )),
     "a name that has another enabled": (name_that_has_another_enabled, (
         "entry 7 is about 'Dan', and was done to 'ben'",

@@ -160,7 +160,7 @@ async def test_key_of_another_kind_does_not_blind_the_audit(register: Register, 
     keys = register.keys
     which = {"user:flo": keys.user("flo"), "account:flo": keys.account("flo")}
     await register.redis.set(which.get(key) or getattr(keys, key), "x")
-    with pytest.raises(ValueError, match="a key is of another kind"):
+    with pytest.raises(ValueError, match="a Redis key has a wrong data type"):
         await LogAudit(register.redis).run()
 
 

@@ -146,7 +146,7 @@ async def test_another_day_a_month_and_what_is_open(house: House) -> None:
     await expect(chip).to_have_count(0)
     await shows(page, "Gaming day", "2026-01-21")
     await sees(chip, "SO FAR")
-    await sees(report, "Do not sign it.")
+    await sees(report, "do not sign them.")
     await expect(page.locator(".signing")).to_have_count(0)
     await shows(page, "Wins", "2026-01")
     await sees(report, "Monday, January 19, 2026, to Wednesday, January 21, 2026", "slip S-77")
@@ -167,7 +167,7 @@ async def test_one_report_is_made_at_a_time_and_for_nobody_after_the_service(hou
         reports = FloorReports(house.shop.floor, [house.shop.pit.store], tasks)
         assert await reports.days() == ReportDays(date(2026, 1, 19), date(2026, 1, 21))
         for name, days in (("day", "2026-01-20"), ("month", "2026-01")):
-            with pytest.raises(ActError, match="is being made, or another one before it"):
+            with pytest.raises(ActError, match="another one before it, is being made"):
                 await reports.report(name, days, 0)
             await eventually_async(lambda: len(multiprocessing.active_children()) == 1)
         month = json.loads((await reports.report("month", "2026-01", LONG_S)).page)

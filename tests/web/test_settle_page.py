@@ -233,7 +233,7 @@ async def test_find_opens_a_round_of_which_the_disputed_position_is_chosen(
     await sees(known, "From round R9", "Touch the disputed position: 3 and 5.")
     await expect(page.locator("[data-position]")).to_have_count(0)
     await tap(page, "Position 5")
-    await sees(known, "A meter paid position 3 in this round too: add it.")
+    await sees(known, "Position 3 also won from a meter in this round: add that position.")
     place = page.locator('[data-position="5"]')
     for name in ("Folded", "Progressive $1.00, position 5"):
         await expect(place.get_by_role("button", name=name, exact=True)).to_have_attribute(

@@ -46,9 +46,9 @@ const openShared = (path, names, take) => {
 };
 
 export class EventStream {
-  /* `events` has one function for each event name; it is called with the event's data, and its age
-     in milliseconds. `heard` is called before it at every event, and `lost` whenever the connection
-     is lost. The server must send something at least every `silentMs`. */
+  /* `events` has one function for each event name. At each event, `heard` is called, and then the
+     function of the event with the event's data and its age in milliseconds. `lost` is called
+     whenever the connection is lost. The server must send an event at least every `silentMs`. */
   constructor(path, { events, heard = () => {}, lost, silentMs, retryMaxMs }) {
     Object.assign(this, { path, events, heard, lost, silentMs, retryMaxMs });
     this.failures = 0;
@@ -94,7 +94,7 @@ export class EventStream {
     if (since(this.lastEvent) > this.silentMs) this.reconnect();
     else if (since(this.stayed) > STAY_MS) {
       this.stayed = now();
-      // A browser whose pages each have a stream of their own has no connection left for the seventh.
+      // A browser opens six connections to a server, so six pages with own streams use all of them.
       if (this.source.isAlone && canShare()) this.connect();
       else this.source.stay();
     }

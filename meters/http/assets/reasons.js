@@ -6,7 +6,7 @@ import { say } from "./say.js";
 const OTHER = say("Other#reason");
 const EQUIPMENT = say("Equipment fault");
 
-/* Each list by its English text. */
+/* Each list has the texts in the language of the page by their English texts. */
 export const VOID_REASONS = {
   Misdeal: say("Misdeal"),
   "Chip count differs": say("Chip count differs"),
@@ -37,7 +37,7 @@ export const REJECTIONS = {
   "Wager not on the layout": say("Wager not on the layout"),
   "Deal out of turn": say("Deal out of turn"),
 };
-/* What a table says of wagers that are given back. */
+/* The reasons that a table records for wagers that it gives back. */
 const OF_TABLE = {
   "The round is void": say("The round is void"),
   "The service refused the wagers": say("The service refused the wagers"),
@@ -45,5 +45,5 @@ const OF_TABLE = {
 };
 const REASONS = { ...VOID_REASONS, ...MISTAKES, ...WAGER_MISTAKES, ...REJECTIONS, ...OF_TABLE };
 
-/* A recorded reason in words; after a colon, it has details. */
+/* A recorded reason in the language of the page. Its details follow a colon. */
 export const reasonText = (reason) => reason.split(": ").map((part) => REASONS[part] ?? part).join(": ");

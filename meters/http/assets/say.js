@@ -1,7 +1,7 @@
 /* What the pages for staff say, in the language that a person chose on this device, or else in the
-   browser's. The sentence in the code is the English one, and the key of its translations; what
-   follows a # in it only tells it from the same words with another sense. Modules that import this
-   one begin when the translations are there. */
+   browser's. The sentence in the code is English, and is the key of its translations. A word after #
+   is not shown: it distinguishes sentences with the same words and different senses. Modules that
+   import this one begin when the translations are there. */
 
 const KEPT = "pitlink.language";
 const LIMIT_MS = 5000;
@@ -40,7 +40,7 @@ const { sentences, hands } = found ?? { sentences: {}, hands: {} };
 export const language = found ? asked : "en";
 document.documentElement.lang = language;
 
-/* The language with the country whose dates it has on the pages. */
+/* The language, with the country that decides how the pages write dates. */
 export const locale = { en: "en-US", es: "es-US" }[language] ?? language;
 
 /* Say a sentence with the values of its places, such as {amount}. If a value is an element, the
@@ -54,7 +54,7 @@ export const say = (sentence, values = {}) => {
 /* Numbers are written as amounts of money are, in every language. */
 export const number = (count) => count.toLocaleString("en-US");
 
-/* Say one of two sentences about a number, which is their {count}. */
+/* Say one of two sentences about a number, which replaces their {count}. */
 export const sayCount = (one, many, count, values = {}) =>
   say(count === 1 ? one : many, { count: number(count), ...values });
 

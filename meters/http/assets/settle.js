@@ -37,8 +37,8 @@ const Tables = ({ table, choose }) => html`
     <p class="hint">${gameOf(table).title} · ${table.link}</p>
   </div>`;
 
-/* The dispute that the address names, or the problem with it; null without one. And a function that
-   leaves it. */
+/* Return the dispute that the address names, or its problem, or null if the address names none; and a
+   function that leaves the dispute. */
 const useDispute = (open, start) => {
   const [dispute, setDispute] = useState(null);
   useEffect(() => {
@@ -87,7 +87,7 @@ const Page = ({ open }) => {
     setPadOpen(false);
   };
   const [dispute, leaveDispute] = useDispute(open, start);
-  /* At the same table, the round after has the Pair Bonus card in the same way. */
+  /* The next round at the same table has the Pair Bonus card in the same way. */
   const startAgain = (next) => {
     leaveDispute();
     start(next.table === latest.current.table
@@ -195,7 +195,7 @@ const App = () => {
   return html`<${Page} open=${session === "open"} />`;
 };
 
-/* The words that the page has before its scripts. */
+/* The words that the page shows before its scripts run. */
 const put = (where, text) => { for (const element of document.querySelectorAll(where)) element.textContent = text; };
 put("header h1", say("Settle a round"));
 put("header .demonstration", say("Demonstration: simulated play, no real money"));

@@ -73,9 +73,9 @@ export const notKnown = (dispute, round, game) => {
       .map((cents) => say("{wager} was {before} in this round and is {now} now. This page settles with the present amount.",
         { wager: each.words, before: money(cents), now: money(each.amount) }))),
     view.dealer.length || !game.dealer ? "" : say("Also enter the dealer's hand."),
-    shares.length ? say("A meter paid position {positions} in this round too: add it.", { positions: sayList(shares) }) : "",
+    shares.length ? say("Position {positions} also won from a meter in this round: add that position.", { positions: sayList(shares) }) : "",
     others.length
-      ? say("Only the disputed position is here. Others can change what it gets: Envy Bonuses, and wins of the same meter that are paid before. Positions without a progressive wager are not known.")
+      ? say("Only the disputed position is here. Other positions can change what it gets: by Envy Bonuses, and by wins of the same meter that are paid first. Positions without a progressive wager are not known.")
       : say("Positions without a progressive wager are not known."),
   ].filter(Boolean);
 };

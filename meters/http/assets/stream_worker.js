@@ -3,7 +3,7 @@
 
 const GONE_MS = 150000; // a hidden page can be slow to say that it is there
 
-const pages = new Map(); // by its port: the path of each page's stream, and when the page spoke last
+const pages = new Map(); // for each page, by its port: the path of its stream, and when it spoke last
 const streams = new Map(); // by the path without its query
 
 const kindOf = (path) => path.split("?")[0];

@@ -4,7 +4,7 @@
 -- ARGV: the attempt, the time in ms after which an undecided attempt no longer counts; the two gaps
 --       in ms of slowed attempts, at an address without and with recent failures; for each limit,
 --       its label, the largest number of attempts, the window in ms and the duration of the lock in
---       ms. A limit with a label `everybody` slows attempts instead of locking them.
+--       ms. The limit with the label `everybody` slows attempts instead of locking them.
 -- Returns nothing if the attempt is recorded. Otherwise returns 'locked' and the rest of the lock in
 -- ms; 'busy' if undecided and failed attempts together reach a limit; or 'slowed' and the time to
 -- wait in ms, if everybody together failed too often.
