@@ -7,7 +7,7 @@
 ``overflow:{meter}``    the amount above the meter's limit (duty D3)
 ``claim:{claim}``       the amount of a win that waits for a floorperson
 ``envy:{claim}``        Envy Bonuses that are owed for the claim's hand and are not paid yet
-``house``               payments of the house: seeds, reseeds, wins at fixed odds, Envy Bonuses
+``house``               what the house pays: seeds, reseeds, adjustments, wins at odds, Envy Bonuses
 ``paid``                payments to patrons
 ======================  ==========================================================================
 """

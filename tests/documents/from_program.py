@@ -34,6 +34,7 @@ from tests.documents.house_edges import house_edges, progressive_edges
 from tests.documents.http_reference import api_document, http_reference
 from tests.documents.json_schemas import SCHEMAS, json_reference
 from tests.documents.json_tables import table
+from tests.documents.ledger_entries import ledger_accounts, ledger_kinds
 from tests.logs.calls import log_events
 from tests.test_tree import ROOT
 
@@ -288,6 +289,8 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "theme-file": lambda: _keys(ThemeFile),
     "http": lambda: http_reference(api_document()),
     **{f"json-{name}": partial(json_reference, name) for name in SCHEMAS},
+    "ledger-accounts": ledger_accounts,
+    "ledger-kinds": ledger_kinds,
     "service-metrics": _service_metrics,
     "agent-metrics": lambda: _metrics(AgentMetrics()._registry, "pitlink_"),
     "report-flows": _report_flows,
