@@ -37,7 +37,8 @@ def demo(
     data: Annotated[
         Path,
         typer.Option(
-            metavar="DIRECTORY", help="Data directory, which keeps the meters between runs."
+            metavar="DIRECTORY",
+            help="Data directory, which keeps the meters between runs; delete it to begin anew.",
         ),
     ] = Path("pitlink-data"),
     signage: Annotated[
@@ -73,9 +74,9 @@ def demo(
 ) -> None:
     """Run a whole simulated floor: signage, floor page, panel.
 
-    The command starts a broker, a Redis server, the service, and bot tables. The tables play the
-    three games of the chapters and two games of the house. You can deal at one more table. The
-    command prints the addresses and the names for signing in.
+    The command starts a broker, a Redis server, the service, and tables with bots, which play the
+    three games of the law and two games of the house. You can deal at one more table. The command
+    prints the addresses, and the names and the PIN for signing in.
 
     Example: **pitlink demo --stack-deck**, in which jackpots are frequent.
 
@@ -116,7 +117,7 @@ def bots(
 
     Each table has a real agent with an outbox and keys. The ledger keeps the bots' wagers, so the
     floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the end of the time stops the
-    bots after the current rounds. The command then prints how many rounds were played.
+    bots after the current rounds.
 
     Example: **pitlink bots --table TCP-01 --speed 10 --config floor.toml**
     """

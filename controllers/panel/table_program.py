@@ -76,20 +76,19 @@ def table(
 
     With --panel, the agent serves the dealer's page and prints the address that opens the page. The
     address contains a key, which is stored in DATA/tables/TABLE.panel-key. A tablet that opened the
-    address can use the panel for 30 days. If the tablet opens the address again, another 30 days
-    start. If another person can know the key, or if a tablet is lost, use --renew-panel-key and
-    restart the agent.
+    address can use the panel for 30 days; opened again, for 30 days more. If a stranger can know
+    the key, or if a tablet is lost, use --renew-panel-key and restart the agent.
 
     Example: **pitlink table TCP-01 --panel --config floor.toml**
 
     Prometheus reads /metrics at the address of the panel or of --metrics.
 
-    With --events, each device event is answered on standard output with one line of JSON. All other
-    messages go to standard error. The command ends at the end of input. The exit status is 1 if an
-    event was refused.
+    With --events, each device event is answered on standard output with one line of JSON, and all
+    other messages go to standard error. The command ends at the end of input. The exit status is 1
+    if an event was refused.
 
-    The outbox stores each accepted event. So an agent that was killed and restarted continues where
-    it stopped.
+    The outbox stores each accepted event, so an agent that was killed continues after its restart
+    where it stopped.
     """
     if not (events or panel or renew_panel_key):
         raise typer.BadParameter(

@@ -41,7 +41,7 @@ def approve(
     link: Annotated[
         str | None,
         typer.Argument(
-            metavar="[LINK]", help="The link's id. By default all links.", show_default=False
+            metavar="[LINK]", help="The link's id; by default all links.", show_default=False
         ),
     ] = None,
 ) -> None:
@@ -49,14 +49,14 @@ def approve(
 
     Until people approve a link, it is inoperable. One person approves the first floor file of an
     empty floor, for all links. Later, two people approve a new link, meter, table or game, another
-    meter of a table, or an amount of the facility. Each of them runs this command, or approves on
-    the floor page. One person is enough for values that two people have confirmed as changes.
-    Names, looks and addresses need nobody.
+    meter of a table, or an amount of the facility: each runs this command, or approves on the floor
+    page. One person is enough for values that two people have confirmed as changes. Names, looks
+    and addresses need no approval.
 
     The command shows what changes, and all terms in words and dollars. Then it asks for the PIN of
     the user who approves, and for a yes. If standard input is not a terminal, its first line is the
-    PIN, and its second line is the yes. A running service opens the link within seconds. If a
-    service has another floor file, it keeps the link inoperable until it is restarted.
+    PIN, and its second line is the yes. A running service opens the link within seconds, unless it
+    has another floor file: then restart it.
 
     Example: **pitlink approve --by "Ada Lane" --config floor.toml**
 

@@ -60,13 +60,13 @@ def archive(
         ),
     ] = False,
 ) -> None:
-    """Write closed gaming days to files. Redis keeps the last days.
+    """Write closed gaming days to files.
 
     Each closed day of each link becomes one file in the directory under [archive] in the floor
-    file. Then the command deletes from Redis all days except the last `live_days`, with their
-    ledger entries and decided wins. `pitlink audit` and `pitlink report` read these days from the
-    files. The entries that stay in Redis are compressed. At the end, the command checks that every
-    file exists and is unchanged. Once a night, it reads some files completely.
+    file. Then the command deletes the ledger entries and decided wins of all days except the last
+    `live_days` from Redis; `pitlink audit` and `pitlink report` read these days from the files. The
+    entries that stay in Redis are compressed. At the end, the command checks that every file exists
+    and is unchanged. Once a night, it reads some files completely.
 
     Example: **pitlink archive --config floor.toml** once a day, some time after the gaming day
     begins. You can stop the command at any moment, and run it again.

@@ -23,9 +23,9 @@ from meters.store.redis_connect import open_redis
 def check(config: ConfigOption) -> None:
     """Check the programs, the floor file, its servers and files.
 
-    The command prints one line for each check. It compares the programs with the digests that the
-    wheel recorded, the floor file with the last approved settings, and each ledger with the
-    balances. `pitlink serve` makes the same comparisons before a link operates.
+    The command prints one line for each check. It compares the programs with the digests of their
+    release, the floor file with the last approved settings, and each ledger with the balances.
+    `pitlink serve` makes the same comparisons before a link operates.
 
     Example: **pitlink check --config floor.toml** after each change of the floor file.
 

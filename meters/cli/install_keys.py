@@ -34,8 +34,7 @@ def install_keys(
 ) -> None:
     """Install keys for the programs of this machine.
 
-    Each program gets its own directory of keys, which no other program can read. The directories
-    are those in the systemd units, in deploy/mosquitto.conf and in deploy/redis.conf:
+    Each program gets its own directory of keys, which no other program can read:
 
     - broker/ goes to /etc/mosquitto/pitlink, for the user mosquitto
     - redis/ goes to /etc/redis/pitlink, for the user redis
@@ -46,10 +45,10 @@ def install_keys(
     Example: **pitlink install-keys pitlink-keys broker redis services**
 
     Give `pitlink keys` the options --broker-home /etc/mosquitto/pitlink and --redis-home
-    /etc/redis/pitlink. Run this command as root after every `pitlink keys`. Then restart each
-    program whose keys have changed. On the machine of a table, give only the id of this table, for
-    example TCP-01. If services run on several machines, give on each machine only its own services,
-    for example service.3 service.4: two machines must not use the same bundle.
+    /etc/redis/pitlink. Run this command as root after every `pitlink keys`, and then restart each
+    program whose keys have changed. On the machine of a table, give only the id of the table, such
+    as TCP-01. If services run on several machines, give on each machine only its own services, such
+    as service.3 service.4: two machines must not use the same bundle.
     """
     check_root(root, "pitlink install-keys")
     install(root, directories_of(directory, parts or ()))

@@ -32,32 +32,31 @@ def keys(
         typer.Option(
             metavar="NAME",
             help="A host name or address of the broker, besides localhost and those in the floor"
-            " file. A renewed certificate keeps its earlier names and addresses. May be given"
-            " several times.",
+            " file; may be given several times. A renewed certificate keeps its earlier names.",
         ),
     ] = None,
     redis_host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A host name or address of Redis, besides localhost and those in the floor file."
-            " May be given several times.",
+            help="A host name or address of Redis, besides localhost and those in the floor file;"
+            " may be given several times.",
         ),
     ] = None,
     broker_home: Annotated[
         Path | None,
         typer.Option(
             metavar="DIRECTORY",
-            help="The directory on the broker's machine where broker/ will be, such as"
-            " /etc/mosquitto/pitlink. listeners.conf is written again with this path.",
+            help="Where broker/ will be on the broker's machine, such as /etc/mosquitto/pitlink;"
+            " written into listeners.conf.",
         ),
     ] = None,
     redis_home: Annotated[
         Path | None,
         typer.Option(
             metavar="DIRECTORY",
-            help="The directory on Redis's machine where redis/ will be, such as"
-            " /etc/redis/pitlink. tls.conf is written again with this path.",
+            help="Where redis/ will be on Redis's machine, such as /etc/redis/pitlink; written"
+            " into tls.conf.",
         ),
     ] = None,
     services: Annotated[
@@ -72,22 +71,21 @@ def keys(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Replace a holder's key and passwords: a table's id, `service.1`, `archive`,"
-            " `check`, `display`, `broker`, `redis`, or `all`. The old certificate is revoked. May"
+            help="Replace the key and passwords of a table (its id), `service.1`, `archive`,"
+            " `check`, `display`, `broker`, `redis`, or `all`, and revoke the old certificate; may"
             " be given several times.",
         ),
     ] = None,
 ) -> None:
     """Make the keys by which broker and Redis know every program.
 
-    The floor has its own certificate authority. The authority signs a certificate for the broker,
-    for Redis, for each service and for each table. Services and tables also get a password. The
-    output directory also gets files for mosquitto and Redis: access lists, hashes of the passwords,
-    and TLS settings. A table may publish only its own events.
+    The floor's own certificate authority signs a certificate for the broker, for Redis, for each
+    service and for each table. Services and tables also get a password; mosquitto and Redis get
+    access lists, hashes of the passwords, and TLS settings. A table may publish only its own
+    events.
 
-    Run the command again when you add tables. It makes missing keys, keeps existing keys, and
-    writes the access lists of mosquitto and Redis again. Then copy to each machine only the part of
-    the directory that is for this machine:
+    Run the command again when you add tables: it makes missing keys, keeps the others, and writes
+    the access lists again. Then copy to each machine only what is for this machine:
 
     - broker/ to the broker
     - redis/ to Redis

@@ -140,14 +140,14 @@ def odds(
 ) -> None:
     """Print the exact odds of every wager and paytable.
 
-    The house edge is an exact fraction, counted over every deal. The edge is a fraction of the
-    wager. For a main game, it is a fraction of the Ante, and the player follows the optimal
-    strategy. The command prints this strategy in words. For a progressive, it prints the edge with
-    the meter at its seed, and the edge as a function of the meter. It also prints the amount of the
-    meter at which the house has no edge left, with and without Envy Bonuses.
+    The house edge is an exact fraction of the wager, counted over every deal. For a main game, it
+    is a fraction of the Ante, if the player follows the optimal strategy, which the command prints
+    in words. For a progressive, it prints the edge with the meter at its seed, the edge as a
+    function of the meter, and the amount of the meter at which the house has no edge left, with and
+    without Envy Bonuses.
 
-    Without options, the command prints the games of the three chapters. It keeps counts in the
-    user's cache directory, so the next run needs only a second or two.
+    Without options, the command prints the three games of the law. It keeps counts in the user's
+    cache directory, so the next run needs only a second or two.
 
     - **pitlink odds --game four_card_prime**: a game with all its wagers.
     - **pitlink odds --wager pair_plus --paytable D --json**: one paytable, for another program.

@@ -67,11 +67,11 @@ def restore(
     copy of its own data. The command shows what it found and what it will do, and asks you to
     confirm. Then it takes these steps:
 
-    - If Redis has less data than the archive, restore the data in Redis from the archive.
+    - If Redis has less data than the archive, restore Redis from the archive.
     - Apply again the events in the outboxes that are newer than the data in Redis. Note the restore
     in the ledger.
-    - Audit everything. Then write each ledger mark again. A ledger mark is a file outside Redis,
-    with the number and digest of a ledger's last entry.
+    - Audit everything. Then write each ledger mark again, the file outside Redis with the number
+    and digest of a ledger's last entry.
 
     If Redis still has users, the command asks for the PIN of the person who restores the data. If
     standard input is not a terminal, its first line is the PIN. If Redis has no users, nobody can
@@ -81,9 +81,9 @@ def restore(
 
     If the command is interrupted, run it again.
 
-    The command compares every reply with the reply that the table received. It lists replies that
-    differ, and wins that wait again, for the floorperson and the accountant.
-    deploy/docs/recover/restore.md has the whole procedure.
+    The command lists replies that differ from those that the tables received, and wins that wait
+    again, for the floorperson and the accountant. deploy/docs/recover/restore.md has the whole
+    procedure.
 
     The exit status is 1 if nothing was restored, if data is missing, or if an audit found an error.
     """

@@ -127,24 +127,24 @@ def setup(
 ) -> None:
     """Install a floor on this machine: files, keys, servers, units.
 
-    The command asks what no floor file can guess. Each question has a default, and can be answered
-    with an option. Then the command writes the floor file /etc/pitlink/floor.toml, the keys, and
-    the configuration of Redis, mosquitto, Caddy and Prometheus. It shows each file before writing.
-    At the end, it starts the units with systemctl, adds the administrator, asks them to approve the
-    first floor file, and runs `pitlink check`. With --yes, it asks nobody to approve.
+    Each question of the command has a default, and can be answered with an option. Then the command
+    writes the floor file /etc/pitlink/floor.toml, the keys, and the configuration of Redis,
+    mosquitto, Caddy and Prometheus, and shows each file before it writes the file. At the end, it
+    starts the units with systemctl, adds the administrator, asks them to approve the first floor
+    file, and runs `pitlink check`. With --yes, it asks nobody to approve.
 
     Example: **pitlink setup**, as root, on a Debian machine of its own.
 
-    A file that a person changed is never replaced. Instead, the text that pitlink needs is in a
-    file next to it, whose name ends with `.pitlink`. If the command was interrupted, run it again:
-    it does the rest. If everything is done, a run changes nothing.
+    A file that a person changed is never replaced: the text that pitlink needs is then in a file
+    next to it, whose name ends with `.pitlink`. If the command was interrupted, run it again: it
+    does the rest. If everything is done, a run changes nothing.
 
     For a machine that runs only the agent of a table, use --table, --keys and --floor. A run with
     --machines several prints these commands.
 
     For Redis with replicas and sentinels, write all sentinels into the floor file and run `pitlink
     keys`. Then use --redis and --primary on each machine of Redis, first on the machine of the
-    primary. The command there prints the commands for the other machines. A repeated run changes
+    primary, where the command prints the commands for the other machines. A repeated run changes
     only the lines with addresses in these files.
     """
     check_root(root, "pitlink setup")

@@ -49,14 +49,14 @@ def status(
 ) -> None:
     """Show what works and what needs a person, live until Ctrl-C.
 
-    The screen has each link with its state, meters, tables and waiting wins. Below the links, it
-    has the alerts, the lag of the tables, the services, the broker, Redis, the last audits, the
-    backup, the archive, the disks and the keys. A line begins with `ok`, `warn` (look at it before
-    the shift ends) or `FAIL` (act now). deploy/docs/recover/runbook.md says what to do.
+    The screen has each link with its state, meters, tables and waiting wins. Below, it has the
+    alerts, the lag of the tables, the services, the broker, Redis, the last audits, the backup, the
+    archive, the disks and the keys. A line begins with `ok`, `warn` (look at it before the shift
+    ends) or `FAIL` (act now). deploy/docs/recover/runbook.md says what to do.
 
-    The command changes nothing and starts no server. If a part cannot be read, its line says so,
-    and the other parts are shown. The state is read again every two seconds. Without a terminal, or
-    with --once, it is printed once.
+    The command changes nothing and starts no server. If a part cannot be read, its line says so.
+    The state is read again every two seconds. Without a terminal, or with --once, it is printed
+    once.
 
     Example: **pitlink status --once --config floor.toml**
 

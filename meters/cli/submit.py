@@ -55,7 +55,7 @@ def submit(
     that feed each meter.
     - Digests: floor file, game files, settings of each link, and the installed programs.
 
-    The amounts come from the floor file, not from the meters in Redis. No server is needed. Both
+    The amounts are those of the floor file, not of the meters in Redis. No server is needed. Both
     files list what the house must add by hand, such as layouts.
 
     Example: **pitlink submit --config floor.toml --out filing-2026-12**

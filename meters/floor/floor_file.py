@@ -65,7 +65,7 @@ tables, so each game is compared only once for each meter.
 _PATHS: Final = frozenset({*SERVICE_PATHS, "directory", "logo", "theme", "games"})
 
 ConfigOption = Annotated[
-    Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+    Path, typer.Option("--config", help="The floor file.", metavar="FLOOR.toml")
 ]
 
 
