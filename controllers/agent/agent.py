@@ -42,8 +42,8 @@ proves nothing: a delayed hello reply can arrive after a newer reply.
 """
 _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
-"""How many times rarer hellos are if only some decisions need them: on Envy Bonuses, and on claims
-that do not hold the table."""
+"""Hellos are this many times rarer while only two kinds of decisions are awaited: on Envy Bonuses,
+and on claims that do not hold the table."""
 _USUAL: Final = Timing()
 _WITHDRAWN: Final = DeviceAnswer(
     event=None,
@@ -248,7 +248,7 @@ class Agent:
         elif asking and not isinstance(event, CorrectionWithdrawn):
             refusal = DeviceRefusal(UNCONFIRMED, ASKED)
         elif not asking and (self._unanswered or self.writer.pending is not None):
-            refusal = DeviceRefusal("busy", "the table is still busy with the previous event")
+            refusal = DeviceRefusal("busy", "the table is still busy with the last touch")
         else:
             # While a repeated correction request waits for the service's reply, a withdrawal of the
             # request is accepted, and is handled after the reply.

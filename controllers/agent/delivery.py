@@ -114,8 +114,9 @@ class _UnderWay:
     """Event without a reply.
 
     The event was last published on connection number `connection`, at `published_s` by the clock of
-    the event loop. `breaks` counts the connections that broke soon after this. If `asked`, hellos
-    are sent to find out if the service replies to shorter messages; `hellos` counts the replies.
+    the event loop. `breaks` counts the connections that broke soon after such a publication. If
+    `asked`, hellos are sent to find out if the service replies to shorter messages; `hellos` counts
+    the replies.
     """
 
     seq: int
@@ -135,9 +136,10 @@ class EventDelivery:
     published after each of the `connections`: when a connection is lost, the broker publishes that
     the table is offline (the last will).
 
-    These counts start with the agent. `replies` has the replies to events, by status; `repeats` the
-    repeated events. `waits` has the number of replies for each range of times in `REPLY_SECONDS`,
-    and at the end for all longer times; `waited_s` is the sum of these times.
+    These counts start with the agent. `replies` counts the replies to events, by status; `repeats`
+    counts the repetitions. `waits` has the number of replies for each range of waiting times in
+    `REPLY_SECONDS`, and last the number for all longer times. `waited_s` is the sum of all these
+    times.
     """
 
     def __init__(
@@ -212,7 +214,7 @@ class EventDelivery:
             self._lost_at_s = []
             self._log.warning(
                 "broker lost repeatedly",
-                ask="does another agent work this table, with a copy of its keys?",
+                ask="does another agent run for this table, with a copy of its keys?",
                 reason=reason,
             )
 
@@ -307,7 +309,7 @@ class EventDelivery:
         if asyncio.get_running_loop().time() - event.published_s < _BREAKS_WITHIN_S:
             event.breaks += 1
             if event.breaks >= _TOO_LONG_AFTER:
-                self._doubt(event, "the broker ends the connection at it")
+                self._doubt(event, "the broker ends the connection when it gets this event")
 
     def _doubt(self, event: _UnderWay, sign: str) -> None:
         if self.too_long is None:
@@ -385,7 +387,9 @@ class EventDelivery:
             if under_way is not None and under_way.asked:
                 under_way.hellos += 1
                 if under_way.hellos >= _TOO_LONG_AFTER:
-                    self._doubt(under_way, "the service answers shorter messages, but not it")
+                    self._doubt(
+                        under_way, "the service answers shorter messages, but not this event"
+                    )
             self._listener.on_hello(hello)
             return
         if under_way is None or under_way.seq != reply.seq or under_way.answered.done():

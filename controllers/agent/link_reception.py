@@ -47,7 +47,7 @@ class Heartbeat:
         last, lived_at_s = self._last, self._lived_at_s
         if last is None or lived_at_s is None:
             return DeviceRefusal(
-                "link_down", "the link is down: no heartbeat of the controller has arrived yet"
+                "link_down", "the link is down: no heartbeat of the service has arrived yet"
             )
         if now_s - lived_at_s >= self._silence_s:
             silent_s = int(now_s - lived_at_s)
@@ -63,7 +63,8 @@ class Heartbeat:
 DOUBT_AFTER_S: Final = 5.0
 """How long a meter's newest value stays valid after a value with a lower version number arrived.
 
-Until then, the value can simply be late. Later, the newest value is in doubt.
+Until then, the value with the lower number can simply be late. Later, the newest value is in
+doubt.
 """
 
 

@@ -1,9 +1,9 @@
 """Outbox of one table: each event is on the disk before it is published, and stays there.
 
-The outbox is an SQLite file with a write-ahead log. An exclusive lock keeps a second agent out. An
+The outbox is an SQLite file with a write-ahead log. Only one agent can lock it. An
 event for the service is synced to the disk before the writing call returns (``synchronous =
 FULL``). Most other changes are not synced (``NORMAL``): if the agent is killed, they remain, but a
-power failure can lose the latest ones.
+power failure can lose the latest changes.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ class Sent:
 class SavedTable:
     """A saved table: its state, the last accepted device event, and the answer to this event.
 
-    While the table waits for the service's reply, `answer` is None too.
+    While the table waits for the service's reply, `answer` is None.
     """
 
     state: bytes | None = None
@@ -63,10 +63,10 @@ class SavedTable:
 class Outbox:
     """Open outbox of a table.
 
-    Calls block until the disk has finished, and must not overlap. If the disk refuses a write,
-    raise `sqlite3.Error`: the event must not be published. `last_seq` is the highest event number
-    that this table has used, in this outbox or in an earlier one that was lost. `pending` is the
-    event to which the service has not replied.
+    Calls block until the disk has finished, and must not overlap. If the disk refuses a write, a
+    call raises `sqlite3.Error`, and the event must not be published. `last_seq` is the highest
+    event number that this table has used, in this outbox or in an earlier one that was lost.
+    `pending` is the event to which the service has not replied.
     """
 
     def __init__(self, connection: sqlite3.Connection, known_seq: int) -> None:

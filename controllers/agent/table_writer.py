@@ -208,7 +208,7 @@ class TableWriter:
                     name = self.state.asking.event if self.state.asking else None
                     await self._write(replace(self.state, asking=None))
                     return refused(name, refusal)
-                # The stored device event stays the one from the device, which can repeat it.
+                # The device event stays stored, because the device can repeat it.
                 pending = await self._write_event(step, saved.line or b"")
             except sqlite3.Error:
                 self._log.exception("outbox not written")

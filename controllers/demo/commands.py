@@ -82,7 +82,7 @@ def demo(
 
     The simulated floor runs until Ctrl-C, or for the time of the option `--for`. Then the command
     prints a summary. The exit status is 0 if the ledger balances and a second settlement of every
-    round has the same result.
+    round has the same result. With `--kill`, the ledger must also have what the tables counted.
     """
     if tour and kill:
         raise UserError("--tour and --kill: choose one of them")

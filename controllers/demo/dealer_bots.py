@@ -369,7 +369,7 @@ async def run_bot(
     stopping: asyncio.Event | None = None,
     on_round: Callable[[RoundPlayed], None] | None = None,
 ) -> None:
-    """Deal rounds at a table until stopped, each in about `round_s` seconds; 0 for no pauses.
+    """Deal rounds at a table until stopped, each in about `round_s` seconds; with 0, no pauses.
 
     Without `rounds`, there is no limit. If `stopping` is set, the current round ends without
     pauses, and no other round begins. `on_round` is called after each round.

@@ -11,7 +11,7 @@ from bonus.law.chapter_file import OF_COMMUNITY, OF_DEALER, Deal
 from controllers.table.state import Layout
 
 _DRAWS_MAX: Final = 20_000
-"""Limit on the random hands that are drawn. The royal flush of spades takes 720 on average."""
+"""Limit on the random hands that are drawn. A royal flush of spades takes 720 hands on average."""
 _RANKS_FEWEST: Final = 2
 _RANKS_MOST: Final = 6
 
@@ -56,7 +56,7 @@ def stack(
     *,
     all_six: bool = False,
 ) -> list[Card]:
-    """Return a deck for `deal` with which the position `winner` receives the cards of a hand."""
+    """Return a deck with which `deal` gives each pile its stacked cards, and `winner` the hand."""
     # If the deck is dealt in its own order, each card is the number of its turn.
     turns = deal(DECK, positions, of, community=stacked.community > 0, all_six=all_six)
     places = [

@@ -43,7 +43,7 @@ def write_demo_floor(
 ) -> tuple[Path, Floor]:
     """Write the floor file of a demonstration, and the files of its games of the house.
 
-    If earlier runs had more than `tables` tables, the file keeps them. The table ``[signage]`` of
+    If earlier runs had more than `tables` tables, the file keeps them. The section ``[signage]`` of
     the file `signage` decides how the displays look.
 
     Raises:
@@ -64,7 +64,7 @@ def write_demo_floor(
 def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:
     """Return the tables at which bots play, with their links.
 
-    An earlier run with the same data directory can have had more than `tables`.
+    An earlier run with the same data directory can have had more tables than `tables`.
     """
     chapter_tables, house_tables = _shares(tables)
     known = sorted(_bot_tables(floor.link), key=lambda each: int(each[1].asset))
@@ -128,7 +128,7 @@ def _write_games(directory: Path) -> None:
 
 
 def _shares(tables: int) -> tuple[int, int]:
-    """Return the numbers of tables with games of the chapters and, every third, of the house."""
+    """Return how many tables have games of the chapters, and how many have games of the house."""
     house_tables = tables // LINKS
     return tables - house_tables, house_tables
 

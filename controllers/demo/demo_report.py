@@ -38,7 +38,7 @@ def show_welcome(
     if tour:
         console.print(
             f"\nThe tour follows one jackpot at {PANEL_TABLE}. If you take a step"
-            " yourself, it goes on from there. Ctrl-C ends it."
+            " yourself, it goes on from there. Ctrl-C ends the demonstration."
         )
         return
     validate = "validate it"
@@ -51,7 +51,7 @@ def show_welcome(
         f"  3. At {PANEL_TABLE}, place a wager, lock out, count it, and deal a royal flush.\n"
         f"A hand pay needs a second person: {demonstration_users()} have the same PIN.\n"
         + ("Service, Redis and broker are killed in turn while the tables play.\n" if kill else "")
-        + "Ctrl-C ends it, and shows whether every cent and every hand is right.\n"
+        + "Ctrl-C ends the demonstration, and shows whether every cent and every hand is right.\n"
     )
 
 
@@ -82,9 +82,10 @@ def show_summary(
     report: AuditReport,
     kills: Mapping[str, int] | None,
 ) -> bool:
-    """Print this run beside the ledger, and whether they agree; return it.
+    """Print the totals of this run beside those of the ledger.
 
-    `kills` says how often each process was killed; None if the run had no kills.
+    Return whether the ledger balances and, after kills, has what the tables counted. `kills` says
+    how often each process was killed; None if the run had no kills.
     """
     after = report.totals
     new = LedgerTotals(

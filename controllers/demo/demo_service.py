@@ -63,7 +63,7 @@ _AUDIT: Final = msgspec.json.Decoder(AuditReport)
 
 
 class DemoService:
-    """The process of a service, its log, and a client for its pages; it runs after `start`."""
+    """The process of a service, which `start` begins, its log, and a client for its pages."""
 
     _process: asyncio.subprocess.Process
 
@@ -138,7 +138,10 @@ async def demo_service(
     """Run `pitlink serve` while the block runs, then stop it and wait until it has ended.
 
     The log file is replaced. A win waits `auto_floor_after_s` seconds for the simulated
-    floorperson, or else for people. A `UserError`: the port is in use.
+    floorperson; with None, it waits for people.
+
+    Raises:
+        UserError: the port is in use.
     """
     check_port(port, "--port")
     options = ["--demo-people"]

@@ -67,8 +67,8 @@ class DemoOptions:
 
     `port` is on loopback, and so is `panel_port`, by default the next port. `data` keeps the meters
     between runs. With `auto_floor`, a simulated floorperson validates the wins. `signage` is a file
-    with the look of the displays. A `tour` ends the demonstration. With `kill`, its processes are
-    killed in turn while the tables play.
+    with the look of the displays. After a `tour`, the demonstration ends. With `kill`, its
+    processes are killed in turn while the tables play.
     """
 
     bots: BotOptions
@@ -99,6 +99,8 @@ class DemoOptions:
 
 def run_demo(options: DemoOptions) -> bool:
     """Return whether the ledger balances and each second settlement agrees with the service.
+
+    With `kill`, return True only if the ledger also has what the tables counted.
 
     Raises:
         UserError: the data directory or the port is in use, or the service failed.
@@ -279,7 +281,8 @@ def _alone_in(data: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(
-                f"another demonstration uses {data}: stop it, or choose another with --data"
+                f"another demonstration uses {data}: stop it, or choose another directory with"
+                " --data"
             ) from None
         yield
 

@@ -25,7 +25,7 @@ async def kill_in_turn(
         the name of what was killed, when it runs again, and the seconds until then.
 
     Raises:
-        UserError: it did not start again, or the service did not become ready.
+        UserError: what was killed did not start again, or the service did not become ready.
     """
     loop = asyncio.get_running_loop()
     for name in itertools.cycle(("service", "Redis", "broker")):

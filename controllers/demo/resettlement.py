@@ -54,7 +54,8 @@ class RoundRecord:
 class SettledRecord(NamedTuple):
     """A round and its second settlement, as lines of JSON.
 
-    For progressive wagers, the settlement has the service's lines, even if `same` is false.
+    `same` is false if the second settlement is refused, or differs from the service's. If it
+    differs, `settlement` still has the service's lines for progressive wagers.
     """
 
     round: bytes
@@ -65,7 +66,7 @@ class SettledRecord(NamedTuple):
 def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> SettledRecord:
     """Settle a recorded round a second time, to check it.
 
-    `shown_cents`, displayed at about this time, are the balances of meters that paid no percentage.
+    `shown_cents` has displayed balances by kind of meter, for meters that paid no percentage.
     """
     meters: dict[str, dict[str, int]] = {}
     for kind, terms in record.terms.items():

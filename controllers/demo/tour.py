@@ -69,7 +69,7 @@ class _Claim(msgspec.Struct, frozen=True):
 class Tour:
     """Walks through the steps, and waits for the visitor after each.
 
-    Without a terminal, or after the end of the input, it waits for nobody.
+    Without a terminal, or after the end of the input, it pauses instead.
 
     `on_round` receives the round, if the visitor played no part of it.
     """
@@ -140,7 +140,7 @@ class Tour:
         await self._tell(
             "Lock-out",
             "The dealer says “no more bets” and presses the button. The wager is on disk at the"
-            " table and in the ledger: if a machine dies now, it is sent again and counts once.",
+            " table and in the ledger: if a machine fails now, it is sent again and counts once.",
             panel,
             lambda: self._is_past(Phase.LOCKED),
         )
@@ -186,7 +186,7 @@ class Tour:
         await self._tell(
             "Win",
             f"The meter is hit: exactly {money(claim.amount)} leave it for this win, and the panel"
-            " holds the table. The signage deals out the winning hand, but says “Verified” only"
+            " holds the table. The signage shows the winning hand, but says “Verified” only"
             " after a person has looked at the cards.",
             _SIGNAGE,
             lambda: self._is_decided(claim.claim, "pending"),
@@ -220,7 +220,8 @@ class Tour:
         await self._tell(
             "Payment",
             f"{claim.paid_by} recorded the payment with slip {claim.slip}, and the table is free."
-            f" {claim.validated_by} could not: nobody validates a hand pay and also pays it.",
+            f" {claim.validated_by} could not do that: one person validates a hand pay, another"
+            " pays it.",
             _FLOOR_PAGE,
         )
         await self._tell(

@@ -38,7 +38,7 @@ def panel_key_path(floor: Floor, table_id: str) -> Path:
 
 
 def panel_key(path: Path) -> str:
-    """Return the key of a table's panel, in a file that only its owner can read.
+    """Return the key of a table's panel, from a file that only its owner can read; or make both.
 
     Raises:
         UserError: the key file cannot be read or written, or the file is empty.
@@ -76,7 +76,7 @@ def replace_panel_key(path: Path) -> None:
             f"there is no panel key {path}, so nothing was renewed. Use the floor file of the"
             " table's agent. If systemd runs the agent, its files are in /var/lib/pitlink-table:"
             f" stop the agent, remove /var/lib/pitlink-table/tables/{path.name}, and start the"
-            " agent. It makes a new key."
+            " agent. The agent then makes a new key."
         ) from None
     except OSError as error:
         raise UserError(f"the panel's key {path} cannot be replaced: {error}") from None
@@ -104,8 +104,8 @@ class PanelAccess:
 
     A browser that shows the right key receives a session in a cookie: a start time and a digest
     made with the key, so it survives a restart of the agent and ends when the key is replaced.
-    Browsers send a cookie to all ports of a host, which can serve several panels, so its name has
-    the table.
+    Browsers send a cookie to all ports of a host, and one host can serve several panels. So the
+    cookie's name contains the table.
 
     Raises:
         ValueError: the key is empty, so everybody would have access.

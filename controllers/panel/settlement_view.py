@@ -37,7 +37,8 @@ _ACTS: Final[Mapping[LineState, Said]] = {
     "nothing": Said("Nothing"),
 }
 _OUTCOMES: Final[Mapping[Outcome, Said]] = {
-    # The chips of a losing wager were collected at lock-out (649a.8(b)), or it is electronic.
+    # The chips of a losing wager were collected at lock-out (649a.8(b)), or the wager is
+    # electronic.
     Outcome.PAID: Said("Won, see its jackpots"),
     Outcome.RETURNED: Said("Returned"),
     Outcome.COLLECTED: Said("Lost, nothing to collect"),

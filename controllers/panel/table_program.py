@@ -31,7 +31,7 @@ from meters.process.printing import print_text
 from meters.process.signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
-"""How long the first device event waits for the link's state. Then wagers are refused."""
+"""How long the first device event waits for the link's state. After that, wagers are refused."""
 _CHUNK_BYTES: Final = 65_536
 
 DeviceHandler = Callable[[bytes], Coroutine[object, None, DeviceAnswer]]
@@ -66,7 +66,8 @@ def table(
         bool,
         typer.Option(
             "--renew-panel-key",
-            help="Replace the panel's key and end all its sessions. It can be used alone.",
+            help="Replace the panel's key; a restart of the agent then ends all sessions. It can be"
+            " used alone.",
         ),
     ] = False,
     log: LogOption = None,

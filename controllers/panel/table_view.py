@@ -27,9 +27,9 @@ _TITLES: Final[Mapping[str, Said]] = {
 }
 _REASONS: Final[Mapping[str, Said]] = {
     # Without the seconds, which would change the page every second.
-    "link_down": Said("No heartbeat arrives from the progressive controller"),
-    NOT_PASSED_ON: Said("The broker does not pass on this table's event"),
-    "events_lost": Said("The service has lost events that it answered"),
+    "link_down": Said("No signal arrives from the service"),
+    NOT_PASSED_ON: Said("What this table sends does not arrive"),
+    "events_lost": Said("The service has lost what this table sent"),
 }
 _LIT: Final = (Said("Lit wagers may be withdrawn."),) * 2
 _ROUND: Final = (
@@ -45,12 +45,13 @@ _THEN: Final[Mapping[Phase, tuple[Said, Said]]] = {
     ),
     Phase.LOCKED_OUT: (Said("Leave the cards on the table, and call a floorperson."),) * 2,
 }
-"""What follows for the round: first if the link is away, second if it is only closed."""
+"""What follows for the round. The second sentence is for a link that is only closed, or a game that
+is not in effect; the first is for any other fault."""
 _SENT: Final = (
-    Said("The event that was sent is completed when the link is back."),
-    Said("The event that was sent is completed."),
+    Said("What was sent is completed when the link is back."),
+    Said("What was sent is completed now."),
 )
-_PASSED_ON: Final = Said("The event that was sent is completed when the broker passes it on.")
+_PASSED_ON: Final = Said("What was sent is completed when a technician has corrected this.")
 _EVERY_OTHER: Final = Said("Ante, Play and all other wagers too.")
 _CURRENT: Final = frozenset({"open", "pending"})
 _JOINABLE: Final = frozenset({Phase.OPEN, Phase.LOCKED, Phase.DEALT})

@@ -71,7 +71,7 @@ class PanelEvents:
                 async with asyncio.timeout_at(until_s):
                     await self._turn.acquire()
             except TimeoutError:
-                message = "the service has not answered the previous event yet"
+                message = "the service has not answered the last touch yet"
                 return refused(name_of(event), DeviceRefusal("busy", message))
             handling = self._handle(event)
         task = asyncio.create_task(handling, name="touch")

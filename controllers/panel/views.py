@@ -1,4 +1,4 @@
-"""The view of a panel as one JSON document, which the page shows: the page has no state of its own.
+"""The view of a panel as one JSON document. The page adds only what the dealer began to enter.
 
 Money is in integer cents, and a card is two characters. Sentences for the dealer are in English,
 and the page says them in the dealer's language. Names and texts of the service are not translated.

@@ -45,7 +45,7 @@ def correct_wager(
             the table has no such wager to add or to take back.
     """
     if state.phase is Phase.OPEN:
-        raise DeviceRefusal("not_locked", "betting is open: light or withdraw the wager itself")
+        raise DeviceRefusal("not_locked", "betting is open: place or withdraw the wager itself")
     check_locked(state)
     if state.has_entries:
         raise DeviceRefusal(
@@ -147,13 +147,16 @@ def record_same_player(layout: Layout, state: TableState, event: SamePlayer) -> 
         given = joined.patrons_given(joined.boxes_of(event.position))
         if len(given) > 1:
             raise DeviceRefusal(
-                "patron_differs", f"these boxes have different players: {', '.join(sorted(given))}"
+                "patron_differs",
+                f"these positions have different players: {', '.join(sorted(given))}",
             )
         return joined
     parted = replace(state, joined=others)
     left, right = (parted.patrons_given(parted.boxes_of(position)) for position in neighbours)
     if event.position in state.joined and left & right:
-        reason = f"positions {neighbours[0]} and {neighbours[1]} wagered as {min(left & right)}"
+        reason = (
+            f"positions {neighbours[0]} and {neighbours[1]} are both played by {min(left & right)}"
+        )
         raise DeviceRefusal("same_patron", reason)
     return parted
 
@@ -185,9 +188,9 @@ def _meter_wager(layout: Layout, name: str) -> str:
 def count_chips(layout: Layout, state: TableState, count: int) -> TableState:
     """Compare the dealer's count of value chips with the accepted chip wagers (649a.8(b)).
 
-    If the numbers differ (``chips_differ``), the round stops until the dealer counts again or voids
-    it. If the service refused the wagers, the dealer returns their chips, and can then count these
-    chips or enter 0.
+    If the numbers differ (``chips_differ``), the round stops until the dealer counts again,
+    corrects a wager or voids the round. If the service refused the wagers, the dealer returns their
+    chips, and can then count these chips or enter 0.
     """
     if state.phase is Phase.DEALT:
         raise DeviceRefusal("chips_counted", "the value chips of this round were counted already")
@@ -196,8 +199,8 @@ def count_chips(layout: Layout, state: TableState, count: int) -> TableState:
     if count not in {due, state.returned_chips or due}:
         raise DeviceRefusal(
             "chips_differ",
-            f"{count} value chips were counted, but {due} wagers were accepted: "
-            "count again, or call a floorperson",
+            f"{count} value chips were counted, but {due} wagers with a chip were accepted: count"
+            " again, or call a floorperson",
         )
     return replace(state, phase=Phase.DEALT, differs=None)
 

@@ -23,7 +23,7 @@ from controllers.table.state import Hand, Layout, Phase, TableState
 from meters.wire.messages import EnteredCards
 
 TAKEN_BACK_MAX: Final = 10
-"""How often cards can be retracted in one round: one event for the service must have them all."""
+"""How often cards can be retracted in one round: one event for the service must have all."""
 
 _OWN_CARDS: Final = frozenset({"hand", "hand_and_community"})
 
@@ -210,7 +210,7 @@ def _retract_no_win(state: TableState, event: Retracted) -> TableState:
     """
     back = state.no_win if event.position is None else (event.position,)
     if not back or not set(back).issubset(state.no_win):
-        raise DeviceRefusal("nothing_there", "no such hand is declared to win nothing")
+        raise DeviceRefusal("nothing_there", "there is no such declaration to take back")
     noted = {each.position for each in state.taken_back if each.no_win}
     for position in back:
         if position not in noted:
@@ -223,7 +223,7 @@ def _retract_fold(state: TableState, position: int) -> TableState:
         raise DeviceRefusal("nothing_there", f"position {position} has not folded")
     back = tuple(hand for hand in state.collected_hands if hand.position == position)
     if twice := state.cards_seen().intersection(card for hand in back for card in hand.cards):
-        reason = f"{min(twice)} of this hand was entered for another hand: take that back first"
+        reason = f"{min(twice)} of this hand was entered elsewhere since: take it back there first"
         raise DeviceRefusal("card_twice", reason)
     return replace(
         state,

@@ -84,7 +84,7 @@ def envy_waits(state: TableState) -> bool:
 def seen_to(
     settled: SettledRound, lines: Collection[int] | Mapping[int, str] | None = None
 ) -> SettledRound:
-    """Return the settlement with each of `lines` completed that the dealer can complete now.
+    """Mark those of `lines` as completed that the dealer can complete now.
 
     Without `lines`, all lines count. `lines` can have the state of each line that the dealer saw: a
     line whose state has changed since is not completed.
@@ -257,7 +257,7 @@ def _replace_round(state: TableState, settled: SettledRound) -> TableState:
 def change_settlements(
     state: TableState, change: Callable[[SettledRound], SettledRound]
 ) -> TableState:
-    """Change the settlements of a table. A round that is completed by this no longer waits."""
+    """Change the settlements of a table. A round that this completes no longer waits."""
     changed = ((each, change(each)) for each in state.waiting)
     return replace(
         state,

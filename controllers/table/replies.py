@@ -172,7 +172,7 @@ def has_lost_events(hello: HelloReply, *, last_seq: int, pending: bool) -> bool:
 
 def events_lost() -> DeviceRefusal:
     return DeviceRefusal(
-        EVENTS_LOST, "the service has lost events that it answered: call a floorperson"
+        EVENTS_LOST, "the service has lost what this table sent: call a floorperson"
     )
 
 
@@ -180,8 +180,9 @@ def reconcile(state: TableState, open_round: str | None, *, behind: bool = False
     """Compare the table's round with the open round that the service has for this table.
 
     If the two differ, the wagers and cards of the round are uncertain. So the table is locked out
-    until a floorperson voids the service's open round, or else the table's. `behind` is true if the
-    service has events that the table lacks: they can have corrected wagers of the same round.
+    until a floorperson voids the service's open round or, without one, the table's. `behind` is
+    true if the service has events that the table lacks: they can have corrected wagers of the same
+    round.
     """
     if open_round == state.round and not (behind and open_round):
         return state

@@ -101,8 +101,8 @@ class Phase(StrEnum):
         DEALT: the dealer counted the right number of chips; hands are entered.
         SETTLING: the result was sent to the service.
         HELD: a hand pay waits for its documents; the cards stay on the table (649a.11(c)(5)(iv)).
-        LOCKED_OUT: the table and the service have different rounds; a floorperson must void the
-            round.
+        LOCKED_OUT: the table and the service disagree about the open round; a floorperson must void
+            the round.
     """
 
     OPEN = auto()
@@ -355,7 +355,10 @@ class TableState(_Record, frozen=True):
         )
 
     def patron_at(self, position: int) -> str | None:
-        """Return a patron's name. The positions of an unnamed player have one made-up name."""
+        """Return the name of the patron who plays at a position, or None.
+
+        An unnamed player at several positions has one made-up name.
+        """
         boxes = self.boxes_of(position)
         if given := self.patrons_given(boxes):
             return min(given)
@@ -402,7 +405,7 @@ class TableState(_Record, frozen=True):
         return frozenset(card for pile in piles for card in pile)
 
     def holding(self, claim: str) -> tuple[ClaimOpened, str | None] | None:
-        """Return a known claim with its decision, None while it waits; None if it is unknown."""
+        """Return a known claim with the decision on it (None while it waits), or else None."""
         for settled in (self.settled, *self.waiting, self.hold):
             if settled and (opened := settled.opened(claim)):
                 return opened, settled.decision_on(claim)

@@ -81,7 +81,8 @@ DEVICE_EVENT: Final[Mapping[type[MoneyEvent], str]] = {
 class AnsweredStep(msgspec.Struct, frozen=True):
     """Result of an event that the table alone decides, or of the service's reply to an event.
 
-    If the event is refused, `state` is as before, except that a wrong count of chips is recorded.
+    If the table refuses a device event, `state` is as before, except that a wrong count of chips is
+    recorded.
     """
 
     state: TableState
@@ -218,7 +219,7 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Answe
     if not state.wagers:
         answer = DeviceAnswer(event="lockout", ok=True, draw=None, chips=0)
         return AnsweredStep(replace(state, phase=Phase.LOCKED), answer)
-    # The number is never higher than `stamp.seq`. So if the table's state is lost, the name is new.
+    # The number is never higher than `stamp.seq`, so `stamp.seq` is new if the state was lost.
     number = state.rounds + 1 if state.rounds else stamp.seq
     name = f"R{number}"
     positions = _wagered(state.wagers)
@@ -360,7 +361,7 @@ def _void(
     if state.phase is Phase.OPEN:
         raise DeviceRefusal("not_locked", "there is no locked round to void")
     if state.phase in {Phase.SETTLING, Phase.HELD}:
-        raise DeviceRefusal("round_over", "a round with a result cannot be void")
+        raise DeviceRefusal("round_over", "a round with a result cannot be voided")
     if state.round is None:
         return AnsweredStep(voided(state, reason), DeviceAnswer(event="void", ok=True))
     return _void_of(state, state.round, reason, stamp, confirm=confirm)

@@ -43,9 +43,9 @@ async def test_the_agent_and_the_panel_say_that_an_event_is_too_long_for_the_bro
             ).shut  # fmt: skip
             assert shut is not None
             assert str(shut.title) == "Call a technician"
-            assert str(shut.reason) == "The broker does not pass on this table's event"
+            assert str(shut.reason) == "What this table sends does not arrive"
             assert str(shut.then) == (
-                "The event that was sent is completed when the broker passes it on."
+                "What was sent is completed when a technician has corrected this."
             )
             assert not service.heard
             assert not locking.done()

@@ -217,14 +217,14 @@ def test_duty_d14_a_fault_shuts_the_table_with_its_reason_and_what_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("code", "then"), [("link_down", " when the link is back."), ("closed", ".")]
+    ("code", "then"), [("link_down", " when the link is back."), ("closed", " now.")]
 )
 def test_nothing_can_be_touched_while_an_event_waits_for_the_service(code: str, then: str) -> None:
     table = played(f"{TO_DEAL}; fault {code}")
     view = view_of(table, unanswered="settle")
     assert (view.can, view.unanswered, view.positions[2].can) == ([], "settle", [])
     assert view.shut is not None
-    assert str(view.shut.then) == f"The event that was sent is completed{then}"
+    assert str(view.shut.then) == f"What was sent is completed{then}"
 
 
 @pytest.mark.section("649a.11(c)")

@@ -69,7 +69,7 @@ export const askCorrection = ({ positions, wagers }) => {
   update({ asks: {
     name: "correct",
     title: say("Correct a wager?"),
-    message: say("The round goes on with its other wagers. A floorperson must confirm the correction: deal no card before. If a light is at the wrong position, add the right wager first."),
+    message: say("The round goes on with its other wagers. A floorperson must confirm the correction: deal no card until then. If a light is at the wrong position, add the right wager first."),
     choices: [
       { label: say("Take back: its light is on"), of: of("take_back", true) },
       { label: say("Add: its light is off"), of: of("add", false) },

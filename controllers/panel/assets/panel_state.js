@@ -45,8 +45,8 @@ const modeOf = (view) => {
 /* Events for which a dialog asks a reason even before cards are entered. */
 const OF_ROUND = new Set(["void", "correct_wager"]);
 
-/* What the dealer began to enter ends with the step of the round, or with its hand. So no card is
-   sent for another hand. */
+/* Clear what the dealer began to enter when its step of the round ends, or the pad goes to another
+   hand. So no card is sent for another hand. */
 const follow = (view) => {
   const dealt = view.phase === "dealt";
   if (view.phase !== "locked") state.counted = "";

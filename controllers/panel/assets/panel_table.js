@@ -145,7 +145,7 @@ const seatOf = ({ view, mode, target }, place, at) => {
   </div>`;
 };
 
-/* While hands are entered, the links are hidden until the dealer opens them: the pad is there. */
+/* While hands are entered, the links are hidden until the dealer opens them: the pad needs the space. */
 export const Positions = (state) => state.view.linked && html`<section class="positions" id="positions"
   aria-label=${say("Positions")} style=${{ "--seats": state.view.positions.length }}>
   ${state.view.positions.map((place, at) => seatOf(state, place, at))}

@@ -25,7 +25,7 @@ const TIME = new Intl.DateTimeFormat(locale, { timeStyle: "medium", hourCycle: "
 
 const hasElectronic = ({ positions, chips }) => positions.flatMap(({ lit }) => lit).length > chips;
 
-/* Of electronic wagers the dealer counts no chips, so the sentence says how many of them have chips. */
+/* The dealer counts no chips of electronic wagers, so the sentence says how many wagers have chips. */
 const accepted = (view) => {
   const { positions, wagers, chips } = view;
   const lit = positions.flatMap((place) => place.lit);
@@ -64,7 +64,7 @@ const ACTIONS = {
   dealt: ({ view }) => [
     tally(view.missing.length ? say("Missing: {what}", { what: view.missing.map(told).join("; ") })
       : [say("All required cards are entered."), view.envy_unread
-        && ` ${say("Also enter hands without a progressive wager that may bring Envy Bonuses.")}`]),
+        && ` ${say("Also enter hands that may bring Envy Bonuses, even without a progressive wager.")}`]),
     view.chips > 0 && view.can.includes("retract chips") && button("undo-chips", say("Count again"),
       () => press({ event: "retract", what: "chips" }), { class: "undo" }),
     corrects(view),
