@@ -20,14 +20,14 @@ from tests.browsers import SharedBrowser
 from tests.redis_versions import IN_MEMORY, emptied
 from tests.servers import Mosquitto, RedisServer
 
-# A program started at a terminal receives signals; the tests' child processes must too, even if a
-# script runs the tests in the background and so has them ignore SIGINT. A signal with a handler is
-# reset in a child process.
+# A program that is started at a terminal receives signals. The tests' child processes must receive
+# them too, even if a script runs the tests in the background, which makes them ignore SIGINT. A
+# signal with a handler is reset in a child process.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD})
 
-# A run with a known defect has to find it, and not its shortest example, which takes minutes.
+# A run with a known defect must only find the defect: its shortest example would take minutes.
 settings.register_profile("unshrunk", phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 # Code inside a test logs what a service logs by default, not every event.
@@ -40,7 +40,7 @@ gc.disable()
 
 
 def pytest_collection(session: pytest.Session) -> None:
-    """Let each worker begin with other files, because in a new clone none of them is compiled.
+    """Let each worker begin with other files: in a new clone, no file is compiled yet.
 
     Workers that collect in the same order would each compile every file. An error of a file is
     reported where pytest collects it.
@@ -84,8 +84,9 @@ def slow_files_first(items: Sequence[pytest.Item], workers: int) -> list[pytest.
     """Divide the slow tests among the workers, and let each worker begin with its slow tests.
 
     Each worker receives a run of consecutive tests, and a worker that has finished takes tests from
-    the end of another's. A slow test there would begin when everything else is done. Files stay
-    whole because their tests share servers. So do packages whose tests share counts that take long.
+    the end of another's. A slow test at the end of a run would begin when everything else is done.
+    Files stay whole because their tests share servers. So do packages whose tests share counts that
+    take long.
     """
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
@@ -133,7 +134,7 @@ def mosquitto() -> Iterator[Mosquitto]:
 
 @pytest.fixture(scope="session")
 def memory_server() -> Iterator[RedisServer]:
-    """Yield an in-memory redis-server for all tests of a worker: emptied, never restarted."""
+    """Yield an in-memory redis-server for all tests of a worker. Each test begins with it empty."""
     with RedisServer(options=IN_MEMORY) as server:
         yield server
 

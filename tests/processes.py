@@ -67,8 +67,8 @@ def _set_up_no_logs(*_: object) -> None:
 def invoke_pitlink(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run `pitlink` in this process; return its exit status, output and errors as a process would.
 
-    This starts no interpreter, except if the command comes to setting up the logs of its process:
-    then it is run again in one of its own. Not for commands that run until a signal.
+    This starts no interpreter, unless the command sets up the logs of its process: then the command
+    runs again in a process of its own. Do not use this for commands that run until a signal.
     """
     umask = os.umask(0o077)
     try:
@@ -171,7 +171,7 @@ class Pitlink:
     def until(
         self, check: Callable[[], Found], *, within_s: float = LONG_S, what: str = "the condition"
     ) -> Found:
-        """Wait like `eventually`, but fail immediately with its errors if the process ends."""
+        """Wait like `eventually`. If the process ends, fail immediately with its output."""
 
         def look() -> Found:
             found = check()

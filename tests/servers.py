@@ -47,7 +47,7 @@ _PORT_TRIES: Final = 5
 
 @contextlib.contextmanager
 def answering(answer: Callable[[str, Message], tuple[int, str]]) -> Iterator[int]:
-    """Yield a port on which each GET is answered by its path and headers: status and body."""
+    """Yield a port for GET requests. `answer` makes a status and body from path and headers."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""What the site changes of the pages, which a forge shows as they are: links, lists and terms."""
+"""What the site changes in the pages: links, lists and terms. A forge shows them unchanged."""
 
 import re
 from pathlib import Path

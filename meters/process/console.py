@@ -83,7 +83,7 @@ def progress_bar() -> Progress:
 
 
 def begin_bar(progress: Progress, what: str, unit: str = _UNIT) -> Callable[[int, int], None]:
-    """Add a progress bar. Return the function that sets how much is done, and of how much."""
+    """Add a progress bar. Return a function that gets how many units are done, and of how many."""
     task = progress.add_task(what, total=None, unit=unit)
 
     def advance(done: int, of: int) -> None:

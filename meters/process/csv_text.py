@@ -29,9 +29,9 @@ def csv_text(columns: Sequence[str], rows: Iterable[SheetRow]) -> str:
 def _plain(cell: SheetCell) -> SheetCell:
     r"""Change a text that a spreadsheet could read as a formula: a person can type it as a name.
 
-    Control characters are escaped, and an apostrophe is put before a formula, also after blanks or
-    a semicolon: in many countries, semicolons separate cells, and Excel there respects only the
-    quotes of the first cell. Numbers do not come from people, and remain.
+    Control characters are escaped. An apostrophe is put before a formula, also after blanks or a
+    semicolon. In many countries, semicolons separate cells, and Excel respects only the quotes of
+    the first cell there. Numbers do not come from people, and remain.
     >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
     (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
     """

@@ -1,4 +1,4 @@
-"""Tasks that outlast the work that started them, such as a read whose page was left."""
+"""Tasks that go on after their caller has ended, such as a read for a page that was left."""
 
 import asyncio
 from collections.abc import Coroutine

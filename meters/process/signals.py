@@ -1,7 +1,7 @@
 """Signals of a command. SIGTERM ends every command, even if its parent process blocked SIGTERM.
 
-A command begins with the signals blocked and ignored that its parent has chosen: a script makes a
-command in the background ignore SIGINT, for example.
+A command begins with the signals blocked and ignored that its parent has chosen. For example, a
+script makes a command in the background ignore SIGINT.
 """
 
 import multiprocessing
@@ -18,8 +18,7 @@ def hear_signals() -> None:
     """Restore the default handling of signals. Every command calls this first.
 
     Then SIGTERM ends a command immediately, unless the command handles SIGTERM. If SIGINT was
-    ignored, it stays ignored: who starts a command in the background does not want Ctrl-C to end
-    it.
+    ignored, it stays ignored: Ctrl-C must not end a command in the background.
     """
     for number in (signal.SIGTERM, signal.SIGCHLD):
         if signal.getsignal(number) is signal.SIG_IGN:

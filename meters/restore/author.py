@@ -17,7 +17,7 @@ _NOBODY_NAMED: Final = "technician"
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of a restore, for the ledger. `confirmed` if they entered their own PIN."""
+    """The author of a restore, for the ledger. `confirmed` is true if they entered their PIN."""
 
     name: str
     confirmed: bool

@@ -20,8 +20,8 @@ from meters.restore.outboxes import RestoreError
 from meters.restore.rebuild import Rebuild, RebuildError
 
 Advance = Callable[[str, int, int], None]
-"""Shows progress, from the name of the work and two numbers of units (such as ledger entries): of
-finished units, and of all units.
+"""Shows progress: the name of the work, the number of finished units (such as ledger entries), and
+the number of all units.
 """
 
 _PROGRESS_EVERY: Final = 1_000
@@ -120,7 +120,7 @@ class CopyReader:
         days = self._copy.days
         if not days:
             return ()
-        # The next gaming day is open, or even later.
+        # The open gaming day is the day after the last file, or a later day.
         newest = days[-1].head.day - timedelta(days=self._live_days)
         return [file for file in days if file.head.day <= newest]
 
@@ -182,7 +182,7 @@ class CopyReader:
                 return TrimmedDay(file.day.closing, one.entry)
         raise RestoreError(
             f"{self._link.id}: the archive begins with entry {opening.entries + 1}, and no entry in"
-            " it says that a day was archived: it cannot be continued"
+            " it says that a day was archived: no ledger can continue from it"
         )
 
 

@@ -34,8 +34,8 @@ class StoreFindings:
 
     `entries` is the number of the last ledger entry in Redis. `other_than_seen` is true if Redis
     and the ledger mark have different digests for the entry that the mark names. If the last ledger
-    entry records a restore, `restored_from` has the number and digest of the ledger mark before it.
-    `interrupted` is true if a restore began but did not finish.
+    entry records a restore, `restored_from` has the number and digest of the ledger mark before
+    that restore. `interrupted` is true if a restore began but did not finish.
     """
 
     standing: StoreCondition
@@ -145,7 +145,7 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
         if not stand.kept.startswith(digest):
             raise RestoreError(
                 f"{outbox.path}: its event {last} is not the one that the ledger of"
-                f" {outbox.link} has of table {table}: it is of another floor, or too old"
+                f" {outbox.link} has of table {table}: the outbox is of another floor, or too old"
             )
     missing = None
     if outbox.answered > last and outbox.lacks(last):

@@ -45,9 +45,9 @@ from meters.wire.messages import WagerCorrection, Wagers
 
 _APPROVE: Final = "approve it with `pitlink approve`, then run this command again"
 _WITH_OLD: Final = (
-    "put the floor file back that had it there, and run `pitlink restore --link {link}`"
+    "put back the floor file that had the table there, and run `pitlink restore --link {link}`"
 )
-_REOPENED: Final = "wagers were accepted after it had been closed"
+_REOPENED: Final = "wagers were accepted after the link had been closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,8 @@ class LinkRestore:
         # While a person read the plan, somebody else can have restored the link, and tables played.
         if await inspect_store(store, seen) != found.held:
             raise RestoreError(
-                f"{store.link.id}: Redis has changed since this command looked: run it again"
+                f"{store.link.id}: Redis has changed since this command looked: run the command"
+                " again"
             )
         if missing := missing_outboxes(found.tables, self._without):
             raise RestoreError(f"{store.link.id}: {'; '.join(missing)}")
@@ -295,10 +296,10 @@ class LinkRestore:
         """Check that people have approved what the floor file says about the link.
 
         A restore approves nothing. If Redis has lost all data of a link, people must approve the
-        link again, even if the archive has an approval: whoever restores the link could have
-        written the archive. Of any other link, the last approval can be in the archive, or lost.
-        The approval is checked when the archive's data is written. People can then give a lost
-        approval again, and its ledger entries follow the archive's entries.
+        link again, even if the archive has an approval: the person who restores the link could have
+        written the archive. The last approval of any other link can be in the archive, or lost. It
+        is checked after the archive's data was written. People can then give a lost approval again,
+        and its ledger entries follow the archive's entries.
 
         Raises:
             RestoreError: the floor file is not approved.

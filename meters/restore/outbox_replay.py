@@ -111,7 +111,9 @@ class OutboxReplay:
         )
         (answer,) = await self._store.apply([step], [(b"", ())])
         if answer.status not in {Status.REFUSED, Status.AGAIN}:
-            raise RestoreError(f"event {answered.seq} of table {table} is out of its turn")
+            raise RestoreError(
+                f"event {answered.seq} of table {table} does not follow the table's last event"
+            )
         return answer.text.encode()
 
     async def _request(self, answered: Answered) -> AskStep | None:

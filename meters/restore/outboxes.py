@@ -1,7 +1,7 @@
 """The tables' outboxes: the events that the tables sent, and the replies, as exact bytes.
 
-An outbox is evidence, so it must not change. But after an agent was killed, a program changes the
-outbox file only by opening it. So the restore reads copies.
+An outbox is evidence, so it must not change. But after an agent was killed, to open its outbox
+already changes the file. So the restore reads copies.
 """
 
 import contextlib
@@ -77,7 +77,7 @@ class OutboxCopy:
             raise RestoreError(f"{path}: it does not name its table")
         self.link, self.table = str(row[0]), str(row[1])
         if not isinstance(row[2], int) or not isinstance(last, int):
-            raise RestoreError(f"{path}: it is damaged: it has numbers that are none")
+            raise RestoreError(f"{path}: it is damaged: it has other values in place of numbers")
         # If an outbox was lost, the agent continued with the number that the service had. So the
         # new outbox can lack earlier events.
         self.answered = max(int(last), int(row[2]))
@@ -85,8 +85,8 @@ class OutboxCopy:
     def lacks(self, seq: int) -> bool:
         """Return whether the outbox lacks any answered event after the number `seq`.
 
-        If the service refused an event because it had another event with this number, the outbox
-        was an older copy: it lacks the other event.
+        If the service refused an event because it had another event with this number, the outbox is
+        an older copy, and lacks that other event.
         """
         (count,) = self._connection.execute(
             "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL"
@@ -98,7 +98,7 @@ class OutboxCopy:
     def payload(self, seq: int) -> bytes | None:
         """Return the exact bytes of an event; None if the outbox does not have the event.
 
-        If the service had another event with this number, the outbox does not have it.
+        If the service had another event with this number, the outbox does not have that event.
         """
         row = self._connection.execute(
             "SELECT payload FROM event WHERE seq = ?"

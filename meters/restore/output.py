@@ -133,9 +133,9 @@ def _verdict(restored: RestoreResult) -> str:
 def _difference(one: Differing) -> str:
     sent, now = _reply(one.sent), _reply(one.now)
     if now is None or sent is None:
-        return "it was not answered at all"
+        return "it got no reply this time"
     if now.error or sent.error:
-        return f"it was {_status(sent)}, it is {_status(now)}"
+        return f"it was {_status(sent)}, and is now {_status(now)}"
     paid = [
         f"{item_words(before.item)} at position {before.position} {money(before.paid)}, now"
         f" {money(after.paid)}"

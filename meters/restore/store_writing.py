@@ -68,7 +68,7 @@ class StoreWriter:
         newest, some = last - old_entries.PLAIN_ENTRIES, list[Entry]()
         async for number, fields in entries:
             some.append((number, dict(fields)))
-            # A block and a stream entry end with a gaming day, so the day can be trimmed.
+            # A block and a stream entry end with a gaming day, so that the day can be deleted.
             complete = fields["kind"] == b"reading" or len(some) >= old_entries.BLOCK_ENTRIES
             if not complete and number < last:
                 continue

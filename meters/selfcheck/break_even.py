@@ -47,7 +47,7 @@ class _Counting(NamedTuple):
 
 
 class BreakEvens:
-    """The break-even amounts of each link. If its parameters change, they are counted again."""
+    """The break-even amounts of each link, counted again when the link's parameters change."""
 
     def __init__(
         self, floor: Floor, tasks: OwnedTasks, again_after_s: float = _AGAIN_AFTER_S
@@ -78,7 +78,7 @@ class BreakEvens:
 
 
 def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterator[CountedBreakEven]:
-    """Yield each wager on a meter with the lowest amount of its tables."""
+    """Yield the amount of each wager on a meter: the lowest of the tables with this wager."""
     feeding = {table.id for table in link.table if meter.meter_id in table.meters}
     found: dict[tuple[str, str], CountedBreakEven] = {}
     for entry in entries:

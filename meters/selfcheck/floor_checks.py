@@ -93,8 +93,8 @@ def _check_validation(floor: Floor) -> list[Check]:
     if not rules:
         return []
     seen = (
-        f"nobody validates wins at odds below {money(least_cents)}: {', '.join(sorted(rules))}"
-        " know no such amount; set validate_from to 0"
+        f"nobody validates wins at odds below {money(least_cents)}, but {', '.join(sorted(rules))}"
+        " have no such amount: set validate_from to 0"
     )
     return [warning("validation", seen)]
 
@@ -117,8 +117,8 @@ def _check_bounds(floor: Floor) -> Iterator[Check]:
             f"largest contribution to {meter.meter_id} on {link.id}",
             meter.contribution_max,
         )
-        good = f"{cents} cents of a full table; the largest contribution is {most}"
-        problem = f"{good}: its lock-out would be refused" if cents > most else None
+        good = f"{cents} cents from a full table; contribution_max is {most}"
+        problem = f"{good}, so its lock-out would be refused" if cents > most else None
         yield judged(what, problem, good, warns=True)
 
 

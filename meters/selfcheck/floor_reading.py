@@ -44,7 +44,7 @@ from meters.store.slip_register import SLIPS_TAG
 _WITHIN_S: Final = 6.0
 """If one source takes longer, the others are shown without it."""
 _BROKER_EVERY_S: Final = 10.0
-"""So much time passes between two connections to the broker.
+"""At least this much time passes between two connections to the broker.
 
 The broker allows one client with the keys of `pitlink check`. So a connection of `pitlink status`
 can end a connection of `pitlink check`.
@@ -57,7 +57,8 @@ _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  (l
 class StatusReader:
     """The reader of a floor's state. It only reads, and starts no server.
 
-    If `services` is empty, it uses the addresses of services that Prometheus reads.
+    If `services` is empty, it uses the addresses of services that Prometheus reads, or else the
+    address in the floor file.
     """
 
     def __init__(self, floor: Floor, prometheus: str | None, services: Sequence[str]) -> None:

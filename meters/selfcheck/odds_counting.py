@@ -124,7 +124,7 @@ class CountCache:
     """A directory of cached counts. It is made when the first count is stored.
 
     If a file is damaged, or the directory cannot be written, the count is made again. The function
-    ``notice`` gets the reason; once if nothing can be written.
+    ``notice`` gets the reason. If nothing can be written, it gets the reason only once.
     """
 
     def __init__(
@@ -142,11 +142,11 @@ class CountCache:
         except FileNotFoundError:
             return None
         except OSError as error:
-            self._notice(f"{path} cannot be read ({error.strerror}); it is counted again")
+            self._notice(f"{path} cannot be read ({error.strerror}); the odds are counted again")
             return None
         digest, payload = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
         if sha256(payload).digest() != digest:
-            self._notice(f"{path} is damaged; it is counted again")
+            self._notice(f"{path} is damaged; the odds are counted again")
             return None
         return payload
 

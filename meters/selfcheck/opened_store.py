@@ -25,8 +25,8 @@ async def open_used_store(
     """Open the Redis of a floor, for a command that needs the data of links.
 
     Raises:
-        UserError: Redis never had data of a link of this floor (with `users_suffice`, nor users),
-            or another release wrote the data (only with `only_reads`).
+        UserError: Redis never had data of a link of this floor (with `users_suffice`, users alone
+            are enough). With `only_reads`, also if another release wrote the data.
     """
     check_place(floor)
     async with open_redis(floor, only_reads=only_reads, archives=archives) as redis:
@@ -54,7 +54,9 @@ async def check_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool = F
 
 
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
-    """Return whether Redis has data of the floor, or has lost it; with `users_suffice`, or users.
+    """Return whether Redis has data of the floor, or had it once.
+
+    With `users_suffice`, users alone are enough.
 
     Raises:
         UsersError: ``store_failed``.
@@ -83,8 +85,8 @@ def check_place(floor: Floor) -> None:
 
 def _never_opened(floor: Floor) -> UserError:
     return UserError(
-        f"{store_address(floor)} was never opened: `pitlink serve` opens it. If there should be"
-        " one, the floor file names another place than the service's"
+        f"{store_address(floor)} was never opened: `pitlink serve` opens it. If a service runs"
+        " already, its floor file names another Redis"
     )
 
 

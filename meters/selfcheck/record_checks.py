@@ -32,7 +32,8 @@ AUDIT_DUE: Final = timedelta(hours=36)
 WHOLE_AUDIT_DUE: Final = timedelta(days=35)
 BACKUP_DUE: Final = timedelta(hours=26)
 LOOK_DUE: Final = timedelta(hours=50)
-"""An older note is too old. The alerts in `deploy/prometheus` have the same ages."""
+"""Largest ages of the notes about audits, backups and the archive, as in the alerts of
+`deploy/prometheus`."""
 
 _AUDIT: Final = "run `pitlink audit`, and look at its timer"
 _BACKUP: Final = "make a backup (deploy/docs/run/backup.md)"
@@ -52,8 +53,9 @@ _NAMED_MAX: Final = 4
 def note_checks(floor: Floor) -> Iterator[Check]:
     """Yield the times of the last audit, whole audit, backup and check of the archive.
 
-    A missing audit is a warning only after a service has used the data directory; a missing backup,
-    only after an audit of the first closed gaming day.
+    A missing audit or backup is a warning only after a service has used the data directory. After
+    the first audit, a missing backup is a warning only when an audit has checked an archived day,
+    or was a whole audit.
     """
     data = Path(floor.service.data)
     begun = bool(marked_links(data))

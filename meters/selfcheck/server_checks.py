@@ -41,14 +41,14 @@ _NO_ACCESS_LIST: Final = (
     " mosquitto read broker/acl, and restart it"
 )
 _OTHER_LIST: Final = (
-    "Redis refuses its user for users and the operators' log, so nobody can sign in: its list of"
-    " users was not written together with services/: copy redis/ from where `pitlink keys` was"
-    " run, and restart Redis"
+    "Redis refuses the Redis user for users and the operators' log, so nobody can sign in. The"
+    " list of Redis users was not written together with services/: copy redis/ from the machine"
+    " where `pitlink keys` was run, and restart Redis"
 )
 _BUNDLE_LACKS: Final = (
     "Redis denies the service's user access to users and the operators' log, and services/ has no"
-    " redis-people-password, so nobody can sign in: copy services/ from where `pitlink keys` was"
-    " run, and restart the services"
+    " redis-people-password, so nobody can sign in: copy services/ from the machine where `pitlink"
+    " keys` was run, and restart the services"
 )
 _LIST_ALLOWS: Final = (
     "the Redis user of the links' data may read users and the operators' log, because Redis's"
@@ -80,7 +80,11 @@ _OF_DISTRIBUTIONS: Final = frozenset({("Redis", "7.0.15"), ("Redis", "8.0.2"), (
 
 
 async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Check Redis's settings, and each link's data; `TimeoutError` if Redis does not answer."""
+    """Check Redis's settings and each link's data.
+
+    Raises:
+        TimeoutError: Redis does not answer.
+    """
     tags = [SLIPS_TAG, *(link.id for link in floor.link)]
     async with asyncio.timeout(WITHIN_S):
         users = await _check_redis_users(redis, floor.link[0].id)
@@ -162,7 +166,7 @@ async def _check_redis_users(redis: AnyRedis, link: str) -> Check | None:
         except NoPermissionError:
             return passed(what, "the links' data and the users each have their own Redis user")
         except ResponseError:
-            """To a user who may use these keys, a cluster node without the keys answers so."""
+            """A cluster node without these keys gives this answer to a user who may use them."""
     except (RedisError, OSError):
         return None
     return warning(what, _LIST_ALLOWS)
@@ -210,8 +214,8 @@ def weakness(maker: str, version: str, *, is_writable: bool) -> tuple[str, bool]
         return seen, True
     if (maker, version) in _OF_DISTRIBUTIONS:
         seen = (
-            f"{name} of Debian or Ubuntu, with their corrections. It does not say which: install"
-            " their updates"
+            f"{name} of Debian or Ubuntu, with their corrections. The number does not say which:"
+            " install all their updates"
         )
         return seen, False
     numbers = [int(part) for part in version.split(".") if part.isdecimal()]
@@ -222,8 +226,8 @@ def weakness(maker: str, version: str, *, is_writable: bool) -> tuple[str, bool]
         return f"{name}: no weakness known in November 2026", False
     better = line if line in fixed else newest
     seen = (
-        f"{name} has known weaknesses, unless its distribution corrected them, which it does not"
-        f" say: install {better[0]}.{better[1]}.{fixed[better]} or later"
+        f"{name} has known weaknesses, unless its distribution corrected them without a new version"
+        f" number: install {better[0]}.{better[1]}.{fixed[better]} or later"
     )
     return seen, True
 
@@ -275,7 +279,7 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
     finding = await LinkAudit(store).run(held)
     good = f"{finding.entries} ledger entries balance to the micro"
     if not held.entries:
-        good += "; no mark of them was kept here to compare with"
+        good += "; this machine has no ledger mark to compare them with"
     return Check(what, finding.balanced, "; ".join(finding.problems) or good)
 
 

@@ -136,7 +136,7 @@ def _waiting(stored: StoredLink | None) -> str:
 
 
 def _need_a_person(wins: int, requests: int, others: int = 0) -> str:
-    """Return in words what needs a person; empty for nothing.
+    """Return in words what needs a person; empty if nothing does.
 
     >>> _need_a_person(1, 0), _need_a_person(2, 1, 1)
     ('1 win needs a person', '2 wins, 1 request and 1 line need a person')

@@ -37,7 +37,7 @@ _SLOW_S: Final = 0.5
 
 
 def open_client(certificate: str | None) -> httpx.AsyncClient:
-    """Return a client that trusts only this certificate if one is given, and uses no proxy.
+    """Return a client that uses no proxy, and trusts only the given certificate, if there is one.
 
     Raises:
         UserError: the file has no certificate.
@@ -125,7 +125,7 @@ class ServiceReading:
 async def read_services(
     client: httpx.AsyncClient, scheme: str, addresses: Mapping[str, str | None]
 ) -> Sequence[ServiceReading]:
-    """Read each service. `addresses` has the token of `/metrics` for each that may get it."""
+    """Read each service. `addresses` has a token of `/metrics`, or None, for each address."""
     return await asyncio.gather(
         *(
             _read(client, scheme, address, {"Authorization": f"Bearer {token}"} if token else {})
@@ -235,7 +235,10 @@ _Data = TypeVar("_Data", _Alerts, _Groups, _Vector)
 async def read_prometheus(
     client: httpx.AsyncClient, url: str
 ) -> tuple[Sequence[str], Sequence[Check]]:
-    """Return the services that Prometheus reads; then its alerts, critical first, and the lag."""
+    """Return the services that Prometheus reads, and checks of its alerts and the tables' lag.
+
+    Critical alerts come first.
+    """
     base = url.rstrip("/")
     try:
         alerts = (await _ask(client, f"{base}/api/v1/alerts", _Alerts)).alerts

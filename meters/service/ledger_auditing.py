@@ -33,7 +33,7 @@ class LedgerAuditing:
     """Repeated audits, which compare a link's ledger with its meters and other data in Redis.
 
     `problem` is why the link must not operate. `books_differ` is true if an audit found this
-    problem in the link's data; false if no audit was possible.
+    problem in the link's data.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class LedgerAuditing:
         """Audit the ledger repeatedly until canceled.
 
         A meter that differs from its ledger is never repaired silently (duty D19). Each audit reads
-        some earlier entries again, to find later changes of these.
+        some earlier entries again, to find later changes of these entries.
         """
         while True:
             self._wanted.clear()

@@ -50,7 +50,7 @@ class Outages:
     async def note(self) -> None:
         """Write the outage to the link's ledger, unless an outage was written in the last minute.
 
-        Call this only if the link operates again. If writing fails, the outage stays in the file.
+        Call this only when the link operates again. If writing fails, the outage stays in the file.
         """
         now_s = asyncio.get_running_loop().time()
         if self._waiting is None or now_s < self._not_before_s:

@@ -48,9 +48,9 @@ COALESCE_S: Final = 0.1
 class LinkPublisher:
     """Publisher of one link's messages, at the broker and on the display pages of this service.
 
-    While another service (`others`) operates the link, this one publishes only failures of all
-    services. With a `broker_problem`, this service serves no table, so its pages show the link as
-    inoperable.
+    While another service (`others`) operates the link, this one publishes a failure only if every
+    service of the link has it. With a `broker_problem`, this service serves no table, so its pages
+    show the link as inoperable.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class LinkPublisher:
             self.others.listen_again()
 
     def publish_end(self) -> None:
-        """Unless another service operates the link, publish last that the link is inoperable."""
+        """Publish last that the link is inoperable, unless another service operates the link."""
         if not self.others.may_operate:
             self._silent = False
             self.publish_heartbeat(_STOPPED, None)

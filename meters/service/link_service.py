@@ -48,7 +48,7 @@ _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
-    """Cancel a task until it is done, repeatedly: the Redis client can lose a cancellation."""
+    """Cancel a task again and again until it is done: the Redis client can lose a cancellation."""
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=_HELD_UP_S)
@@ -128,7 +128,7 @@ class LinkService:
 
     @property
     def seen(self) -> Mark:
-        """The last entry that an audit found correct, noted outside Redis."""
+        """The content of the ledger mark, a file outside Redis."""
         return self._mark.seen
 
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
@@ -207,7 +207,9 @@ class LinkService:
     def _set_mark(self, head: LedgerHead) -> None:
         if not head.in_ledger:
             # If the mark named an entry that never existed, each later check would call it lost.
-            raise MarkError(f"entry {head.entry}, which Redis names, does not end the ledger")
+            raise MarkError(
+                f"Redis names entry {head.entry} as the last one, but the ledger ends with another"
+            )
         self._mark.note(head.entry, head.chain)
 
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:
@@ -313,8 +315,7 @@ class LinkService:
                 if looking.done() or late_s < 0:
                     continue
                 if late_s > _HELD_UP_S:
-                    # This process was delayed. Redis can have sent answers that it has not read
-                    # yet.
+                    # This process was delayed. It can have answers of Redis that it has not read.
                     await asyncio.wait({looking}, timeout=_HELD_UP_S)
                 if due_s == due():
                     break
@@ -383,7 +384,7 @@ class LinkService:
             self._may_differ = True
             return other, False
         if self._may_differ:
-            # An audit that began during the problem does not find all that the problem did.
+            # An audit that began during the problem can have missed some of its effects.
             self._may_differ = False
             self.auditing.want()
         unbalanced = self.auditing.problem
@@ -397,7 +398,7 @@ class LinkService:
         return unbalanced, False
 
     async def _open(self) -> str | None:
-        """Use the parameters in Redis from now on. If the tables' games cannot, return why."""
+        """Use the parameters in Redis from now on. Return why if the games cannot use them."""
         await self.store.open(SERVICE)
         wrong = LinkParameters(self.store.link, self.store.filed).problem
         if wrong is None:
@@ -449,7 +450,7 @@ class LinkService:
             self._metrics.set("redis_memory_limit_bytes", memory.limit_bytes, link)
 
     async def _watch_servers(self, redis: ReplicatedRedis) -> None:
-        """Count missing sentinels, replicas and nodes: without these, a failure stops the link."""
+        """Count missing sentinels, replicas and nodes: without them, a failure stops the link."""
         before: set[str] = set()
         while True:
             missing = await redis.discovery.missing()
@@ -472,7 +473,7 @@ class LinkService:
         )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
-        """Stop the link; with `audit`, until its ledger was audited."""
+        """Stop the link. With `audit`, it operates again only after an audit of its ledger."""
         message = problem if isinstance(problem, str) else failure_text(problem)
         again = self.problem is None
         if isinstance(problem, NotSyncedError):

@@ -45,7 +45,7 @@ _REFUSED: Final = "refused"
 class LogAuditing:
     """Audits of the operators' log and of the users (duty D17), with the log's mark and seal.
 
-    `mark` is a file outside Redis that names the last entry that this service has seen. `show`
+    `mark` is a file outside Redis. It names the last entry that this service has seen. `show`
     receives True if all is correct. `secrets` are for the MACs of the entries, if there are any.
     """
 

@@ -301,7 +301,7 @@ class MeterService:
             await pace.pause()
 
     async def stop(self) -> None:
-        """Leave new events to other services, and reply to those received so far.
+        """Leave new events to other services, and reply to the events received so far.
 
         This returns within a few seconds, even if a part of the service does not respond. Then the
         caller can cancel `run`.
@@ -374,7 +374,7 @@ class MeterService:
             log.warning("claims not retold", link=link, reason=str(error))
 
     def _publish_heartbeats(self) -> None:
-        """Publish heartbeats now: tables without a heartbeat have waited to repeat their events."""
+        """Publish heartbeats now: at the first one, a table repeats its event immediately."""
         for link in self._links.values():
             link.publish_heartbeat()
 

@@ -8,8 +8,9 @@ wagers, or soon stop (duty D13).
 Several services publish the same meters. The broker puts their messages in one order, and each
 service receives all of them. The service that published last is the publisher. The other services
 publish nothing as long as the publisher sends each new value in time. If a service receives a newer
-value than it has read from Redis, it does not publish its own. A service publishes the next value
-of a meter only after the broker has sent back the last one, so no value waits until it is old.
+value than it has read from Redis, it does not publish the older one. A service publishes the next
+value of a meter only after the broker has sent back the last one, so no value waits until it is
+old.
 """
 
 import asyncio
@@ -37,7 +38,11 @@ _OWN_KEPT: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class _HeardValue:
-    """Last value received on a meter's topic. `speaks` is true if another service published it."""
+    """Last value received on a meter's topic.
+
+    `speaks` is true if another service that operates the link has just published the value. `ours`
+    is true if this service published it.
+    """
 
     value: MeterValue
     number: int
@@ -57,7 +62,11 @@ class _UnderWay:
 
 @dataclass(slots=True)
 class _Turn:
-    """The topic of one meter. `behind` is a version, and when to publish it if nobody else does."""
+    """The topic of one meter.
+
+    `behind` is a version that no other service has published yet, and the time at which this
+    service publishes it.
+    """
 
     last: _HeardValue | None = None
     under_way: _UnderWay | None = None
@@ -115,7 +124,8 @@ class MeterTurns:
     def wait_s(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
         """Return the seconds to wait before a value is published; None if it need not be published.
 
-        `since` is `heard` before the value was read. An `urgent` value does not wait for others.
+        `since` is the number `heard` before the value was read. An `urgent` value does not wait for
+        others.
         """
         turn, now_s = self._turns[value.meter], _now_s()
         last, under_way = turn.last, turn.under_way

@@ -90,9 +90,9 @@ async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -
 def tune_collection() -> None:
     """Let Python's garbage collector run less often, and never on objects that exist now.
 
-    Objects of messages are in no cycles, but with the default thresholds, the collector used a
-    sixth of the service's time. For a floor of 20,000 tables, one pass over the objects that live
-    as long as the process stopped the service for a quarter of a second.
+    Objects of messages are in no cycles. With the default thresholds, the collector nevertheless
+    needs a sixth of the service's time. For a floor of 20,000 tables, one pass over the objects
+    that live as long as the process stops the service for a quarter of a second.
     """
     gc.collect()
     gc.freeze()

@@ -36,7 +36,7 @@ class _Win:
 
 
 class WonToday:
-    """Reader of the wins of one link. It reads only wins that are new or undecided."""
+    """Reader of the wins of one link. It reads a win again only while the win is not validated."""
 
     def __init__(
         self, store: LinkStore, *, page: int = _PAGE, counted_max: int = COUNTED_MAX

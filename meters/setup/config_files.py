@@ -1,6 +1,7 @@
-"""Configuration files of a machine. Each is shown to a person, and replaces no changed file.
+"""Configuration files of a machine. No file that a person changed is replaced.
 
-If a file cannot be read or written, the functions raise `UserError`.
+Before a file is written, a person sees what changes. If a file cannot be read or written, the
+functions raise `UserError`.
 """
 
 import difflib
@@ -156,7 +157,7 @@ class ConfigFiles:
         return FileState.FOREIGN
 
     def write(self, plan: FilePlan) -> bool:
-        """Write a file unless a person changed it or does not want it. Return True if it exists.
+        """Write a file, unless a person changed it or does not want it: then return False.
 
         If a person changed the file, the wanted text goes into another file beside it.
         """

@@ -247,8 +247,8 @@ def typed(*words: str) -> str:
 def _run(*arguments: str, pin: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command of these programs. A PIN goes to its standard input.
 
-    The command never has root's terminal: with it, its account could type commands as root, read
-    what root types, and control what root sees.
+    The command never has root's terminal: with the terminal, the services' system user could type
+    commands as root, read what root types, and control what root sees.
     """
     try:
         return subprocess.run(

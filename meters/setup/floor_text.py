@@ -33,9 +33,9 @@ _LINE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What no floor file can guess about a facility and its machines.
+    """What `pitlink setup` asks about a facility and its machines.
 
-    ``hosts`` are the names of this machine: browsers use all names, tables use the first.
+    ``hosts`` are the names of this machine: browsers use all names, tables use the first name.
     """
 
     name: str
@@ -93,8 +93,8 @@ def check_hosts(names: Sequence[str]) -> tuple[str, ...]:
 def usual_answers(floor: Floor, *, root: Path, example: bool) -> Answers:
     """Return the default answers from a floor file.
 
-    With the example file, time zone and host name come from this machine. Even in a copy of the
-    example, its host name is no answer.
+    With the example file, time zone and host name come from this machine. The host name of the
+    example is never an answer, also not in a copy of the file.
     """
     hosts = tuple(host for host in floor.service.hosts if host != _EXAMPLE_HOST)
     broker, here = hosts_of(floor.service.broker), socket.gethostname().lower()

@@ -174,8 +174,8 @@ def _part(keys: Path, part: str) -> Iterator[KeyDirectory]:
         found = sorted((keys / _TABLES).glob(f"*.{part}"))
         if not found:
             raise UserError(
-                f"nobody is called {part}: give broker, redis, services, service.1 or the id of a"
-                " table"
+                f"there are no keys for {part}: give broker, redis, services, service.1 or the id"
+                " of a table"
             )
         if len(found) > 1:
             raise UserError(
@@ -195,8 +195,8 @@ def _of_services(keys: Path, bundles: str) -> Iterator[KeyDirectory]:
 def _read_directory(source: Path) -> _Files:
     """Read a directory without its hidden files, which an interrupted `pitlink keys` can leave.
 
-    Whoever brought the keys could lead root to any file, even during the reading. So each directory
-    stays open while it is read, and `OSError` is raised for anything but plain files.
+    The person who brought the keys could lead root to any file, even during the reading. So each
+    directory stays open while it is read, and `OSError` is raised for anything but plain files.
     """
     try:
         with opened_directory(source) as (home, foreign), _opened(".", home) as opened:
@@ -231,9 +231,9 @@ def _read_opened(
 
 
 def _is_copy(files: _Files, target: Path, owner: tuple[int, int]) -> bool:
-    """Return whether a directory has the same files as another one, and only its owner can read it.
+    """Check if a directory is a copy of `files` that only its owner can read.
 
-    If the owner put something else than a file there, it is not read.
+    If the owner put anything other than a plain file there, it is not read.
     """
     if not target.is_dir() or {*files} != {path.relative_to(target) for path in target.rglob("*")}:
         return False

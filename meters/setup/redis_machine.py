@@ -53,7 +53,7 @@ _DEBIAN_EXAMPLE: Final = "sentinel monitor mymaster 127.0.0.1 6379 2"
 _PART: Final = "redis"
 _DATA: Final = Path("/var/lib/redis")
 _APPEND_ONLY: Final = ("appendonlydir", "appendonly.aof")
-"""Append-only file: of Redis 7 and later, and of earlier versions."""
+"""Names of the append-only file in Redis 7 and later, and in earlier versions."""
 _NEEDED: Final = ("ca.crt", "redis.key", "tls.conf", "users.acl", REPLICA_ACCESS, SENTINEL_ACCESS)
 _ANSWERS_WITHIN_S: Final = 3
 _PASSWORD: Final = "requirepass "  # noqa: S105  (the name of a setting)
@@ -86,7 +86,7 @@ class RedisMachine:
         if len(set(hosts)) != len(hosts) or len(hosts) < _SENTINELS_LEAST:
             raise UserError(
                 f"{source}: name one sentinel on each of at least {_SENTINELS_LEAST} machines. With"
-                " fewer, no majority is left when one fails"
+                " fewer machines, no majority is left when one fails"
             )
         if names := [host for host in hosts if not _is_ip_address(host)]:
             raise UserError(
@@ -342,9 +342,9 @@ def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
     if named and machine.is_primary and is_empty:
         raise UserError(
             "this Redis is empty, and the sentinels name it as the primary: its replicas would"
-            " delete their data. Stop redis-sentinel and redis-server on all machines. Then"
-            " run this command with another --primary, first on that machine: the one with the"
-            " most data in /var/lib/redis"
+            " delete their data. Stop redis-sentinel and redis-server on all machines. The machine"
+            " with the most data in /var/lib/redis must be the primary: run this command with its"
+            " address as --primary, first on that machine"
         )
     if not named and not machine.is_primary:
         others = ", ".join(str(place) for place in machine.other_sentinels)

@@ -90,8 +90,8 @@ def check_redis(port: int = _REDIS_PORT) -> None:
         if redis.config_get("appendonly")["appendonly"] == "no" and redis.info("keyspace"):
             raise UserError(
                 f"the Redis at port {port} has data of another program, which would lose it."
-                " pitlink needs a Redis of its own: move that program to another one. If nobody"
-                " needs the data, run `redis-cli flushall`. Then repeat the command"
+                " pitlink needs a Redis of its own: move the other program to another Redis. If"
+                " nobody needs the data, run `redis-cli flushall`. Then repeat the command"
             )
 
 

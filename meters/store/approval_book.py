@@ -31,9 +31,9 @@ class Waiting:
     def counts_for(self, digest: str, replaces: str, after: int) -> bool:
         """Check if this first approval still counts for the configuration with the digest `digest`.
 
-        It counts only if two values are as they were: `replaces`, the digest of the approved
-        configuration, and `after`, the order of the last approval that had one of the link's
-        tables.
+        Two values must also be the same as at the first approval: `replaces`, the digest of the
+        approved configuration, and `after`, the order of the last approval that had one of the
+        link's tables.
         """
         half = self.half
         return half is not None and (half.digest, half.replaces, half.after) == (
@@ -131,7 +131,7 @@ class ApprovalBook:
             return None
 
     async def waiting(self) -> Waiting:
-        """Return the first of two approvals that waits for the second, proven by the ledger."""
+        """Return the first of two approvals that waits for the second, as the ledger has it."""
         store = self._store
         entry = cast("bytes | None", await store.redis.hget(store.keys.approved, "first"))
         if entry is None:
@@ -163,7 +163,8 @@ class ApprovalBook:
         is still the ledger entry and the time of the last approval.
 
         Raises:
-            BooksError: ``stale`` if one of these conditions no longer holds.
+            BooksError: ``stale`` if somebody has approved since `replaces` was read, or if one of
+            these conditions does not hold.
         """
         mode = "empty" if of_empty_link else "alone"
         done(await self._run(mode, approval, replaces, await self.waiting(), terms, continues))
@@ -173,8 +174,9 @@ class ApprovalBook:
     ) -> None:
         """Note the first of two approvals in the ledger. Nothing else changes.
 
-        `after` is the order of the last approval that had one of the link's tables. `waiting` is an
-        earlier first approval that no longer counts, and that this one replaces.
+        `after` is the order of the last approval that had one of the link's tables. If an earlier
+        first approval waits that no longer counts, `waiting` is this approval, and the new one
+        replaces it.
 
         Raises:
             BooksError: ``stale`` if somebody has approved since `replaces` and `waiting` were read.

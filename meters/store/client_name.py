@@ -28,7 +28,8 @@ log = structlog.get_logger()
 HELD_EVERY_S: Final = 2.0
 _LOOK_EVERY_S: Final = 2.5
 _SILENT_LOOKS: Final = 3
-"""If so many reads of Redis find no new note, the name counts as free."""
+"""After a new note of another service, the name counts as free when so many reads of Redis find no
+further note. If there was no new note, one read is enough."""
 _ANSWERED_WITHIN_S: Final = 1.0
 _REFUSED_FOR_S: Final = 30
 _TICKETS: Final = "tickets"
@@ -45,7 +46,7 @@ class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Note of a service that it does not connect to the broker, with the time of Redis's clock."""
+    """A service's note that it does not connect to the broker. `at_s` is by the clock of Redis."""
 
     at_s: int
     reason: str
@@ -62,7 +63,7 @@ class ClientName:
     """Name of this process at the broker, from its key bundle. Without a bundle, nothing is done.
 
     The services note their names in the data of `link`. `problem` is why this service does not
-    connect to the broker; `show` is called when it changes to a reason.
+    connect to the broker. `show` is called when `problem` gets a reason.
     """
 
     def __init__(self, redis: AnyRedis, link: str, show: Callable[[], None]) -> None:

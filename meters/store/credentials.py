@@ -39,8 +39,8 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 
     A user in the address comes before pitlink's own Redis user. A password in the environment or
     the address comes before the password in the key bundle. A bundle is used only if the address
-    has TLS or begins with ``unix://``. With TLS, the client checks the host's name, trusts the
-    authority of the bundle, and sends its certificate.
+    has TLS or begins with ``unix://``. With TLS, the client checks the host's name. It trusts the
+    bundle's authority, and sends the bundle's certificate.
 
     Raises:
         UserError: the key bundle is missing or cannot be used, or the password is given twice.

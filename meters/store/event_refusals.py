@@ -53,9 +53,9 @@ def refused_by_script(seq: int, status: Status) -> bytes:
 def refusal_texts() -> str:
     """Return, as JSON, the reply for each code with which `apply_events` (Lua) refuses an event.
 
-    The script adds the missing beginning of a reply, which has the event's number. In the reply
-    with the code ``held``, the script also writes the claims that hold the table between the first
-    brackets, and their names between the first parentheses.
+    The script adds the missing beginning of a reply, which has the event's number. The reply with
+    the code ``held`` also gets the claims that hold the table: the script writes their data between
+    the first brackets, and their ids between the first parentheses.
     """
     begin = len(_UNNUMBERED)
     texts = {
@@ -69,7 +69,7 @@ def refusal_texts() -> str:
 
 
 def correction_refusal(who: str, reason: str) -> str:
-    """Return the reply to a refused correction. A Lua script adds its beginning with the number."""
+    """Return the reply to a refused correction, without its beginning with the event's number."""
     message = f"{who} refused this correction: {reason}"
     return refused(0, Status.CORRECTION_REFUSED.value, message)[len(_UNNUMBERED) :].decode()
 

@@ -68,7 +68,7 @@ class FacilityNote:
         The first is true if this person approves, or has begun to approve, this file as the first
         floor file. The second is the order of the approval. It is larger than `last`, the largest
         order in the ledgers, and not less than the time in milliseconds. So even if the note is
-        lost, it is larger than an order in a ledger that nobody could read.
+        lost, the order is larger than one in a ledger that could not be read.
         """
         least = max(last + 1, (now() - _EPOCH) // timedelta(milliseconds=1))
         args = [f"{floor} {by}", _LINK + link, str(least)]
@@ -94,4 +94,4 @@ async def stored_event_group(redis: AnyRedis, link: str) -> str:
     entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", await client.xrange(key, count=1))
     for _, fields in entries:
         return fields[_NAME.encode()].decode()
-    raise refused or ResponseError("the name of the event group is gone as soon as it was made")
+    raise refused or ResponseError("Redis lacks the name of the event group that was just written")

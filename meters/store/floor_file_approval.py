@@ -2,9 +2,9 @@
 
 One person approves the first floor file of an empty floor. Later, two people approve a change of a
 link, a meter or their terms; one suffices for values that two people have confirmed as a proposal.
-The service itself approves only in a demonstration, or with a simulated floorperson: the first
-floor file, changes and new links, until a person has approved a link. In all other cases, an
-approval by the service does not count.
+In a demonstration, or with a simulated floorperson, the service itself approves the first floor
+file, changes and new links, until a person has approved a link. In all other cases, an approval by
+the service does not count.
 """
 
 import hashlib
@@ -58,11 +58,12 @@ class Unapproved:
         terms: all settings that concern money, in words and dollars, with the values that two
             people have changed by proposal.
         seeds_cents: the seeds of the meters that Redis does not have yet.
-        first: one person suffices, because the whole floor is empty.
+        first: one person suffices, because this is the first floor file of an empty floor.
         confirmed: one person suffices, because two people have confirmed all differences as
             changes of parameters.
-        in_force: for `confirmed`: the digest of the link's terms.
-        after: the order of the last approval, of any link, that had one of the tables.
+        in_force: the digest of the link's terms in Redis, which an approval of `confirmed` values
+        checks again; empty for no check.
+        after: the order of the last approval, on any link, that had one of this link's tables.
         waiting: the first of two approvals.
     """
 
@@ -120,7 +121,7 @@ class Configuration:
     """Configuration of one link: its settings in the floor file, and their approval in Redis.
 
     The data of all links is read, also of links that are no longer in the floor file: their hand
-    pays and open rounds can bar this link, and they show if the whole floor is empty.
+    pays and open rounds can bar this link, and their ledgers show if the whole floor is empty.
 
     `opens_as` is the simulated person as whom the service approves the floor file. By default, the
     service approves under its own name in a demonstration, and otherwise people approve.
@@ -150,7 +151,10 @@ class Configuration:
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
     async def unapproved(self) -> Unapproved | None:
-        """Return how the floor file differs from the approved settings; None if it does not."""
+        """Return how the floor file differs from the approved settings; None if it does not.
+
+        If a link came back into the floor file too early, return why it must not operate yet.
+        """
         try:
             approved = await self._book.current()
         except ForgedError as error:
@@ -191,7 +195,7 @@ class Configuration:
     async def problem(self, note_step: Callable[[], None] | None = None) -> str | None:
         """Return why the link must not operate with this floor file, or None.
 
-        To read many links takes long, so `note_step` is called after each link.
+        To read many links takes long, so `note_step` is called before each link.
         """
         self._note_step = note_step or self._note_step
         found = await self.unapproved()
@@ -226,14 +230,15 @@ class Configuration:
     ) -> tuple[str, ...]:
         """Approve the floor file as the first, second or only person; return its differences.
 
-        `digest` is of the settings that the user saw. `setters` are the people who recently set the
-        user's PIN. Who used `pitlink user` for this can change the floor file, and does not count
-        as one of two people.
+        `digest` is the digest of the settings that the user saw. `setters` are the people who
+        recently set the user's PIN. If somebody set it with `pitlink user`, the user can approve
+        only the first floor file: the person who used `pitlink user` can also change the file.
 
         Raises:
             BooksError: ``stale``: the floor file has changed since it was shown, or somebody else
-                approved. ``no_change``: it is already approved. With the reason, ``barred``: it
-                cannot be approved now; ``same_person``: another person must approve it.
+                approved. ``no_change``: it is already approved. ``barred``, with the reason: it
+                cannot be approved now. ``same_person``, with the reason: another person must
+                approve it.
         """
         found = await self.unapproved()
         if digest != self.filed.digest:
@@ -477,8 +482,8 @@ class Configuration:
 def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
     """Check if only PINs that were set before the first approval bar the second one.
 
-    Who set such a PIN does not know the present PIN. So the approval by `by` becomes the first of
-    two, and no person can make both.
+    The person who set such a PIN does not know the present PIN. So the approval by `by` becomes the
+    first of two, and no person can make both.
     """
     if by == half.by:
         return not {*half.pin_set_by} <= {*setters.own}
@@ -515,6 +520,6 @@ def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
         if held.get(meter.meter_id, terms_text(meter)) != terms_text(meter):
             return (
                 f"the parameters of meter {meter.meter_id} change by proposal while the link is"
-                " closed, not by the floor file or a game file: set it back"
+                " closed, not by the floor file or a game file: set that file back"
             )
     return None

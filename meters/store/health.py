@@ -63,7 +63,7 @@ _CONFIG_REFUSED: Final = (
     "Redis refuses CONFIG GET, with which pitlink sees that every write is kept. Use a Redis that"
     " allows this command"
 )
-_NOT_ALLOWED: Final = "its user is not allowed to: compare users.acl with the one of `pitlink keys`"
+_NOT_ALLOWED: Final = "its user has no permission. Compare users.acl with the one of `pitlink keys`"
 _DENIED: Final = ("can't run this command", "no permission", "NOPERM", "ACL failure")
 _FULL: Final = "its memory is full (maxmemory)"
 _NEARLY_FULL_PERCENT: Final = 80
@@ -75,7 +75,8 @@ _CONFIRMED_WITHIN_S: Final = 3.0
 confirms data once a second."""
 _ASK_EVERY_S: Final = 0.1
 _SILENT_S: Final = 10
-"""After this time without a message of a replica, Redis by default no longer counts the replica."""
+"""After this time without a message from a replica, Redis by default no longer counts the
+replica."""
 
 
 class NotSyncedError(RedisError):
@@ -232,7 +233,7 @@ async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) 
 
 
 async def redis_warnings(redis: Redis) -> Sequence[str]:
-    """Return what Redis reports that will later stop its writes."""
+    """Return the problems that Redis reports now and that will stop its writes later."""
     names = ("save", "stop-writes-on-bgsave-error")
     settings, info, _ = await _settings_and_info(redis, names, ("persistence", "memory"))
     found = []

@@ -31,8 +31,8 @@ class LedgerReader:
     async def entries(self, after: int, count: int) -> list[Entry]:
         """Read up to `count` ledger entries after entry `after`.
 
-        If the ledger has later entries, at least one is returned, and none between them is left
-        out.
+        If the ledger has any entry after `after`, at least one is returned, and no entry is
+        skipped.
         """
         if found := await self._read_from_block(after, count):
             return found
@@ -73,7 +73,7 @@ class LedgerReader:
         return [found[number] for number in numbers if number in found]
 
     async def add_replies(self, answers: Sequence[ScriptAnswer]) -> Sequence[ScriptAnswer]:
-        """Add the replies to repeated events that only the ledger has, not a script's answers."""
+        """Add to a script's answers the replies to repeated events that only the ledger has."""
         numbers = {
             one.entry for one in answers if one.status is Status.AGAIN and one.entry is not None
         }
@@ -100,15 +100,15 @@ class LedgerReader:
         return found[0][0] if found else 0
 
     async def first_end(self) -> int:
-        """Return the last ledger entry's number in the stream's first entry; 0 if there is none."""
+        """Return the last ledger entry's number in the stream's first entry; 0 without an entry."""
         rows = await self._read(self.keys.ledger, "-", "+", 1)
         return unpack_entry(rows[0])[-1][0] if rows else 0
 
     async def continuity_problem(self) -> str | None:
         """Return a text if the stream does not continue the blocks, or None.
 
-        If a block and the stream both have an entry, readers take the one in the block. So without
-        this check, nobody would see the entry in the stream.
+        If a block and the stream have an entry with the same number, readers take the one in the
+        block. So without this check, nobody would see the entry in the stream.
         """
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.xrevrange(self.keys.ledger_blocks, count=1)

@@ -43,7 +43,8 @@ async def decide_claim(
 ) -> DecisionResult:
     """Apply a floorperson's decision on a claim, exactly once.
 
-    `setters` set the actor's PIN. `floor_digest` is of the link's settings in the floor file.
+    `setters` are the people who set the actor's PIN. `floor_digest` is the digest of the link's
+    settings in the floor file.
 
     Raises:
         WrongStateError: the claim is not in the state that this decision needs.
@@ -140,7 +141,7 @@ async def reopen_claim(
     Return the number of the ledger entry. Envy Bonuses that were taken back are owed again. If the
     win is a percentage of the meter, the meter must keep its reseed amount, or the balance after
     the win if that is less. For a hand pay, `holds` is the text about the claim for its table,
-    which is held again.
+    which the claim holds again.
 
     Raises:
         WrongStateError: the claim is not rejected.
@@ -204,8 +205,8 @@ async def decide_ask(
 ) -> int:
     """Confirm or refuse a correction request, exactly once; return the entry's number.
 
-    When the table repeats a refused event, it gets the reply `refusal`, which lacks its beginning
-    with the event's number.
+    `refusal` is the reply to the table's next try of a refused event, without its beginning, which
+    has the event's number.
 
     Raises:
         WrongStateError: the table no longer has this request, or somebody decided it.
@@ -251,9 +252,9 @@ async def propose_change(
 class NewTerms:
     """The present and the new terms of a meter; empty if the terms stay as they are.
 
-    `digest` is over the terms of all meters of the link after the change. For a new wager amount,
-    the meter must have a balance of at least `seed_micros` if it was never reseeded, or else of
-    `reseed_micros`.
+    `digest` is the digest of the terms of all meters of the link after the change. For a new wager
+    amount, the meter must have a balance of at least `seed_micros` if it was never reseeded, or
+    else of `reseed_micros`.
     """
 
     before: str = ""

@@ -65,7 +65,8 @@ class RedisMemory:
 class LinkStatsReader:
     """The reader of a link's figures.
 
-    Claims and correction requests are read again only if `LinkState.floor_changes` has risen.
+    Claims are read again only if `LinkState.floor_changes` or the number of undecided claims has
+    changed, and correction requests only if `floor_changes` has changed.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -80,7 +81,7 @@ class LinkStatsReader:
         self._not_before_s = 0.0
 
     async def read(self, floor_changes: int) -> LinkStats:
-        """Read the figures of the link at one moment.
+        """Read the figures of the link.
 
         Raises:
             ValueError: a value in Redis is not valid.

@@ -49,7 +49,11 @@ TERMS_CHANGED: Final = "the link's terms in Redis are no longer those it opened 
 
 
 class TermsError(Exception):
-    """The terms (such as rates) of a link's meters in Redis are missing or wrong (duty D10)."""
+    """A link must not operate, because of its data in Redis or of its floor file (duty D10).
+
+    The terms (such as rates) of its meters are missing, wrong or not approved, or the data has
+    another schema version.
+    """
 
 
 class BooksError(Exception):

@@ -33,7 +33,7 @@ class KnownLink:
         return cls(store, ApprovalBook(store), DayClaims(store, "reject"))
 
     async def approved(self) -> Approved | None:
-        """Return the last approval; None if Redis has none; None if it was altered."""
+        """Return the last approval; None if Redis has none, or an altered one."""
         try:
             return await self.book.current()
         except ForgedError:
@@ -48,7 +48,7 @@ class KnownLink:
 
     async def holds(self) -> Sequence[tuple[ClaimRecord, bool]]:
         """Return the hand pays that are not final, each with True if it was rejected."""
-        # A claim that is rejected between these two reads is in the second one.
+        # A claim that is rejected between these two reads is in the second read.
         waiting = await holding_claims(self.store)
         rejected = await reopenable_holds(self.rejected)
         return [*((held, False) for held in waiting), *((held, True) for held in rejected)]
@@ -92,7 +92,7 @@ class MovedTables:
         return None
 
     async def in_round_at(self, links: Iterable[KnownLink]) -> str | None:
-        """Return a text if a table of this link has an open round on one of some other links.
+        """Return a text if a table of this link has an open round on one of `links`.
 
         After the move, nobody could finish or void such a round any more, and no parameter of the
         other link could be changed.
@@ -177,7 +177,10 @@ def _rejected_text(claim: str, table: str, leave: str) -> str:
 
 
 def _waiting_text(claim: str, table: str, leave: str) -> str:
-    return f"table {table} is held for claim {claim}: leave {leave} until that is paid or rejected"
+    return (
+        f"table {table} is held for claim {claim}: leave {leave} until the claim is paid or"
+        " rejected"
+    )
 
 
 def _round_text(table: str, store: LinkStore) -> str:

@@ -89,7 +89,7 @@ async def _next_block(store: LinkStore) -> _Block:
 async def keep_texts(store: LinkStore, last: int) -> None:
     """Copy the texts that tables need from the ledger entries up to entry `last`.
 
-    If the ledger lacks a text, the text is left out. An audit reports this.
+    If the ledger lacks an entry, its text is left out. An audit reports this.
 
     Raises:
         ValueError: the data of a table, or a ledger entry that it needs, is damaged in Redis.

@@ -27,7 +27,7 @@ class NoPrimaryError(RedisConnectionError):
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """Answers of one sentinel. `faults` says what is wrong with each replica; empty for nothing."""
+    """Answers of one sentinel. `faults` has for each replica what is wrong; empty if nothing is."""
 
     place: HostPort
     primary: HostPort | None
@@ -163,8 +163,7 @@ class ClusterDiscovery:
         )
         for first, last, (host, port, *_), *_ in rows:
             if first <= self._slot <= last and isinstance(port, int):
-                # If a node does not know its own address, it returns an empty address: it is the
-                # primary itself.
+                # A node that does not know its own address returns an empty address for itself.
                 named = host.decode() if isinstance(host, bytes) and host else None
                 return HostPort(named or self._nodes[node].host, port)
         return None
@@ -214,8 +213,8 @@ def _fault(replica: str, row: Mapping[str, object]) -> str:
         return f"replica {replica} is down"
     if row["master-link-status"] != "ok":
         return (
-            f"replica {replica} does not copy the primary's data yet: if that stays, its log says"
-            " why"
+            f"replica {replica} does not copy the primary's data yet: if this lasts, the log of the"
+            " replica says why"
         )
     return ""
 

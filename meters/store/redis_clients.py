@@ -147,8 +147,8 @@ class ReplicatedRedis(Redis):
 
     After any failure, the client closes all connections, searches for the primary and connects to
     it. `replicas` is the number of replicas that must have the data in an answer; 0 if the caller
-    only reads. `noted` is the key for the client's small writes, with the hash tag of its other
-    keys.
+    only reads. `noted` is the key for the client's small writes. It has the hash tag of the
+    client's other keys.
     """
 
     def __init__(

@@ -93,7 +93,7 @@ def _by_user(books: Redis, users: Redis) -> ShardedRedis:
 
 
 class _ReplicatedOpening:
-    """Makes the clients of a Redis with replicas, which a stack closes.
+    """Makes the clients of a Redis with replicas. A stack closes the clients.
 
     With `only_reads`, no command waits for replicas.
     """

@@ -175,7 +175,7 @@ def pack_entries(entries: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
 
 
 def pack_block(entries: Sequence[Mapping[str, bytes]]) -> bytes:
-    """Compress ledger entries that all have the fields of a ledger entry, in their order."""
+    """Compress ledger entries. Each must have all `ENTRY_FIELDS`, in this order."""
     values = [[*fields.values()] for fields in entries]
     compressor = zstandard.ZstdCompressor(_BLOCK_LEVEL, write_checksum=True)
     return compressor.compress(_ENCODER.encode(values))

@@ -97,10 +97,10 @@ def run_command(command: Callable[..., None], name: str) -> None:
 
 
 def _interrupt(*_: object) -> None:
-    """Interrupt also a task that blocks the event loop, which would take the signal for itself.
+    """Interrupt the run, even while a task blocks the event loop.
 
-    Between tasks the loop raises it: uvloop would make an error of the connection of an exception
-    in a protocol's callback.
+    Between two tasks, a callback of the loop raises the interrupt: if a protocol's callback raised
+    it, uvloop would end the connection instead.
     """
     try:
         between_tasks = asyncio.current_task() is None

@@ -81,7 +81,7 @@ def _deal(rng: random.Random, count: int, meters: Sequence[str]) -> bytes:
 
 
 def _dealt_position(position: int, cards: Sequence[Card]) -> DealtPosition:
-    """Return a dealt position. After a fold no wager keeps the cards (649a.11(b)(3))."""
+    """Return a dealt position. No wager needs the cards of a folded hand (649a.11(b)(3))."""
     folded = three_card_strength(cards) < _QUEEN_SIX_FOUR
     return DealtPosition(
         position=position,

@@ -41,12 +41,12 @@ _PROCESSES: Final = ("load", "mosquitto", "service", "redis")
 
 METHOD: Final = (
     "A window of wagers: every table sends one wagers event at once, and the time runs from the"
-    " first publish to the last reply; the rounds are voided after it, untimed."
+    " first publish to the last reply; then the rounds are voided, which does not count."
     " Whole rounds: every table plays wagers and result in turn, as fast as it is answered."
-    " Latency: once all this is audited, rounds begun at a steady pace, the result sent as soon as"
-    " the wagers are answered; a meter is seen when the first retained value that covers the wagers"
-    " arrives (values are published every 100 ms at most). Phases alternate; each figure is the"
-    " median of the passes."
+    " Latency: when all this is audited, rounds begin at a steady pace, and each result is sent as"
+    " soon as the wagers are answered; a meter is seen when the first retained value that covers"
+    " the wagers arrives (values are published every 100 ms at most). Phases alternate; each figure"
+    " is the median of the passes."
     " Redis syncs every write; its append-only file is not rewritten meanwhile."
 )
 
@@ -69,7 +69,7 @@ class Plan:
 
 
 QUICK: Final = Plan(tables=40, seconds=0.3, passes=1)
-"""Less than a minute in total. It shows that the benchmark works and measures little."""
+"""Less than a minute in total. It shows that the benchmark works, but measures little."""
 
 
 class Load:
@@ -131,7 +131,7 @@ class Load:
         return Measured(rounds, took_s, self._used_since(cpu_before))
 
     async def idle(self) -> None:
-        """Wait until the service has audited what it accepted: it does so where tables pause."""
+        """Wait until the service has audited what it accepted: it audits while the tables pause."""
         end_s, cpu_before, used_s = time.monotonic() + _IDLE_WITHIN_S, cpu_seconds(self._pids), 1.0
         while used_s > _IDLE_SHARE * _LOOK_EVERY_S and time.monotonic() < end_s:
             await asyncio.sleep(_LOOK_EVERY_S)

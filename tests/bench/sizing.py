@@ -33,14 +33,14 @@ Point = Mapping[str, float]
 """Measurements at one size, with the size itself."""
 
 METHOD: Final = (
-    "Every figure a unit is a slope: the median over all pairs of sizes that were measured, so that"
-    " what is there once does not count. The floor plays in the benchmark's process, through the"
-    " intake, the scripts, the claims and the readings of the service, on a redis-server that"
+    "Every figure per unit is a slope: the median over all pairs of sizes that were measured, so"
+    " that what is there once does not count. The floor plays in the benchmark's process, through"
+    " the intake, the scripts, the claims and the readings of the service, on a redis-server that"
     " syncs every write; every win is validated, and paid by hand where the chapter wants that."
     " Memory is Redis's used_memory less what serves connections; a table's is measured after its"
-    " day has been archived and trimmed, with all the replies and claims that are kept for it."
+    " day was archived and deleted from Redis, with all replies and claims that are kept for it."
     " `usual_table` is four positions with the Progressive, `full_table` seven with it and the"
-    " Five-Card Progressive. Wins come as the cards do, none is validated at the table alone."
+    " Five-Card Progressive. Wins come as the cards do; a floorperson validates each of them."
     " Times are those of whole commands; cpu_s is of one core and without Redis's part."
 )
 _SEED: Final = 649
@@ -59,9 +59,9 @@ class Sizes(NamedTuple):
     """Sizes at which the run measures.
 
     Floors of so many `tables` are compared, where each table plays `rounds_a_table`. One floor of
-    `play_tables` grows, step by step, by `play_rounds` at each of them. `links` are numbers of
-    links, and of meters in a link; `service_tables` those of floors whose services are compared.
-    All `outbox_rounds` go to one outbox. Redis has `settle_s` to free memory.
+    `play_tables` grows, step by step, by `play_rounds` at each table. `links` are numbers of links,
+    and of meters in a link. `service_tables` are numbers of tables of the floors whose services are
+    compared. All `outbox_rounds` go to one outbox. Redis has `settle_s` to free memory.
     """
 
     mixes: Sequence[Mix]
@@ -93,7 +93,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def slopes(points: Sequence[Point], **units: int) -> dict[str, dict[str, float]]:
-    """Return what each number of the points rises by for so many more of some of them.
+    """Return by how much the numbers of the points rise for so many more of each given unit.
 
     >>> slopes([{"wagers": 1, "bytes": 50}, {"wagers": 3, "bytes": 60}], wagers=1_000)
     {'per 1,000 wagers': {'bytes': 5000.0}}
@@ -257,7 +257,7 @@ async def _grow(mix: Mix, sizes: Sizes, report_step: ReportStep) -> dict[str, An
 
 
 async def _step(place: Place, played: PlayedFloor) -> Point:
-    """Close the gaming day, and measure the floor: each number is counted from its beginning."""
+    """Close the gaming day, and measure the floor, with all that it has played so far."""
     await rewrite(place.redis)
     await played.close_day()
     await played.compress()

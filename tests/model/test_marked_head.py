@@ -55,7 +55,7 @@ async def test_head_that_the_ledger_does_not_have_is_not_in_the_mark(
     had = await head_of(pit)
     link, mark = Running(pit, tmp_path), LedgerMark(tmp_path, pit.link.id)
     await put_head(pit, {"entries": str(int(had["entries"]) + raised), "chain": "0" * 40})
-    with pytest.raises(MarkError, match="does not end the ledger"):
+    with pytest.raises(MarkError, match="but the ledger ends with another"):
         await sees(link)
     assert not mark.path.exists()
     await put_head(pit, had)

@@ -341,7 +341,7 @@ async def test_a_link_that_was_opened_since_is_opened_again(pit: KeptPit) -> Non
     assert await pit.accounts() == accounts
     acts = await pit.link_acts.acts(pit.link.id, None, 2)
     assert [(act.what, act.by) for act in acts] == [("restore", "tess"), ("open", "tess")]
-    assert "wagers were accepted after it had been closed" in acts[1].told
+    assert "wagers were accepted after the link had been closed" in acts[1].told
 
 
 @pytest.mark.duty("D7")

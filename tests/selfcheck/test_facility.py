@@ -28,7 +28,7 @@ def test_a_bound_that_a_full_table_passes_is_warned_of(most: int, *, holds: bool
     text = bounded(most)
     (seen,) = (each for each in facility_checks(parse_floor(text)) if "contribution" in each.what)
     assert (seen.holds, seen.warns, seen.fails) == (holds, True, False)
-    assert seen.seen.startswith(f"98 cents of a full table; the largest contribution is {most}")
+    assert seen.seen.startswith(f"98 cents from a full table; contribution_max is {most}")
 
 
 @pytest.mark.section("649a.11(c)(5)(iii)", proof=True)

@@ -48,8 +48,9 @@ class AgentReports:
     ) -> None:
         """Check an answer of a table.
 
-        `lost`: the table's disk has lost synced data before. `shaken`: the power failed since a
-        lock-out last ended the betting, so a light that was lit just before may be out.
+        `lost` is true if the table's disk has lost synced data before. `shaken` is true if the
+        power failed after the last lock-out that ended the betting, so a light that was lit just
+        before the failure may be out.
         """
         match event:
             case WagerPlaced() | WagerWithdrawn():
@@ -152,7 +153,7 @@ class AgentReports:
 def hold_history(
     world: World, checker: Checker, table: str, history: Iterable[Sent], *, lost: bool
 ) -> None:
-    """Check that each accepted event is in the ledger once, byte for byte, and no other is."""
+    """Check that the ledger has each accepted event once, byte for byte, and no other event."""
     known: set[int] = set()
     for sent in history:
         known.add(sent.seq)
@@ -191,7 +192,7 @@ def _without_time(event: str | bytes) -> dict[str, object]:
     """Return an event without its time.
 
     A table whose disk lost an event that it had synced sends the event again, with a later time.
-    The service can then accept a late copy of the first.
+    The service can then accept a late copy of the first event.
     """
     fields: dict[str, object] = json.loads(event)
     del fields["at"]

@@ -29,7 +29,7 @@ from tests.sim.loop import current_process
 from tests.sim.world import World
 
 read_program_files: Final = cache(read_software)
-"""Reads the program files, once for all services; before a fork, for all seeds too."""
+"""Reads the program files once for all services. If called before a fork, also for all seeds."""
 _EPOCH_S: Final = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 
 

@@ -1,4 +1,4 @@
-"""Random faults, drawn each second: any running process may die or lose its connection."""
+"""Random faults, drawn about every second: each process may die or lose its connection."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence

@@ -38,7 +38,7 @@ WELL_WITHIN_S: Final = 180.0
 _LAST_ROUNDS: Final = 2
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108  (the disks are simulated: real ones only slow it down)
 _OURS: Final = (3, 2, 3, 0)
-"""Number of the three tables with our agent, by the seed. The others have another maker's."""
+"""How many of the three tables have our agent, by the seed. The others have another maker's."""
 
 
 class Came(msgspec.Struct, frozen=True):

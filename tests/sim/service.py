@@ -1,4 +1,4 @@
-"""A worker of the meter service that dies and comes back, and people's requests to it."""
+"""A process of the meter service that dies and comes back, and people's requests to it."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -15,7 +15,7 @@ from tests.sim.redis_wire import troubled_redis
 from tests.sim.world import World
 
 _PACE: Final = Pace(audited_again=20, checkpoint_every=10)
-"""A ledger is read in several pages, as a floor's far longer ledger is."""
+"""Small numbers, because the ledger of a run is far shorter than the ledger of a floor."""
 _BACK_S: Final = (0.1, 10.0)
 _NOWHERE: Final = parse_broker_url("mqtt://simulated:1883")
 

@@ -108,7 +108,7 @@ class Watch:
                 self._see(id(table.agent), shown)
 
     def _hold_states(self, running: MeterService, rows: Iterable[MeterRow]) -> None:
-        """Check that displays show a meter as not playable exactly while its link is."""
+        """Check that displays show a meter as inoperable exactly while its link is inoperable."""
         for row in rows:
             link = running._links[row.link]
             agrees = (row.state == "inoperable") is (link.problem is not None)

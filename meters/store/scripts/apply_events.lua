@@ -465,9 +465,9 @@ local function open_claim(due, entry, cents, after)
   end
 end
 
--- Records that Envy Bonuses are owed for a hand: until the claim of the hand's win is decided, or,
--- if no win of the hand waits for a floorperson, until somebody confirms that the table has paid
--- them.
+-- Records that Envy Bonuses are owed for a hand. They are owed until the claim of the hand's win is
+-- decided. If no win of the hand waits for a floorperson, they are owed until somebody confirms that
+-- the table has paid them.
 local function owe_envy(envy, entry)
   local key, claim, meter = KEYS[envy[ENVY_CLAIM_KEY]], envy[ENVY_CLAIM], envy[ENVY_METER]
   local record = envy[ENVY_RECORD]

@@ -21,10 +21,10 @@
 --   { 'stale' }          ARGV 7 is `alone`, and the link's terms are not those of ARGV 12
 --   { 'stale' }          ARGV 7 is `alone`, and the last approval is not the one of ARGV 13
 --   { 'stale' }          ARGV 7 is `empty`, but the link has ledger entries
---   { 'same_person', first, setter }   the two can be the same person because of PINs that `setter`
---                        set
---   { 'done', entry }    of the first of two approvals
---   { 'done', entry }    of the approval
+--   { 'same_person', first, setter }   the actor approved first, or the two can be the same person
+--                        because of PINs that `setter` set
+--   { 'done', entry }    the ledger entry of the first of two approvals
+--   { 'done', entry }    the ledger entry of the approval
 
 local APPROVED = KEYS[8]
 local DIGEST, BY, TEXT, DECISION, REPLACED = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]

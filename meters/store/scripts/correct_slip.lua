@@ -10,7 +10,7 @@
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
 --   { 'wrong_state', state, person }  the claim is not paid: its state, who set it
---   { 'slip_changed', slip }          the claim's present number is another one
+--   { 'slip_changed', slip }          the claim's present number, if it is not ARGV 7
 --   { 'slip_used', claim }            the new number paid another claim, or a restore keeps the
 --                                     number for another claim
 --   { 'done', entry }

@@ -6,7 +6,7 @@
 -- ARGV  1 the time, RFC 3339   2 the actor   3 the last entry that is deleted
 --       4 the deleted days as text, for the ledger
 -- Output, in order of precedence
---   { 'live', entry }    the ledger in Redis is trimmed only to this entry: keep the days
+--   { 'live', entry }    Redis can still have the entries after this one: keep the days
 --   { 'done', entry }
 
 local CHECKPOINT = KEYS[8]

@@ -7,7 +7,7 @@
 --       4 the actor   5 table id   6 round id   7 meter id
 --       8 '1' for a percentage of the meter   9 the act as text, for the ledger
 --       10 the entry of the request that the actor confirms
---       11 the people who set the actor's PIN, or who do not count as the actor's second person
+--       11 as JSON: who set the actor's PIN, and who must not be the other person of the act
 --       12 the Envy Bonuses that are owed under the claim, msgpack: { meter, cents } each
 --       13 the meter's reseed in micros
 --       14 for a hand pay: how the claim holds its table, JSON; else empty

@@ -1,6 +1,6 @@
 -- Notes one person's request to reject a win, or to reopen a rejected win, which a second person
--- must confirm (duty D4). A new request replaces the claim's earlier request. Or withdraws a
--- request, even if it has lapsed.
+-- must confirm (duty D4). A new request replaces the claim's earlier request. The script also
+-- withdraws a request, even one that has lapsed.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the claim

@@ -1,5 +1,5 @@
 -- Records up to which entry the beginning of a ledger is trimmed (deleted from Redis). The trimmed
--- entries are in the archive, and a replay begins with the checkpoint after them. Then
+-- entries are in the archive, and a replay begins with the checkpoint after them. After this script,
 -- `pitlink archive` deletes the entries in small pieces, so that no table waits long.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
