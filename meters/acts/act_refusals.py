@@ -1,4 +1,4 @@
-"""A link on which users act, and the refusals of their acts, in words for them."""
+"""A link on which users act, and the refusals of these acts, in words for the users."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from meters.ledger.two_people import why_one_person
 from meters.store.link_store import BooksError, LinkStore, TermsError, WrongStateError
 
 _REFUSED: Final = {
-    "not_closed": "the link is open: a parameter changes only while it is closed",
+    "not_closed": "the link is open: a parameter can be changed only while its link is closed",
     "rounds_open": "an open round must be settled or voided first: {detail}",
     "unknown_proposal": "there is no such proposal",
     "stale": "the meter was won or changed since the proposal: propose it again",
@@ -22,23 +22,23 @@ _REFUSED: Final = {
     "above_limit": "the meter would hold more than its limit",
     "meter_short": "the meter holds less than the amount to take off",
     "meter_full": "the meter cannot hold so much",
-    "wrong_state": "it is {detail} already",
-    "slip_used": "that slip number belongs to the payment of {detail} already:"
-    " hyphens, capital letters and zeros in front of a number make no other number",
-    "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
+    "wrong_state": "the proposal is already {detail}",
+    "slip_used": "this slip number belongs to the payment of {detail} already. Numbers that differ"
+    " only in hyphens, in capital letters or in zeros in front are the same number",
+    "envy_decided": "the Envy Bonuses of this win are no longer owed: look at the claim again",
     "books_differ": "the claim's account does not hold its amount: call the technician",
     "books_full": "the ledger's accounts cannot hold more",
     "not_approved": "another floor file was approved a moment ago: try again later",
-    "no_request": "the request was replaced, or lapsed when its gaming day was closed: look at the"
-    " claim again, and request it again if need be",
-    "day_closed": "the gaming day of the rejection is closed: a rejection can be reopened only"
-    " before that. Call the technician",
-    "slip_changed": "its slip number is now {detail}: look at the claim again",
+    "no_request": "the request was replaced, withdrawn or decided, or its gaming day was closed:"
+    " look at the claim again",
+    "day_closed": "the gaming day of the rejection is closed, and a rejected win can be reopened"
+    " only before this day is closed. Call the technician",
+    "slip_changed": "the slip number of this win is now {detail}: look at the claim again",
 }
 _VALIDATED: Final = "validated this win"
 _REQUESTED: Final = {
-    "reject": ("requested this rejection", "confirms it"),
-    "reopen": ("requested to reopen this win", "confirms it"),
+    "reject": ("requested this rejection", "confirm it"),
+    "reopen": ("requested to reopen this win", "confirm it"),
 }
 
 
@@ -56,7 +56,7 @@ class RunningLink(Protocol):
 
 
 class ActError(Exception):
-    """The refusal of a user's act, which has changed nothing; `code` is for programs."""
+    """The refusal of a user's act. The act has changed nothing. `code` is for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -91,7 +91,7 @@ def refusals(record: ClaimRecord, decision: DecisionRecord) -> Iterator[None]:
         raise ActError("wrong_state", _why_not(record, act, error)) from None
     except BooksError as error:
         if error.status == "same_person":
-            did, does = _REQUESTED.get(act, (_VALIDATED, "pays it"))
+            did, does = _REQUESTED.get(act, (_VALIDATED, "pay it"))
             message = why_one_person(error.detail, decision.by, error.setter, did=did, does=does)
             raise ActError(error.status, message) from None
         raise refusal(error.status, error.detail) from None

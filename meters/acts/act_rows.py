@@ -1,4 +1,4 @@
-"""Rows that show the acts on a link to people, from the link's ledger (duty D17)."""
+"""Rows that show people the acts on a link, from the link's ledger (duty D17)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -36,17 +36,20 @@ ActDetails = tuple[str, str]
 class ActRow(FloorRow, frozen=True, kw_only=True):
     """An entry of a link's ledger about what a person or the service did (duty D17).
 
-    `what` is the kind of the act. For a link, a meter or a claim it is ``seed``, ``validate``,
-    ``request_reject``, ``request_reopen``, ``withdraw_request``, ``reject``, ``reopen``, ``pay``,
-    ``correct_slip``, ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
-    ``inoperable``, ``approve_first``, ``approve`` or ``restore``. For a table it is ``void`` after
-    cards were entered, or ``result`` if a hand was entered again with other cards. For a decided
-    correction request it is ``confirm_correction`` or ``refuse_correction``. If somebody damaged
-    the entry, it is ``unreadable``, and the audit reports the entry.
+    `what` is the kind of the act. For a claim it is ``validate``, ``request_reject``,
+    ``request_reopen``, ``withdraw_request``, ``reject``, ``reopen``, ``pay``, ``pay_envy``,
+    ``reject_envy`` or ``correct_slip``. For a link or a meter it is ``seed``, ``close``, ``open``,
+    ``propose``, ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve_first``,
+    ``approve``, ``reading``, ``archive``, ``expire`` or ``restore``. For a table it is ``void``
+    after cards were entered, ``result`` if a hand was entered again with other cards, or
+    ``correct_wager``. For a decided correction request it is ``confirm_correction`` or
+    ``refuse_correction``. If somebody damaged the entry, it is ``unreadable``, and the audit
+    reports the entry.
 
     Attributes:
         what: the kind of the act.
-        of: the id of the claim, the meter, the proposal, the round or the link.
+        of: the id of the claim, the proposal or the round; for other acts, ``link``, ``meter``,
+            ``meters`` or ``ledger``.
         told: what was done, in words.
         hand_record: for a decision on a claim, a name that all claims of the hand have in common;
             empty for claims that are only in the archive.
@@ -91,7 +94,7 @@ def _changed(event: str) -> ActDetails:
     what = _PARAMETERS.get(change.parameter, "") if change.parameter else ""
     words = f"{item_words(change.meter)}{what}: {change.before} → {change.after}"
     if change.kind == "adjustment":
-        words = f"{item_words(change.meter)}: {change.after}, held {change.before} when proposed"
+        words = f"{item_words(change.meter)}: {change.after}; it held {change.before} when proposed"
     proposed = f"proposed by {change.by}" if change.confirmed_by else ""
     parts = (words, change.reason, proposed, _pin_set(change.pin_set_by))
     return change.proposal, "; ".join(filter(None, parts))
@@ -112,7 +115,7 @@ def _outage(event: str) -> ActDetails:
     lasted = datetime.fromisoformat(outage.until) - datetime.fromisoformat(outage.since)
     words = [f"for {_span(max(0, round(lasted.total_seconds())))}", *outage.reasons]
     if outage.times > 1:
-        words.insert(1, f"{outage.times} times in it")
+        words.insert(1, f"{outage.times} outages in this time")
     return "link", "; ".join(words)
 
 
@@ -166,7 +169,7 @@ def _restored(event: str) -> ActDetails:
     words.append(f"{restoring.held} of {max(restoring.seen, restoring.held)} entries remained")
     words.append(f"{restoring.events} events applied again from the tables' outboxes")
     if restoring.differing:
-        words.append(f"with another reply than before: {', '.join(restoring.differing)}")
+        words.append(f"events with another reply than before: {', '.join(restoring.differing)}")
     if restoring.without:
         words.append(f"no outbox of {', '.join(restoring.without)}")
     if restoring.kept:
@@ -288,7 +291,7 @@ def act_row(
     claim: Mapping[str, str] = MappingProxyType({}),
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> ActRow:
-    """Make the row that shows the act of a ledger entry; the row of a damaged entry says so.
+    """Make the row that shows the act of a ledger entry. The row of a damaged entry says so.
 
     `claim` has the fields in Redis of the claim that the act decides, if it decides one.
     """

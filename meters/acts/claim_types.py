@@ -66,7 +66,7 @@ class ClaimRequestRow(FloorRow, frozen=True, kw_only=True):
 class ClaimRow(FloorRow, frozen=True, kw_only=True):
     """A progressive win that a floorperson must decide or has decided (duties D5, D8 and D16).
 
-    Names with `_name` are for people.
+    Fields that end with `_name` have the words for people.
 
     Attributes:
         claim: the permanent id of the claim.
@@ -104,7 +104,8 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
             decided.
         only_envy: true if only Envy Bonuses are left to decide: no win of the hand waited for a
             floorperson, and `amount` is 0.
-        state: ``pending`` until a floorperson decides, ``validated`` until it is paid.
+        state: ``pending`` until a floorperson decides. A hand pay is then ``validated`` until it is
+            paid; every other validated win stays ``validated``.
         at: the time of the win.
         decided_by: the user who made the last decision, at `decided_at`.
         requested_by: the user who requested the last decision, which `decided_by` confirmed; null
@@ -122,9 +123,10 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         tax_documents: true if the floor file requires tax documents for this amount.
         pin_set_by: the people who set the PIN of `validated_by` in the 24 hours before; only while
             the win waits for a hand pay.
-        barred_by: the person who set PINs because of which the signed-in user must not pay the win,
-            or confirm its request, after the first person (duty D4); null if nobody did.
-        barred_until: the end of this, in UTC; null if it has none.
+        barred_by: the person who set a PIN because of which the signed-in user must not be the
+            second person, who pays the win or confirms its request (duty D4); null if no PIN bars
+            the user.
+        barred_until: the time at which this bar ends, in UTC; null if it does not end.
     """
 
     claim: str
@@ -259,10 +261,10 @@ class WinSearch(FloorRow, frozen=True, kw_only=True):
     """A search for wins. Each field that is not None limits the search.
 
     Attributes:
-        words: text to find in the claim, the patron, the hand, the slip, the reason, or the name of
-            a user who decided.
+        words: words that must all be in the texts of the win: claim, round, table, position,
+            patron, wager, hand, meter, amount, slip, reason, or the names of the users who decided.
         since: the earliest time of the win, RFC 3339 in UTC.
-        until: a time, RFC 3339 in UTC: only wins before it are found.
+        until: a time, RFC 3339 in UTC: only wins before this time are found.
         meter_awards: true to find only wins of a percentage of a meter, and no wins at odds.
         before: the value `WinPage.next` of the previous page: only wins with a lower ledger entry
             number (`order`) are found.
@@ -284,7 +286,6 @@ class WinPage(FloorRow, frozen=True, kw_only=True):
     """A page of wins, latest first.
 
     Attributes:
-        wins: the wins of the page.
         next: the value of `before` in the search for the next page; null on the last page.
     """
 

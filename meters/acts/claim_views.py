@@ -199,7 +199,7 @@ def hit_message(record: ClaimRecord, paid: PaidDue) -> Jackpot:
 
 
 def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
-    """Return a claim's present message for displays; None if the win is no percentage."""
+    """Return a claim's present message for displays; None for a win at odds."""
     record = record_of(fields)
     return None if record.percent is None else state_message(record, fields)
 

@@ -61,7 +61,7 @@ class Claims:
         self._history = History(floor, links, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Return the claims that wait, the oldest first, also claims with only Envy Bonuses.
+        """Return the claims that wait, the oldest first, including claims with only Envy Bonuses.
 
         Raises:
             ActError: ``link_inoperable``.
@@ -102,7 +102,7 @@ class Claims:
         return self._rows.row(fields)
 
     async def hand(self, claim: str) -> Sequence[ClaimRow]:
-        """Return the claims of a claim's hand in the order of payment, without archived ones.
+        """Return the claims of a claim's hand in the order of payment, without archived claims.
 
         Raises:
             ActError: ``unknown_claim``, ``link_inoperable``.
@@ -157,7 +157,7 @@ class Claims:
             link, fields = await self._operable(claim)
             store, record = link.store, _win_of(fields)
             if act == "reject" and confirms is None and self._two_people(fields):
-                message = "two people reject this win: one requests it, another confirms it"
+                message = "two people must reject this win: one requests it, another confirms it"
                 raise ActError("two_people", message)
             slip = slip_of(slip)
             envy_cents = sum(owed.amount for owed in record.envy)
@@ -196,7 +196,7 @@ class Claims:
         envy_not_due: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Reject a win; or request this, in place of any earlier request, if two people must.
+        """Reject a win, or request this if two people must. Replace any earlier request.
 
         Raises:
             ActError: the codes of `decide`.
@@ -226,7 +226,7 @@ class Claims:
     async def withdraw_request(
         self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Withdraw the request about a win that is in the ledger entry `entry`.
+        """Withdraw a request about a win. The request is the ledger entry `entry`.
 
         Raises:
             ActError: ``unknown_claim``, ``no_request``, ``link_inoperable``.
@@ -236,7 +236,7 @@ class Claims:
     async def confirm(
         self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Confirm another person's request in the ledger entry `entry`, which the actor saw.
+        """Confirm another person's request, which the actor saw: the ledger entry `entry`.
 
         Raises:
             ActError: the codes of `decide`, and ``day_closed``.
@@ -401,8 +401,8 @@ class Claims:
     async def send_reopened(self, link: str) -> None:
         """Send the states of a link's wins that were reopened and are undecided.
 
-        If the first message about a reopened win was lost together with the service's connection to
-        the broker, the table sends no hello event.
+        The first message about a reopened win can be lost with the service's connection to the
+        broker. The table does not notice this loss, so it sends no hello event.
         """
         store = self._links[link].store
         for fields in await store.claims(await store.waiting(LISTED_MAX)):
@@ -416,7 +416,7 @@ class Claims:
         self._send_envy_decisions(record, fields)
 
     def _send_envy_decisions(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
-        """Send the state of a claim's Envy Bonuses, unless the message about the win has it."""
+        """Send the state of a claim's Envy Bonuses, unless the message about the win implies it."""
         state, win = fields.get("envy"), fields["state"]
         if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
             for owed in record.envy:
@@ -436,5 +436,5 @@ class Claims:
 def _win_of(fields: Mapping[str, str]) -> ClaimRecord:
     record = record_of(fields)
     if record.only_envy:
-        raise ActError("wrong_state", f"claim {record.claim} is of Envy Bonuses alone")
+        raise ActError("wrong_state", f"claim {record.claim} has only Envy Bonuses")
     return record

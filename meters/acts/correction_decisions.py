@@ -38,7 +38,7 @@ class Asks:
         }
 
     async def asks(self) -> Sequence[AskRow]:
-        """Return the undecided correction requests, the oldest first, without altered ones.
+        """Return the undecided correction requests, the oldest first, without altered requests.
 
         Raises:
             ActError: ``link_inoperable``.
@@ -85,7 +85,7 @@ class Asks:
             except WrongStateError as error:
                 if not error.state:
                     raise _unknown(ask) from None
-                by = f"it is already {error.state} by {error.by}"
+                by = f"the request is already {error.state} by {error.by}"
                 raise ActError("wrong_state", by) from None
             await running.keep_mark()
         log.info(
@@ -150,4 +150,4 @@ def _sound(link: str, stored: StoredAsk) -> Ask | None:
 
 
 def _unknown(ask: str) -> ActError:
-    return ActError("unknown_ask", f"the table no longer asks for {ask}")
+    return ActError("unknown_ask", f"the table no longer has the correction request {ask}")

@@ -61,8 +61,8 @@ def _not_begun(day: date) -> ActError:
 class FloorHistory:
     """The past of all links. If a method cannot answer, it raises an `ActError`.
 
-    `break_evens` returns the break-even amounts of a link; no amounts if the count takes longer
-    than the given seconds.
+    `break_evens` returns the break-even amounts of a link, or none if they take longer than the
+    given seconds.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class FloorHistory:
             last = day or max(opened.values())
             if last > max(opened.values()):
                 raise _not_begun(last)
-            # A link that could not close an earlier gaming day has its figures in that day.
+            # A link that could not close an earlier gaming day has its figures in the earlier day.
             owns = {link: min(last, open_day) for link, open_day in opened.items()}
             spans = [await self._span(link, own, own) for link, own in owns.items()]
         return floor_day(spans, last, self._gaming_days, None if day else self._last_minutes())
@@ -223,7 +223,7 @@ class FloorHistory:
         return await days.span(first, last, within_s)
 
     async def _day(self, link: str, day: date | None) -> date:
-        """Return a gaming day: `day`, or else the open day, or else the day of now.
+        """Return a gaming day: `day`, or else the open day, or else the day of the present time.
 
         Raises:
             ActError: ``unknown_day`` if the day has not begun.

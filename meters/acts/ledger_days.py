@@ -37,13 +37,13 @@ _PAGE: Final = 500
 """Count of entries that are read at once. The work for them takes some milliseconds."""
 _SUMMARIES_MAX: Final = 64
 _DECIDED_WITHIN: Final = timedelta(days=30)
-"""How long after a gaming day the search for later rejections of its wins goes."""
+"""Rejections of a day's wins are searched for in the days up to this much later."""
 _OF_ROUNDS: Final = CLAIM_ACTS | ASK_ACTS
 
 
 @dataclass(slots=True)
 class _Rounds:
-    """The rounds of a table: the entries of the beginning and the end of each (0 if it is open).
+    """The rounds of a table, each with the entries that begin and end it (0 if it is open).
 
     `names` are checksums of the rounds' names. `corrected` has the entries that corrected wagers,
     by the entry with which the round begins.
@@ -102,7 +102,10 @@ class RoundIndex:
         return (rounds.begins[-1], rounds.last) if rounds and rounds.begins else (0, "")
 
     def named(self, table: str, round_id: str) -> list[FoundRound]:
-        """Return the rounds with a name, the latest first; a few can have another name."""
+        """Return the rounds with a name, the latest first.
+
+        A few can have another name, with the same checksum.
+        """
         rounds, name = self._tables.get(table, _Rounds()), crc32(round_id.encode())
         places = [at for at, each in enumerate(rounds.names) if each == name]
         return [self._found(table, rounds, at) for at in reversed(places)]
@@ -151,7 +154,7 @@ class DaySpan:
 
     `unread` is the number of days that are still being read: ask again for them. `missing` are the
     gaps, each by its first and last day: neither Redis nor the archive of this machine has these
-    days. `rejected` has the wins that were rejected on these days or later, by claim: the ledger
+    days. `rejected` has the wins that were rejected on these days or later: by claim, the ledger
     entry of the result, and the cents.
     """
 
@@ -233,7 +236,7 @@ class LedgerDays:
                 self._add(number, fields)
             self.entries = max(self.entries, self._fold.last)
             await asyncio.sleep(0)
-        # A day that is closed meanwhile is in the pages, or is read by the next reading.
+        # A day that is closed meanwhile is in the pages, or is read the next time.
         self._open_day = opened if opened not in self._closed else None
 
     async def _continues(self) -> bool:
@@ -364,7 +367,7 @@ def _gaps(
 ) -> list[tuple[date, date]]:
     """Return the first and the last day of each gap between summaries, or before the first one.
 
-    `before` is the last entry of the day before them; 0 if it is not known.
+    `before` is the last entry of the last archived day before `first`; 0 if it is not known.
     """
     gaps: list[tuple[date, date]] = []
     if days and days[0][1].after not in {0, before} and days[0][0] > first:

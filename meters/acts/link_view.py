@@ -34,8 +34,8 @@ class MeterAccounting(FloorRow, frozen=True, kw_only=True):
         paid_by_attendant: the amount of hand pays.
         paid: `paid_by_system` plus `paid_by_attendant`.
         overflow: the total that the meter could not accept because of its payout limit. It also
-            includes amounts that left the overflow later: of voided rounds, and of rejected wins
-            that were reopened.
+            includes amounts that left the overflow later, because a round was voided or a rejected
+            win was reopened.
     """
 
     wagers: int
@@ -57,7 +57,7 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
     """A meter with its parameters (duty D3). Rates are in basis points.
 
     Attributes:
-        kind: the meter in the rules of its game.
+        kind: the name of the meter in the rules of its game.
         wager: the amount of each wager on the meter, in cents.
         wagers: the present wager and the wagers that can be proposed; empty if every amount is
             possible.
@@ -71,9 +71,8 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
         contribution_max: the largest contribution of one event, in cents; null for none.
         overflow: the money above the payout limit; it refills the meter as soon as there is room.
         highest: the largest of the present amount of the meter and its amounts before each of its
-            last 25 wins.
+            last 25 wins of a percentage.
         pending: the number of wins of the meter that wait.
-        accounting: the accounting meters of the meter.
     """
 
     meter: str
@@ -138,8 +137,8 @@ class LinkView(FloorRow, frozen=True, kw_only=True):
     Attributes:
         state: ``closed`` if people closed it.
         reason: why the link is inoperable, or was closed; empty if it operates.
-        changeable: true if people can open, close or change the link, even if it is inoperable only
-            because the service has no broker.
+        changeable: true if people can close or change the link. They can do so even if the link is
+            inoperable, if the only reason is that the service has no broker, or `wrong_parameters`.
         wrong_parameters: true if the link is inoperable only because parameters of its meters do
             not fit the games of its tables.
         closed_by: the user who closed the link, at `closed_at`.
@@ -150,8 +149,7 @@ class LinkView(FloorRow, frozen=True, kw_only=True):
         tables_offline: the tables whose agents are not connected (duty D14).
         sealed_entry: the last ledger entry up to which an audit found no error (duty D17).
         seal: the digest over the entries up to `sealed_entry`.
-        meters: the meters of the link.
-        proposals: changes that somebody proposed.
+        proposals: the proposed changes that nobody has confirmed or withdrawn.
         unapproved: null if the service's floor file is approved for the link.
     """
 
@@ -184,8 +182,9 @@ class LinkDone(FloorRow, frozen=True, kw_only=True):
         read_day: the last gaming day at whose close the meters were read.
         read_at: the time of this meter reading, in UTC.
         archived_day: the last archived gaming day.
-        correction: the last correction of a meter, a wager, a hand or a slip number, among the last
-            200 acts.
+        correction: the last of these among the last 200 acts: an adjustment of a meter, a
+            correction of a wager, a hand or a slip number, or a void after cards were entered; null
+            if there is none.
         acts: the last acts, latest first.
     """
 
@@ -282,7 +281,7 @@ _WINS: Final = 25
 class HighestAmounts:
     """The highest amount of each meter of a link before one of its last 25 wins of a percentage.
 
-    Between two wins, only a void or a correction makes a meter fall.
+    Between two wins, a meter falls only by a void, a correction or an adjustment.
     """
 
     def __init__(self, store: LinkStore) -> None:

@@ -52,7 +52,7 @@ log = structlog.get_logger()
 
 _CORRECTIONS: Final = frozenset({"adjust", "correct_slip", "correct_wager", "result", "void"})
 _NOT_APPROVED: Final = {
-    "stale": "the floor file is not the one that was shown, or somebody approved: look again",
+    "stale": "another floor file was approved, or the service has another one: look again",
     "no_change": "the floor file is approved already",
     "barred": "{detail}",
     "same_person": "{detail}",
@@ -113,8 +113,8 @@ class Links:
         """Approve the part of the floor file about one link (duties D4, D10, D12).
 
         One person suffices for the first floor file of an empty floor. Otherwise two people are
-        needed: after the first approval, the view says that the second is missing. `digest` is of
-        the text that the actor saw.
+        needed: after the first approval, the view says that the second is missing. `digest` is the
+        digest of the text that the actor saw.
 
         Raises:
             ActError: ``unknown_link``; ``stale`` if the floor file has another digest, or another
@@ -199,8 +199,8 @@ class Links:
                 ``same_person``; ``stale``; ``below_seed`` if the balance is less than the seed for
                 a new wager amount; ``limit_too_low`` if the balance is above a new limit;
                 ``meter_short`` if the balance is less than the amount to subtract; ``above_limit``
-                if the new balance would be above the limit; ``meter_full`` if the number is too
-                large for pitlink.
+                if the new balance would be above the limit; ``meter_full`` if the new balance would
+                be too large for pitlink.
         """
         running = self._running(link, repairs=True)
         with store_failure_as_inoperable():
@@ -424,7 +424,7 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
     except BooksError as error:
         if error.status == "same_person":
             message = why_one_person(
-                error.detail, by, error.setter, did="proposed it", does="confirms"
+                error.detail, by, error.setter, did="proposed this change", does="confirm it"
             )
             raise ActError(error.status, message) from None
         detail = error.detail

@@ -1,8 +1,9 @@
 """The parameters of a meter, and proposed changes of a parameter or a balance (duties D3, D15).
 
 One person proposes the new value, and another confirms it. The value must fit every game whose
-tables feed the meter, and the other meters of the same wager, as in the floor file. Seed, reseed
-and rates are not parameters: the chapter of the law sets them for each wager amount and paytable.
+tables feed the meter, and the other meters of the same wager: the rules are those of the floor
+file. Seed, reseed and rates are not parameters: the chapter of the law sets them for each wager
+amount and paytable.
 """
 
 from collections.abc import Iterable, Mapping
@@ -63,7 +64,8 @@ class ParameterChange(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag
         kind: the kind of the change.
         parameter: the parameter to change.
         value: for a paytable, a letter. For a wager, a payout limit or the largest contribution,
-            cents; 0 removes the payout limit or the largest contribution.
+            cents; 0 removes the payout limit or the largest contribution. For a draw, the average
+            number of rounds per draw; 0 for never.
     """
 
     meter: str
@@ -90,16 +92,16 @@ class ProposalRow(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         proposal: the id of the change, which a confirmation names.
-        kind: ``adjustment`` for a correction of the balance.
-        parameter: null for a correction of the balance.
+        kind: ``adjustment`` for a change of the balance.
+        parameter: null for an adjustment.
         before: the value before the change, in words.
         after: the value after the change, in words.
-        amount: the amount of a correction of the balance, in cents.
+        amount: the amount of an adjustment, in cents; null for a parameter.
         state: ``open`` while it waits for a confirmation.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before.
-        barred_by: the person who set PINs because of which the signed-in user must not confirm the
-            change (duty D4); null if nobody did.
-        barred_until: the end of this, in UTC; null if it has none.
+        barred_by: the person who set a PIN because of which the signed-in user must not confirm the
+            change (duty D4); null if no PIN bars the user.
+        barred_until: the time at which this bar ends, in UTC; null if it does not end.
     """
 
     proposal: str
@@ -160,7 +162,7 @@ class LinkParameters:
         meter = self.meter(meter_id)
         changed = _with_value(meter, parameter, value)
         if changed == meter:
-            message = f"{_SAID[parameter]} is {words_of(meter, parameter)} already"
+            message = f"{_SAID[parameter]} is the same as now: {words_of(meter, parameter)}"
             raise ActError("no_change", message)
         if wrong := self._wrong(changed, parameter):
             raise ActError("bad_value", wrong)
@@ -247,7 +249,7 @@ def _with_value(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
         rule = f"{said} is {money(1)} to {money(LIMIT_CENTS_MAX)}, or 0 for none"
     elif meter.has_draws:
         fits = 0 <= value <= _EVERY_MAX
-        rule = f"{said} is in one round of 1 to {_EVERY_MAX}, or 0 for never"
+        rule = f"{said} is in one of 1 to {_EVERY_MAX:,} rounds, or 0 for never"
     else:
         fits, rule = False, f"{said} is for a Five Card Hand Bonus only (649a.12(i)(3))"
     if not fits:
@@ -284,7 +286,7 @@ def return_warning(meter: Meter, positions: int) -> str:
 def adjustment(
     proposal: str, by: str, meter: Meter, held: tuple[int, int], request: Adjustment
 ) -> Change:
-    """Make the record of a proposed correction of a meter balance.
+    """Make the record of a proposed adjustment of a meter.
 
     The record has the amount to add, not a new balance, because wagers can raise the balance before
     the confirmation. `held` is the balance in micros, and the number of the meter's cycle.
@@ -320,7 +322,7 @@ def change_of(fields: Mapping[str, str]) -> Change:
 
 
 def proposal_rows(link: str, proposals: Iterable[Mapping[str, str]]) -> list[ProposalRow]:
-    """Make the rows of proposals. A damaged proposal, which nobody can confirm, is only logged."""
+    """Make the rows of proposals. A damaged proposal is only logged: nobody can confirm it."""
     rows = []
     for fields in proposals:
         try:

@@ -1,4 +1,4 @@
-"""The history of meters and of the floor in pictures, which the floor page draws, in cents."""
+"""The history of meters and of the floor, in cents, for the pictures on the floor page."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class AddedBar(FloorRow, frozen=True, kw_only=True):
     """The amount that wagers added to a meter in an hour, or on a gaming day.
 
     Attributes:
-        added: the amount in cents, less what voids took off.
+        added: the amount in cents, less what voids and corrections of wagers took off.
     """
 
     begins_s: int
@@ -211,17 +211,16 @@ class FloorDay(FloorRow, frozen=True, kw_only=True):
     """The activity of the floor on a gaming day.
 
     Attributes:
-        day: the gaming day; null before the first one is open.
-        wagers_s: the length of each interval of `wagers`, in seconds: minutes of the last hour, or
-            ten minutes of a past day; the first begins at `begins_s`.
+        wagers_s: the length of each interval of `wagers`, in seconds: 60 for the last hour, 600 for
+            a past day. The first interval begins at `begins_s`.
         wagers: the number of wagers in each interval.
         wagers_in_all: the number of wagers on the day.
-        validated: the wins that somebody validated or rejected on the day.
+        validated: the number of wins that somebody validated or rejected on the day.
         late: how many of these wins had waited for more than three minutes.
         wait_s: the median of the waits of these wins, in seconds.
         shifts: the wins of each third of the gaming day.
-        paid: the payments of the day, in cents. If a link could not close its gaming day, its
-            payments count since the beginning of the day that was asked for.
+        paid: the payments of the day, in cents. If a link could not close an earlier gaming day,
+            its payments count since the beginning of `day`.
     """
 
     day: date | None
@@ -250,7 +249,7 @@ def _points(
     for _, summary in days:
         if (of := summary.meters.get(meter)) is None:
             continue
-        if before is None and summary.steps and of.opening:  # not before its first seed
+        if before is None and summary.steps and of.opening:  # nothing before the meter's first seed
             before = summary.steps[0], _cents(of.opening)
             yield before
         hits = iter(of.hits)
@@ -296,7 +295,8 @@ def _line(points: Iterator[tuple[int, int]], begins_s: int, ends_s: int) -> list
             continue
         if not line and before is not None:
             line.append((begins_s, before))
-        # The minute of now has not ended, and a clock that was set back draws no line backwards.
+        # The present minute has not ended, so its point is moved to `ends_s`. If a clock was set
+        # back, the line does not go backwards.
         line.append((max(min(at_s, ends_s), line[-1][0] if line else 0), cents))
     if not line and before is not None:
         line.append((begins_s, before))
@@ -413,8 +413,8 @@ def month_picture(
 ) -> MeterPicture:
     """Return the picture of a meter for 30 gaming days, with a bar for each day.
 
-    In its first days, a meter has few hours. So the line then has all steps, and the `minutes` of
-    the last hour if the picture ends now.
+    The line has one point an hour. While the meter has at most two days, the line has all steps of
+    ten minutes, and the `minutes` of the last hour if the picture ends now.
     """
     sums = {
         day: sum(summary.meters[meter].added)

@@ -51,7 +51,7 @@ READ_WITHIN_S: Final = 6.0
 _CANDIDATES_MAX: Final = 20
 _DAYS_MAX: Final = 400
 _PAGE: Final = 1_000
-_NOT_HERE: Final = "which neither Redis nor the archive of this machine has"
+_NOT_HERE: Final = "neither Redis nor the archive of this machine has"
 _BUSY: Final = "the archive is being read for somebody else: try again in a moment"
 _T = TypeVar("_T")
 
@@ -63,8 +63,8 @@ class RoundQuery(FloorRow, frozen=True, kw_only=True):
         day: only this gaming day.
         round: the name of a round; without a day, the latest round with this name.
         since: a time, RFC 3339: rounds from this time to the end of the gaming day.
-        after: for the next page, earliest first: the entry of the last round on the page.
-        before: for the next page, latest first: the entry of the last round on the page.
+        after: the entry of the last round on the previous page, if the earliest round is first.
+        before: the entry of the last round on the previous page, if the latest round is first.
     """
 
     link: str | None = None
@@ -121,13 +121,13 @@ class RoundSearch:
         found = days.index.since(table, since_s, query.after, query.limit)
         found = [one for one in found if one.at_s < ends_s]
         if not found and day not in {*days.closed, await self._store(link).open_day()}:
-            raise _unknown(f"gaming day {day}, {_NOT_HERE}")
+            raise ActError("unknown_round", f"{_NOT_HERE} the gaming day {day}")
         rows = await self._rows(link, found)
         more = rows[-1].entry if len(found) == query.limit else None
         return RoundPage(rounds=tuple(rows), latest_first=False, next=more, day=day)
 
     async def view(self, link_id: str, entry: int) -> RoundView:
-        """Return the round with a ledger entry.
+        """Return the round to which a ledger entry belongs.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_round``, ``busy``, ``archive_failed``.
@@ -137,17 +137,17 @@ class RoundSearch:
             return await self._archived_view(link, entry)
         fields = dict(await self._store(link).entries_at([entry])).get(entry)
         if fields is None:
-            raise _unknown(f"entry {entry}")
+            raise _unknown(f"round with entry {entry}")
         table, name = fields["table"].decode(), fields["round"].decode()
         found = days.index.around(table, entry)
-        if found is None:  # an act: the latest round with the name before it
+        if found is None:  # an act: the latest round with this name before the act
             rounds = days.index.named(table, name)
             found = next((one for one in rounds if one.entries[0] < entry), None)
         if found is None and fields["kind"] in CLAIM_ACTS:  # on a win of an archived day
             (held,) = await self._store(link).claims([DECIDED.decode(fields["event"]).claim])
             return await self.view(link_id, int(held.get("entry", 0)))
         if found is None:
-            raise _unknown(f"entry {entry}")
+            raise _unknown(f"round with entry {entry}")
         if found.entries[0] <= days.begins_after:
             return await self._archived_view(link, found.entries[0])
         numbers = [*found.entries, *days.index.acts_on(table, name, found.entries[0])]
@@ -172,13 +172,13 @@ class RoundSearch:
             else:
                 file = await self._aside(lambda: days.archived(entry))
                 rows = await self._archived_rows(link, table, name, [file] if file else [])
-            searched = "in the ledger"
+            searched = ""
         else:
             files = _NewestFirst(days)
             rows = await self._of_forgotten(link, table, claim, files)
-            searched = f"among the wins in Redis, nor {files.words}"
+            searched = f" among the wins in Redis, nor {files.words}"
         if not rows:
-            raise _unknown(f"round of claim {claim} {searched}")
+            raise _unknown(f"round of claim {claim}{searched}")
         return RoundPage(rounds=tuple(rows[:1]), latest_first=True, next=None, day=None)
 
     async def _of_forgotten(
@@ -228,7 +228,7 @@ class RoundSearch:
             rows = await self._archived_rows(link, table, name, files)
             searched = f"since the last archived day, nor {files.words}"
         elif day and day not in {*days.closed, await self._store(link).open_day()}:
-            searched += f", {_NOT_HERE}"
+            searched += f": {_NOT_HERE} this day"
         if not rows:
             raise _unknown(f"round {name} of table {table} {searched}")
         return RoundPage(rounds=tuple(rows), latest_first=True, next=None, day=day)
@@ -275,7 +275,7 @@ class RoundSearch:
         days = self._links[link.id].days
         entries, befores = await self._aside(partial(_archived_round, days, entry))
         if not entries:
-            raise _unknown(f"entry {entry}")
+            raise _unknown(f"round with entry {entry}")
         later = await self._store(link).entries_at(_later(days, entries))
         for number, fields in later:
             if fields["kind"] in ENDS:  # the round was open at the close of its day
@@ -297,7 +297,7 @@ class RoundSearch:
         return await self._with_acts(link, [group for group in groups if group])
 
     async def _with_acts(self, link: Link, groups: Sequence[Sequence[Entry]]) -> list[RoundRow]:
-        """Return the rows of rounds, with the later entries of the rounds in Redis."""
+        """Return the rows of rounds, with the rounds' later entries in Redis."""
         acts = [_later(self._links[link.id].days, group) for group in groups]
         numbers = sorted({number for each in acts for number in each})
         read = dict(await self._store(link).entries_at(numbers)) if numbers else {}
@@ -432,11 +432,11 @@ def _move(meters: dict[str, int], fields: Mapping[str, bytes]) -> None:
 
 
 _Round = tuple[list[Entry], dict[int, dict[str, int]]]
-"""The entries of a round, and the micros of the meters before its first entry and its end."""
+"""The entries of a round, and the micros of the meters before its first and its ending entry."""
 
 
 def _later(days: LedgerDays, group: Sequence[Entry]) -> Sequence[int]:
-    """Return the entries of a round in Redis that come after the entries in `group`."""
+    """Return the numbers of a round's entries in Redis that come after the entries in `group`."""
     (_, first), last = group[0], group[-1][0]
     table, name = first["table"].decode(), first["round"].decode()
     found = (days.index.around(table, number) for number, _ in group)
@@ -480,7 +480,8 @@ def _claims_of(transfers: bytes) -> set[str]:
 def _complete(days: LedgerDays, file: DayFile | None, groups: Sequence[list[Entry]]) -> None:
     """Add to the rounds of a table the entries in the files of later days.
 
-    An Envy Bonus can be owed for months: entries that are too many files later are left out.
+    An Envy Bonus can be owed for months: after some seconds, the entries in still later files are
+    left out.
     """
     until_s = time.monotonic() + READ_WITHIN_S
     while file and time.monotonic() < until_s and (later := _goes_on(file, groups)):
@@ -495,7 +496,10 @@ def _complete(days: LedgerDays, file: DayFile | None, groups: Sequence[list[Entr
 
 
 def _named_in(days: LedgerDays, file: DayFile, text: bytes) -> list[list[Entry]]:
-    """Return the rounds whose lines contain `text`, if an archive file has a part of the round."""
+    """Return the rounds of which an archive file has lines that contain `text`.
+
+    Entries of these rounds in other files are added.
+    """
     groups = grouped(_lines(file, text))
     begun = _begun_before(file, groups[0]) if groups else 0
     if begun and (before := days.archived(begun)):

@@ -44,7 +44,8 @@ class RoundRow(FloorRow, frozen=True, kw_only=True):
         paid: the part of `won` that was paid.
         rejected: the part of `won` that is not due.
         wins: the number of wins that wait or have waited for a floorperson.
-        corrected: true if a wager was corrected after lock-out, or cards were entered again.
+        corrected: true if a wager was corrected after lock-out, cards were entered again, or the
+            round was voided after cards were entered.
     """
 
     link: str
@@ -69,10 +70,9 @@ class RoundPage(FloorRow, frozen=True, kw_only=True):
     """A page of rounds of one table.
 
     Attributes:
-        rounds: the rounds of the page.
-        latest_first: the order. If true, send `next` as `before` for the next page; if false, send
-            `next` as `after`.
-        day: the gaming day of the page; null if the page has several days, or no round.
+        latest_first: if true, send `next` as `before` for the next page; if false, send `next` as
+            `after`.
+        day: the gaming day that was searched; null if the search had neither a day nor a time.
     """
 
     rounds: tuple[RoundRow, ...]
@@ -85,7 +85,7 @@ class RoundHand(FloorRow, frozen=True, kw_only=True):
     """A position in a round.
 
     Attributes:
-        wagers: the cents of each wager at lock-out, after corrections.
+        wagers: the cents of each wager at lock-out, by its name, after corrections.
         folded: true if the player folded.
         no_win: true if the dealer declared that the hand wins nothing.
     """
@@ -149,7 +149,7 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
 
 
 class RoundMeter(FloorRow, frozen=True, kw_only=True):
-    """A meter that the round fed or won.
+    """A meter that the round's wagers raised, or of which the round won a part.
 
     Attributes:
         before: the meter before the round's wagers were added.
@@ -185,13 +185,11 @@ class RoundView(FloorRow, frozen=True, kw_only=True):
         row: the row of the round in lists.
         table_at: the time of lock-out, by the clock of the table.
         ended_table_at: the time of the result or the void, by the clock of the table.
-        hands: the positions that play.
         dealer: the dealer's cards.
         community: the community cards.
         draw: the draws at lock-out; null if nothing was drawn.
         lines: the settlement, in paying order.
         wins: the wins that wait or have waited for a floorperson.
-        meters: the meters of the round.
         void_reason: the reason of a void; null for any other round.
         acts: what people did with the round: corrections and their confirmations, decisions on
             wins, payments. A correction also has the cards that were taken back.

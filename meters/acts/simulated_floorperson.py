@@ -17,7 +17,7 @@ log = structlog.get_logger()
 
 VALIDATES: Final = "simulated floorperson"
 PAYS: Final = "simulated supervisor"
-"""The name of the simulated person who pays, who is not the one who validates (duty D4)."""
+"""The name of the simulated person who pays: not the person who validates (duty D4)."""
 
 _LOOK_EVERY_S: Final = 0.1
 
@@ -65,7 +65,7 @@ async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> Non
 
 
 async def settle(claims: Claims, claim: ClaimRow) -> None:
-    """Validate a win, and confirm its Envy Bonuses. If the win is a hand pay, pay it too."""
+    """Validate a win, and record its Envy Bonuses as paid. If the win is a hand pay, pay it too."""
     if claim.state == "pending":
         claim = await claims.decide(claim.claim, "validate", VALIDATES)
     if claim.paid_from == "hand_pay" and claim.state == "validated":

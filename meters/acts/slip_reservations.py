@@ -36,7 +36,7 @@ class SlipNumbers:
     async def reserved(
         self, store: LinkStore, claim: str, slip: str | None, *, corrects: bool = False
     ) -> AsyncIterator[None]:
-        """Reserve a slip number for a payment or a correction; if that is refused, release it.
+        """Reserve a slip number for a payment or a correction. If the act is refused, release it.
 
         Raises:
             ActError: ``slip_used``: another claim has this slip number.
@@ -80,18 +80,18 @@ class SlipNumbers:
         link = self._links.get(other.link)
         # A correction can still be carried out, because its claim stays paid.
         if other.corrects or link is None or link.problem:
-            # If the data of that link is lost, or was replaced by an older copy, it does not show
-            # which slips have paid.
+            # If the other link's data is lost, or was replaced by an older copy, the data does not
+            # show which slips have paid.
             return False
-        # The last closed day is read before the claim. So a claim that was rejected before that
+        # The last closed day is read before the claim. So a claim that was rejected before this
         # close cannot be reopened later.
         theirs = link.store
         reading = await theirs.redis.hget(theirs.keys.meters, "reading")
         closed_to = int(cast("bytes | None", reading) or 0)
         entries, (fields,) = await theirs.claims_at([other.claim])
-        # The claim's state is read first. If the state is final, no script can pay that claim
-        # later. A missing claim was finally decided and is in the archive, but only if the ledger
-        # has entries.
+        # The claim's state is read before its payment. If the state is final, no script can pay the
+        # claim later. A missing claim was finally decided and is in the archive, but only if the
+        # ledger has entries.
         state = fields.get("state")
         final = (
             (not fields and entries > 0)

@@ -129,7 +129,7 @@ def _read_cursor(text: str | None) -> dict[str, _Place]:
         parts = [part.split(":") for part in text.split(",")]
         return {link: (-int(order), claim) for link, order, claim in parts}
     except ValueError:
-        raise ActError("bad_value", "that page is not valid: start the search again") from None
+        raise ActError("bad_value", "this page is not valid: start the search again") from None
 
 
 def _moment(text: str) -> datetime:

@@ -30,8 +30,8 @@ from typing import Final, Self
 import msgspec
 
 _OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "command"})
-"""The words with which the names of programs begin in the ledger and in the operators' log, and no
-user's name."""
+"""The words with which names of programs begin in the ledger and in the operators' log. No user's
+name begins with them."""
 COMMAND: Final = "command line"
 """The beginning of the name in a record, if not a user but a `pitlink` command did the act."""
 
@@ -71,7 +71,7 @@ class PinSetters(msgspec.Struct, frozen=True):
     def bar(self, name: str, first: str, first_pin_set_by: Collection[str]) -> str | None:
         """Return who set PINs so that the user `name` is no second person after `first`, or None.
 
-        It is the rule of `two_people.lua`, for a page that shows who may act. `first_pin_set_by`
+        This is the rule of `two_people.lua`, for a page that shows who may act. `first_pin_set_by`
         are the people who set the PIN of `first` in the 24 hours before the first act.
 
         >>> PinSetters(("Ada",), {"Ada": "Ada"}).bar("Bea", "Cal", ["Ada"])
@@ -91,7 +91,8 @@ class PinSetters(msgspec.Struct, frozen=True):
 
 
 NO_SETTERS: Final = PinSetters()
-"""No setters: in 24 hours, nobody else set the user's PIN, and the user set no PIN of others."""
+"""No setters: in the last 24 hours, nobody else set the user's PIN, and the user set no PIN of
+others."""
 
 
 def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -112,10 +113,10 @@ def bar_ends(
     first: str,
     first_pin_set_by: Collection[str],
 ) -> float | None:
-    """Return when a bar (`PinSetters.bar`) ends because PINs were set 24 hours ago; None if never.
+    """Return when the PIN was set that keeps a bar (`PinSetters.bar`) longest, or None.
 
+    The bar ends 24 hours after this time, which is in ms. It never ends if the result is None.
     `pins_set` has the time at which a PIN was set, in ms, by the user and the person who set it.
-    The result is the time of the last of these that keeps the bar.
     """
     times = sorted(set(pins_set.values()))
 
@@ -141,10 +142,10 @@ def why_one_person(first: str, second: str, setter: str, *, did: str, does: str)
     """Return the reason why a user must not do the second act, as text for this user.
 
     `setter` is the person who set a PIN, according to the script; empty if `first` is `second`.
-    `did` and `does` are the two acts, such as "validated this win" and "pays it".
+    `did` and `does` are the two acts, such as "validated this win" and "pay it".
     """
     if not setter:
-        return f"you {did}: another person {does}"
+        return f"you {did}: another person must {does}"
     if setter == first:
         reason = f"{first} set your PIN"
     elif setter == second:
@@ -153,6 +154,6 @@ def why_one_person(first: str, second: str, setter: str, *, did: str, does: str)
         reason = f"{setter} set your PIN and that of {first}"
     return (
         f"{first} {did}, and {reason} in the last 24 hours, directly or through others:"
-        f" a third person {does}, whose PIN none of them set, such as a user added with"
+        f" a third person must {does}, whose PIN none of them set, for example a user added with"
         " `pitlink user add`"
     )

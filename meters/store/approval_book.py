@@ -199,7 +199,7 @@ class ApprovalBook:
         if answer[0] == "same_person":
             _, first, setter = answer
             by = approval.by
-            reason = why_one_person(first, by, setter, did="approved it first", does="approves too")
+            reason = why_one_person(first, by, setter, did="approved it first", does="approve too")
             raise BooksError("same_person", reason)
         done(answer)
 

@@ -71,7 +71,7 @@ async def test_who_decided_what_and_when_stays_with_the_win(pit: Pit) -> None:
     await pit.round({3: PROGRESSIVE}, {3: ROYAL})
     (row,) = await pit.claims.waiting()
     await pit.claims.decide(row.claim, "validate", "amy")
-    with refused("same_person", "another person pays"):
+    with refused("same_person", "another person must pay"):
         await pit.claims.decide(row.claim, "pay", "amy", slip="S-1")
     paid = await pit.claims.decide(row.claim, "pay", "ben", slip="S-1")
     assert (paid.validated_by, paid.paid_by, paid.slip, paid.state) == ("amy", "ben", "S-1", "paid")

@@ -62,13 +62,13 @@ async def test_parameter_changes_while_the_link_is_closed_by_two_people(pit: Pit
     await pit.link_acts.close(LINK, "sue", "new paytables")
     proposed = await pit.link_acts.propose(LINK, "sue", PAYTABLE_B)
     assert (proposed.before, proposed.after, proposed.state) == ("paytable A", "paytable B", "open")
-    with pytest.raises(ActError, match="another person confirms"):
+    with pytest.raises(ActError, match="another person must confirm"):
         await pit.link_acts.confirm(LINK, proposed.proposal, "sue")
     assert (await pit.shown_meter(PROGRESSIVE)).paytable == "A"
     confirmed = await pit.link_acts.confirm(LINK, proposed.proposal, "tim")
     assert (confirmed.state, confirmed.by, confirmed.decided_by) == ("confirmed", "sue", "tim")
     assert (await pit.shown_meter(PROGRESSIVE)).paytable == "B"
-    with pytest.raises(ActError, match="confirmed by tim already"):
+    with pytest.raises(ActError, match="already confirmed by tim"):
         await pit.link_acts.confirm(LINK, proposed.proposal, "una")
     await pit.link_acts.open(LINK, "tim")
     assert (await pit.audit()).balanced
@@ -108,16 +108,16 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
         (PROGRESSIVE, "wager", "500", "bad_value", "whole number"),
         (PROGRESSIVE, "paytable", "C", "bad_value", "C"),
         (PROGRESSIVE, "paytable", 1, "bad_value", "a letter"),
-        (PROGRESSIVE, "paytable", "A", "no_change", "paytable A already"),
+        (PROGRESSIVE, "paytable", "A", "no_change", "the same as now: paytable A"),
         (PROGRESSIVE, "lucky_every", 5, "bad_value", "Five Card Hand Bonus only"),
         (BONUS, "lucky_every", -1, "bad_value", "0 for never"),
-        (BONUS, "magic_card_every", 0, "no_change", "never already"),
+        (BONUS, "magic_card_every", 0, "no_change", "the same as now: never"),
         ("gold", "wager", 500, "unknown_meter", "gold"),
         (PROGRESSIVE, "limit", 99_999, "bad_value", "below the meter's seed"),
         (PROGRESSIVE, "limit", 100_000, "bad_value", "could never be won"),
         (PROGRESSIVE, "limit", -1, "bad_value", "0 for none"),
         (PROGRESSIVE, "limit", 10**12, "bad_value", "0 for none"),
-        (PROGRESSIVE, "limit", 0, "no_change", "none already"),
+        (PROGRESSIVE, "limit", 0, "no_change", "the same as now: none"),
     ],
 )
 async def test_parameter_that_the_chapter_does_not_take_is_refused(

@@ -535,7 +535,7 @@ async def test_a_link_that_comes_and_goes_makes_an_entry_a_minute(
         assert len(await noted(pit)) == 1
         link.service._outages._not_before_s = 0.0
         latest, _ = await is_noted(pit, 2)
-        assert "4 times in it" in latest.told
+        assert "4 outages in this time" in latest.told
         assert [f": +{micros}" in latest.told for micros in (2, 3, 4, 5)] == [
             True, True, True, False,
         ], f"no more than {REASONS_MAX} reasons"  # fmt: skip

@@ -83,7 +83,7 @@ async def test_one_slip_does_not_pay_claims_of_two_links(facility: Facility) -> 
         await facility.claims.decide(OTHER, "pay", "ben", slip="S-0001")
     for again in ("S0001", "S--0001", "-S-0001", "S-0001-", "S-0-0-0-1", "s-1", " S-00001 "):
         assert [await facility.pay(each, again) for each in (OTHER, SECOND)] == ["slip_used"] * 2
-    with pytest.raises(ActError, match="zeros in front of a number make no other"):
+    with pytest.raises(ActError, match="zeros in front are the same number"):
         await facility.claims.decide(OTHER, "pay", "ben", slip="S1")
     assert await facility.pay(OTHER, "S-0010") == "paid", "the zeros behind a digit count"
     assert await facility.problems() == []
@@ -136,7 +136,7 @@ async def test_number_that_looks_like_another_is_refused_and_says_why(facility: 
     for slip, reason in LIKE_ANOTHER:
         with refused("bad_value", reason):
             await facility.claims.decide(CLAIM, "pay", "ben", slip=slip)
-    with refused("same_person", "another person pays"):
+    with refused("same_person", "another person must pay"):
         await facility.claims.decide(CLAIM, "pay", "amy", slip="A-1001")
     assert await facility.reserved() == {}, "a refused payment leaves its number free"
     assert await facility.pay(OTHER, "A-1001") == "paid"

@@ -249,9 +249,9 @@ async def test_a_round_that_is_nowhere_says_where_it_was_looked_for(shop: Shop) 
         await shop.round()
         await shop.archive()
     assert "nor in the archive of 2026-11-20 to 2026-11-21" in await why(round="R99")
-    missing = "2026-11-01, which neither Redis nor the archive of this machine has"
-    assert missing in await why(round="R99", day=date(2026, 11, 1))
-    assert missing in await why(day=date(2026, 11, 1))
+    missing = "neither Redis nor the archive of this machine has"
+    assert f"2026-11-01: {missing} this day" in await why(round="R99", day=date(2026, 11, 1))
+    assert await why(day=date(2026, 11, 1)) == f"{missing} the gaming day 2026-11-01"
     assert (await why(round="R99", day=DAY)).endswith("on the gaming day 2026-11-20")
 
 
@@ -331,5 +331,5 @@ async def test_what_there_is_not_is_refused_in_words(
     with pytest.raises(ActError) as refused:
         await rounds(history, **asked)
     assert refused.value.code == code
-    with pytest.raises(ActError, match="no entry 9999"):
+    with pytest.raises(ActError, match="no round with entry 9999"):
         await history.round(shop.pit.link.id, 9_999)

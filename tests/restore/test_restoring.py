@@ -362,7 +362,7 @@ async def test_what_comes_out_differently_is_reported_and_not_smoothed_over(pit:
     assert b'"amount":%d' % amounts[0] in restored.replayed.differing[0].now
     assert restored.finding.balanced
     (act,) = await pit.link_acts.acts(pit.link.id, None, 1)
-    assert "with another reply than before: T-1 2, T-2 2" in act.told
+    assert "events with another reply than before: T-1 2, T-2 2" in act.told
 
 
 THIRD: Final = f"{DRAWN}{table_text('T-3', PROGRESSIVE, asset='104213')}"

@@ -274,7 +274,7 @@ class AsksInMemory(Asks):
 
     async def decide(self, ask: str, act: AskAct, actor: str, *, reason: str = "") -> AskRow:
         if ask not in self.rows:
-            raise ActError("unknown_ask", f"the table no longer asks for {ask}")
+            raise ActError("unknown_ask", f"the table no longer has the correction request {ask}")
         self.acts.append((ask, act, actor, reason))
         self.bell.ring()
         return self.rows.pop(ask)
@@ -510,7 +510,7 @@ class HistoryInMemory(FloorHistory):
     async def round(self, link: str, entry: int) -> RoundView:
         row = next((one for one in self.rows if entry in {one.entry, *self.view.entries}), None)
         if row is None:
-            raise ActError("unknown_round", f"the ledger here has no entry {entry}")
+            raise ActError("unknown_round", f"the ledger here has no round with entry {entry}")
         return msgspec.structs.replace(self.view, row=row)
 
     def last_round(self, link: str, table: str) -> tuple[int, str]:
