@@ -99,7 +99,7 @@ class BatchResult:
         hellos: the tables that sent a hello, each with the claims whose state it must be told.
         changed: true if an event was accepted.
         asked: true if a table made or withdrew a correction request.
-        counts: for the metrics: what counters rise by, by name and labels.
+        counts: for the metrics, by how much each counter rises, by its name and labels.
         applied: the number of events that the script applied, in `script_s` seconds.
     """
 
@@ -146,7 +146,7 @@ class LinkIntake:
     It remembers open rounds, so most results need no read from Redis. If a remembered round differs
     from the round in Redis, the Lua script changes nothing, and the table repeats its event.
 
-    `replays` is true in a restore: these events were accepted before Redis was lost. So four checks
+    `replays` is true in a restore, whose events were accepted before Redis was lost. So four checks
     are left out: whether a hand pay holds the table, whether its games may be played today, whether
     the floor file requires all hands, and whether a correction needs a confirmation.
     """
@@ -175,7 +175,7 @@ class LinkIntake:
         outcome = BatchResult()
         read: list[tuple[Arrival, MoneyEvent | EventRefusal, int, AddedWagers | None]] = []
         unnumbered: list[tuple[Arrival, MoneyEvent | Hello | EventRefusal]] = []
-        # Asked only once, and before fields of the log are made, which takes time.
+        # Asked only once: without debug logging, no time goes into the fields of log lines.
         follows = self._log.is_enabled_for(logging.DEBUG)
         for arrival in arrivals:
             known = arrival.known
@@ -193,7 +193,7 @@ class LinkIntake:
                 self._placed(one, keys) if one.step.kind is Kind.RESULT else one.step
                 for one in judged
             ]
-            # An event that cannot be accepted has no entry in the ledger, so no texts for it.
+            # An event that cannot be accepted gets no ledger entry, so it needs no texts.
             texts = [(one.arrival.payload if one.reply else b"", one.reply) for one in judged]
             began = time.perf_counter()
             answers = await self._store.apply(steps, texts, keys)

@@ -10,8 +10,8 @@ from meters.wire.messages import DrawMade, Wagers
 def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
     """Draw the Magic Card and the Lucky position of a round (649a.12(i)(3)).
 
-    The floor file sets in how many rounds, on average, each is drawn once. Return None if the table
-    offers no draws, or if nobody made a wager with draws (readings T19 and T20).
+    The parameters of the meter set in how many rounds, on average, each is drawn once. Return None
+    if the table offers no draws, or if nobody made a wager with draws (readings T19 and T20).
     """
     meters = known.meters.values()
     meter = next((each for each in meters if each.magic_card_every or each.lucky_every), None)

@@ -43,7 +43,7 @@ class _LastWagers:
 class EventReader:
     """Decoder of events. It keeps the last valid wagers of each table.
 
-    Players often repeat their wagers: so it saves two fifths of the service's time for wagers.
+    Players often repeat their wagers, so this saves two fifths of the service's time for wagers.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class EventReader:
     def event_in(
         self, known: CatalogTable, payload: bytes
     ) -> tuple[MoneyEvent | Hello | EventRefusal, int | None, AddedWagers | None]:
-        """Return the event in a payload, or its refusal; its number; and what repeated wagers add.
+        """Return an event or its refusal, its number, and what its wagers add if they are repeated.
 
         Wagers are repeated if their positions and terms are those of the table's last valid wagers.
         """
@@ -76,7 +76,8 @@ def _repeated(last: _LastWagers, payload: bytes) -> Wagers | None:
     except UNREADABLE:
         return None
     # The last positions name no field twice. So only the rest of the event is checked, with a
-    # number in place of the positions. If the event has `positions` twice, one remains there.
+    # number in place of the positions. If the event has `positions` twice, one of them remains in
+    # the rest.
     rest = payload.replace(last.text, b"0", 1)
     if bytes(event.positions) != last.text or has_name_twice(rest) or unseen_problem(event.round):
         return None
@@ -108,7 +109,7 @@ def _unfit(error: msgspec.ValidationError) -> EventRefusal:
 
 
 def check_texts(event: MoneyEvent) -> None:
-    """Refuse an event with a blank or unprintable text, or a patron whom slips cannot print.
+    """Refuse an event with a blank or unprintable text, or a patron that slips cannot print.
 
     The round id is checked only in wagers: every other event needs the id of a round with wagers.
     """

@@ -124,7 +124,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
     if wagered:
         raise EventRefusal(
             "position_missing",
-            f"position {min(wagered)} has a wager in this round and no hand",
+            f"position {min(wagered)} has a wager in this round but no hand",
             "positions",
         )
     return Round(
@@ -270,8 +270,8 @@ class ResultWriter:
 def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
     """Return a function that returns the id of the meter that pays an item of a table.
 
-    If it were a method of the writer, which has the records, these would refer to each other in a
-    cycle: one more for the garbage collector in each round.
+    This is no method of the writer, because the writer and its records would then refer to each
+    other. Such a cycle in each round is work for the garbage collector.
     """
 
     def meter_id(item: str) -> str:

@@ -133,8 +133,9 @@ def judge_correction(
 
     Raises:
         EventRefusal: cards of the round are known; the wager has no value chip, or the draw decides
-            it; a wager to add is there, or a wager to take back is not; the table does not offer
-            the wager; or `positions` are not the round's wagers after the correction.
+            it; a wager to add is there already, or a wager to take back is not there; the table
+            does not offer the wager; or `positions` are not the round's wagers after the
+            correction.
     """
     if opened.known:
         raise EventRefusal(

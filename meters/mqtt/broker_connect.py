@@ -1,4 +1,4 @@
-"""Connecting to the broker over MQTT 5, or over MQTT 3.1.1 if the broker supports no more.
+"""Connecting to the broker over MQTT 5, or over MQTT 3.1.1 if the broker lacks MQTT 5.
 
 The embedded broker amqtt supports only 3.1.1.
 """
@@ -125,7 +125,7 @@ class Mqtt311Connection:
 
     def _put(self, queue: asyncio.Queue[_Outgoing], message: _Outgoing) -> None:
         if self._unsent_bytes > UNSENT_BYTES_MAX:
-            self._end(BrokerError("the broker takes nothing"))
+            self._end(BrokerError("the broker accepts no more data"))
         if self._ended is None:
             self._unsent_bytes += len(message.payload)
             queue.put_nowait(message)

@@ -25,7 +25,7 @@ memory."""
 GOODBYE_WITHIN_S: Final = 1.0
 """Longest wait at the end of a connection until the last bytes are sent."""
 WAITING_MAX: Final = 8
-"""Limit on the waiting messages of one topic. A table has one, and sometimes also a hello."""
+"""Limit on the waiting messages of one topic. A table has one event, and sometimes a hello."""
 HELD_OFF_S: Final = 0.2
 """Time for which a full lane drops all further messages."""
 BYTES_MAX: Final = 67_108_864
@@ -171,15 +171,15 @@ class BrokerConnection(Protocol):
 async def prove_size(broker: BrokerConnection, topic: str) -> None:
     """Prove that a broker accepts the longest event, or raise a `TooLongError`.
 
-    The broker checks the length before it checks who publishes. A broker of MQTT 3.1.1 drops
-    it without an error. Nobody must subscribe to `topic`.
+    The broker checks the length before it checks who publishes. A broker of MQTT 3.1.1 drops a
+    longer message without an error. Nobody must subscribe to `topic`.
     """
     try:
         await broker.publish(topic, b"{}".ljust(EVENT_BYTES_MAX))
     except TooLongError:
         raise TooLongError(
-            f"the broker refuses an event of {EVENT_BYTES_MAX:,} bytes, the longest one: raise its"
-            " message_size_limit and max_packet_size to those of deploy/mosquitto.conf"
+            f"the broker refuses an event of {EVENT_BYTES_MAX:,} bytes, the longest possible: raise"
+            " its message_size_limit and max_packet_size to those of deploy/mosquitto.conf"
         ) from None
     except BrokerError:
         """The broker accepts the length, but does not let this client publish on this topic."""

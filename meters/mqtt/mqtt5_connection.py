@@ -36,7 +36,7 @@ log = structlog.get_logger()
 JSON: Final = "application/json"
 """Content type of posts. Replies, thousands a second, have none."""
 CORRELATION_BYTES_MAX: Final = 64
-"""A reply returns no longer correlation data."""
+"""Longest correlation data that a reply returns."""
 _PACKET_IDS: Final = 65_535
 _IN_FLIGHT_MAX: Final = 60_000
 """Limit on unacknowledged messages. The other packet ids are for subscriptions."""
@@ -354,7 +354,7 @@ class Mqtt5Connection:
         return correlation
 
     def _log_ignored(self, name: str, address: topics.TableAddress) -> None:
-        # The limit is not for each table, because strangers can invent any number of names.
+        # All tables have one limit together, because strangers can invent any number of names.
         if (more := self._ignored.due(name)) is not None:
             logger = log.bind(link=address.link, table=address.table)
             logger.warning("property ignored", property=name, kept_back=more)
@@ -366,7 +366,7 @@ class Mqtt5Connection:
         if packet.reason_code.value >= _REFUSED_FROM:
             words = _words(packet.reason_code, packet.reason_str)
             kind = TooLongError if packet.reason_str == TOO_LARGE else BrokerError
-            self._drop(publication, kind(f"the broker refused it: {words}"))
+            self._drop(publication, kind(f"the broker refused the message: {words}"))
         elif publication.done is not None and not publication.done.done():
             publication.done.set_result(None)
         while self._held and len(self._in_flight) < self._in_flight_max:

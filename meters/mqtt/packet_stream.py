@@ -85,7 +85,7 @@ class PacketStream(asyncio.BufferedProtocol):
             self._flushing = self._loop.call_soon(self._flush)
         too_many = self._unsent_bytes + self._flushed_bytes > UNSENT_BYTES_MAX
         if too_many and self.unsent_bytes > UNSENT_BYTES_MAX:  # counted again
-            self.abort(BrokerError("the broker takes nothing"))
+            self.abort(BrokerError("the broker accepts no more data"))
             return False
         return True
 

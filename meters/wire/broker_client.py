@@ -63,7 +63,7 @@ class _BrokerTlsSocket(ssl.SSLSocket):
                 super().do_handshake(block)
             self.settimeout(first_within_s)
         except BaseException:
-            # No other code has the socket yet to close it.
+            # No other code has the socket yet, so nobody else can close it.
             self.close()
             raise
 

@@ -4,8 +4,8 @@ A card is sent as two characters, money as an integer in cents. Every decoder is
 a number in quotes, a boolean instead of a number, and a field that the contract does not have.
 
 In the contract, jackpot messages are only about wins. pitlink also sends a jackpot message for a
-decision on Envy Bonuses. Its claim is that under which the bonuses are owed, with the ending
-``-envy``, so a reader that does not know this extension sees an unknown claim.
+decision on Envy Bonuses. It names the claim under which the bonuses are owed, with the ending
+``-envy``. So a reader that does not know this extension sees an unknown claim.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,9 +31,9 @@ HELD_MESSAGE: Final = "the table waits for a hand pay: the cards stay until its 
 _ENVY_ENDING: Final = "-envy"
 
 CardName = str
-"""The rules of the game check its form later."""
+"""The rules of the game check the form of the name later."""
 KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
-"""No rule of a game checks its form, so the decoder does."""
+"""No rule of a game checks the form of this name, so the decoder does."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
@@ -100,7 +100,7 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
 
 
 class UndecodedWagers(_Message, frozen=True, kw_only=True, tag="wagers"):
-    """Wagers whose positions are still JSON: if they repeat the last ones, they stay undecoded."""
+    """Wagers with positions in JSON: positions that repeat the last ones are not decoded."""
 
     seq: Seq
     at: TableTime
@@ -256,7 +256,7 @@ class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
-    """Question for the last `seq` and the open round of the table, at any time."""
+    """Question for the last `seq` and the open round of the table. It can be sent at any time."""
 
     at: TableTime | None = None
 
@@ -349,8 +349,8 @@ class LedgerSeal(_Message, frozen=True, kw_only=True):
     """Digest of a link's ledger, or of the operators' log, after an audit without errors.
 
     Attributes:
-        entries: the number of the last entry.
-        seal: SHA-256 over all entries up to the last entry.
+        entries: the number of the last entry that the audit covered.
+        seal: SHA-256 over all entries up to this entry.
     """
 
     entries: int
@@ -362,7 +362,7 @@ class TableStatus(_Message, frozen=True, kw_only=True):
     """Status of a table's agent.
 
     Attributes:
-        online: false in the last will.
+        online: true while the agent is connected; false in its last will.
         state: ``open``, ``locked``, ``dealt``, ``settling``, ``held`` or ``locked_out``; in the
             last will ``offline``.
     """

@@ -110,7 +110,7 @@ class TestCheck:
             path = floor_file(tmp_path, broker=broker.url, redis=shared_redis_server.url)
             found = check(path, 1, "FAIL")
         assert found.startswith("FAIL  broker: ")
-        assert "the broker refuses an event of 16,384 bytes, the longest one" in found
+        assert "the broker refuses an event of 16,384 bytes, the longest possible" in found
 
     def test_a_redis_that_may_lose_or_refuses_writes(
         self, tmp_path: Path, shared_mosquitto: Mosquitto

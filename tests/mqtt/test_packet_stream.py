@@ -173,7 +173,7 @@ async def test_a_broker_that_takes_nothing_is_left() -> None:
     peer = Peer()
     taken = sum(peer.stream.write(bytes(1_000_000)) for _ in range(200))
     assert 60 < taken < 70
-    assert [str(error) for error in peer.ended] == ["the broker takes nothing"]
+    assert [str(error) for error in peer.ended] == ["the broker accepts no more data"]
     assert peer.wire.aborted
     assert peer.stream.unsent_bytes == 0
 
