@@ -23,7 +23,7 @@ from meters.users.sessions import SignedIn
 from meters.users.users import UserDirectory
 
 _REFUSED = {
-    "stale": "another floor file was approved meanwhile: look at it again",
+    "stale": "another floor file was approved meanwhile: run this command again",
     "no_change": "the floor file is approved already",
 }
 _HALF = "a restore was interrupted while it wrote the data: run `pitlink restore` again"

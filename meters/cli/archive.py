@@ -134,7 +134,8 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                 except ValueError as error:
                     wrong = [f"the data in Redis is damaged: {error}"]
                 lines = [f"{link.id}: {problem}" for problem in wrong]
-                # The writing and the check of files can find the same problem. It is printed once.
+                # The writing and the check of files can find the same problem, which is printed
+                # once.
                 failed = [each for each in failed if not any(each in one for one in lines)] + lines
     problems = tuple(failed[:PROBLEMS_NOTED])
     write_note(
@@ -154,7 +155,7 @@ def _print_result(link: str, outcome: ArchiveResult) -> None:
             f"  digest {file.head.digest}"
         )
     if not outcome.written:
-        console.print(f"{link}: no closed gaming day that is not archived")
+        console.print(f"{link}: no closed gaming day to archive")
     if outcome.trimmed:
         console.print(f"{link}: entries up to {outcome.trimmed_to} left Redis")
     if outcome.compressed:
@@ -163,7 +164,7 @@ def _print_result(link: str, outcome: ArchiveResult) -> None:
 
 def _print_expired(link: str, old: Sequence[DayFile], *, deleted: bool) -> None:
     if old:
-        done = "deleted" if deleted else "may be deleted: --delete-expired"
+        done = "deleted" if deleted else "may be deleted with --delete-expired"
         span = f"{old[0].head.day} to {old[-1].head.day}"
         PlainConsole(soft_wrap=True).print(
             f"{link}: {len(old)} files of {span} were kept long enough, and {done}"

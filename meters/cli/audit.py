@@ -124,8 +124,8 @@ def note_daily_audit(floor: Floor) -> None:
 
 
 _UNMARKED: Final = (
-    "no mark of them is in {place}, so they cannot be compared with one. If a service keeps a mark,"
-    " the floor file names another directory than the service's"
+    "no mark of this ledger is in {place} to compare it with. If a service keeps a mark, this floor"
+    " file names another data directory than that of the service"
 )
 _COLUMNS: Final = {
     "Holds": "amount_micros",
@@ -155,7 +155,9 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
         since_entries: for each link, the number of the first entry that was audited.
         seals: for each link, the digest over all entries up to the last one.
         unmarked: links with ledger entries, but without a ledger mark in the data directory.
-        totals: for each kind of account, the money of all links, in ten-thousandths of a cent.
+        totals: over all links, the counts of rounds, voids, wagers and wins, and the sums wagered,
+            contributed and won, each with its unit at the end of its name. Wagers of voided rounds
+            do not count.
         variances: differences between a meter reading at the close of a gaming day and the ledger,
             and payout slips that paid two claims. Each begins with the id of its link.
         notes: facts that are no faults, but that a reader of the ledger must know.

@@ -123,7 +123,7 @@ def keys(
 def _home(given: Path | None, option: str) -> Path | None:
     # The path is on another machine, so only its form is checked.
     if given is not None and not (given.is_absolute() and str(given).isprintable()):
-        raise typer.BadParameter(f"{option} {given}: it is a whole path, such as /etc/pitlink/keys")
+        raise typer.BadParameter(f"{option} {given}: write a whole path, such as /etc/pitlink/keys")
     return given
 
 
@@ -150,12 +150,12 @@ def _show(
     lines = [f"keys in {directory}"]
     lines += [f"{one.act:8}{one.place:{width}}  until {one.until.date()}" for one in entries]
     lines += [
-        f"unused  {place:{width}}  not on the floor: it may do nothing, and may be deleted"
+        f"unused  {place:{width}}  not on the floor: it gives no rights, and may be deleted"
         for place in unused
     ]
     named = keys_directory(floor.service)
     if named is None:
-        lines.append(f'Put  keys = "{directory}"  under [service] of the floor file to use them.')
+        lines.append(f'Put  keys = "{directory}"  under [service] of the floor file, to use it.')
     elif named != directory:
-        lines.append(f"The floor file looks for them in {named}: copy each machine's part there.")
+        lines.append(f"The floor file names {named}: copy each machine's part of the keys there.")
     print_text("\n".join(lines))

@@ -47,8 +47,8 @@ def run() -> None:
         sys.exit(error.exit_status)
     except PermissionError as error:
         print_error(
-            f"pitlink: {error.filename or 'a file'}: the user of the system who runs this command"
-            " has no access. Run it as the owner of the file, for example with `runuser -u pitlink"
+            f"pitlink: {error.filename or 'a file'}: the system user who runs this command has no"
+            " access. Run it as the owner of the file, for example with `runuser -u pitlink"
             " --`"
         )
         sys.exit(1)

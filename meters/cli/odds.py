@@ -1,6 +1,6 @@
 """The `odds` command, which prints exact odds.
 
-The command reads a floor file, but the packages of the rules must not read files. So it is here.
+The command is here because it reads floor files, and the packages of the rules must not read any.
 """
 
 import sys
@@ -228,7 +228,7 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 
 def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
-    """Raise `UserError` if the odds cannot be plotted to a path. Counting them takes long."""
+    """Raise `UserError` if the odds cannot be plotted to a path, before they are counted."""
     fed = [offer.tables for offer in offers if offer.tables and offer.tables.fed]
     reason = ""
     if not fed:

@@ -403,10 +403,10 @@ def _drawn(name: str, drawn: Drawn) -> str:
         return f"{name}: {now}. The house has an edge even with a draw in every round."
     share = percent(Fraction(drawn.house_edge_gone_at))
     if not drawn.house_edge_gone_every:
-        return f"{name}: {now}. At the seed, the house has no edge even without it."
+        return f"{name}: {now}. At the seed, the house has no edge even without this draw."
     return (
-        f"{name}: {now}. At the seed, the other draw being as it is, it leaves the house nothing"
-        f" from {share} of the rounds: {_often(drawn.house_edge_gone_every)}."
+        f"{name}: {now}. At the seed, and with the other draw as it is, the house has no edge if"
+        f" this is {_often(drawn.house_edge_gone_every)} (from {share} of the rounds on)."
     )
 
 

@@ -263,7 +263,7 @@ async def _scan(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerSc
 
 
 _WIDE: Final = 180
-"""Width of lists if the output is not a terminal. With it, no number is split over two lines."""
+"""Width of lists if the output is not a terminal. So no number is split over two lines."""
 
 
 def _print_document(document: ReportDocument) -> None:
@@ -329,7 +329,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 class ReportRows(msgspec.Struct, frozen=True, kw_only=True):
-    """A report as `pitlink report day --json` prints it.
+    """A report as the commands of `pitlink report` print it with `--json`.
 
     Attributes:
         report: the title of the report.

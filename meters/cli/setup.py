@@ -368,7 +368,7 @@ def _is_approved(who: str | None, pin: str, *, asks: bool) -> bool:
                 return True
     name = shlex.quote(who or "Ada Lane")
     command = typed("approve", "--by", name, f"--config {FLOOR_FILE}")
-    print_text(f"The links open when people have approved the floor file: {command}")
+    print_text(f"The links open when people have approved the floor file with: {command}")
     return False
 
 

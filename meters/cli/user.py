@@ -152,7 +152,7 @@ def _say_pin(row: UserRow, generated: str | None) -> None:
     if generated is not None:
         print_text(f"The PIN is {generated}. It is not shown again.")
     print_text(
-        f"{row.name} signs in with this PIN on the floor page within 24 hours, and chooses another."
+        f"{row.name} must sign in on the floor page within 24 hours, and choose another PIN."
     )
 
 

@@ -69,7 +69,7 @@ async def test_an_audit_says_that_there_is_no_mark(shop: Shop, tmp_path: Path) -
     assert json.loads((await _pitlink(tmp_path, "audit", "--json")).stdout)["unmarked"] == ["pit"]
     without = await _pitlink(tmp_path, "audit")
     assert (without.returncode, without.stderr) == (0, "")
-    said = "no mark of them is in"
+    said = "no mark of this ledger is in"
     assert said in without.stdout
     head = (await shop.pit.store.state()).head
     LedgerMark(tmp_path, "pit").note(head.entry, head.chain)

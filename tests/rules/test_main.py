@@ -121,5 +121,5 @@ def test_a_file_of_another_user_is_named_without_a_traceback(
 ) -> None:
     assert run(monkeypatch, "locked_out") == 1
     said = capsys.readouterr().err
-    assert said.startswith("pitlink: /var/lib/pitlink/marks: the user of the system who runs")
+    assert said.startswith("pitlink: /var/lib/pitlink/marks: the system user who runs")
     assert said.count("\n") == 1

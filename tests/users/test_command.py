@@ -80,10 +80,7 @@ def test_users_are_added_disabled_enabled_and_listed(floor: Path) -> None:
     assert added.returncode == 0
     assert added.stdout.splitlines() == [
         "Ada Lovelace is added as administrator",
-        (
-            "Ada Lovelace signs in with this PIN on the floor page within 24 hours, and chooses"
-            " another."
-        ),
+        "Ada Lovelace must sign in on the floor page within 24 hours, and choose another PIN.",
         "the Redis that the floor file names is new: this is its first user",
     ]
     assert user(floor, "add", "Flo", "--role", "floorperson", pin=PIN).returncode == 0
