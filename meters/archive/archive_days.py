@@ -17,7 +17,7 @@ from meters.store.link_store import LinkStore
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 Advance = Callable[[int, int], None]
-"""Function that shows progress: it receives the number of finished units, and of all units."""
+"""Function that shows progress: it receives the numbers of finished units and of all units."""
 
 
 def archived_links(directory: Path) -> frozenset[str]:
@@ -76,7 +76,7 @@ class ArchiveFiles:
         """Open the link's archive files, in order, and check that none between them is missing.
 
         With `since`, only the files of this gaming day and of later days are opened, or the last
-        file if there are no later ones. So a long archive takes no longer than a new one.
+        file if no file is that late. So a long archive takes no longer than a new one.
 
         Raises:
             ArchiveError: a file cannot be read, is of another link, or does not continue the file
@@ -99,7 +99,7 @@ class ArchiveFiles:
 
 
 async def archived_and_read(store: LinkStore) -> tuple[int, int]:
-    """Return the numbers of the last archived ledger entry, and of the last reading, in Redis."""
+    """Return the entry numbers of the last archived entry and meter reading, as Redis has them."""
     archived, reading = cast(
         "list[bytes | None]", await store.redis.hmget(store.keys.meters, ["archived", "reading"])
     )

@@ -36,8 +36,8 @@ wait."""
 class ArchiveResult:
     """The result of archiving one link: the files of this run, and what it did in Redis.
 
-    `trimmed_to` is the number of the last ledger entry that this run or an earlier run deleted.
-    `trimmed` and `compressed` count only the entries of this run.
+    `trimmed_to` is the number of the last ledger entry that this or an earlier run deleted from
+    Redis. `trimmed` and `compressed` count only the entries of this run.
     """
 
     written: Sequence[DayFile]
@@ -85,7 +85,7 @@ class Archiver:
         if archived and not lost and (not known or known[-1].head.last != archived):
             raise ArchiveError(
                 f"the ledger of link {self._store.link.id} was archived up to entry {archived}, but"
-                f" the files in {self._archive.directory} end before it: name the directory of the"
+                f" the files in {self._archive.directory} end earlier: name the directory of the"
                 " files, run this on the machine that has them, or write the entries that are still"
                 " in Redis again with --lost"
             )
@@ -121,7 +121,7 @@ class Archiver:
         if known[-1].head.last < checkpoint.entries:
             raise ArchiveError(
                 f"entries {known[-1].head.last + 1} to {checkpoint.entries} are neither in Redis"
-                f" nor in {self._archive.directory}: move its files elsewhere, and the archive"
+                f" nor in {self._archive.directory}: move the files elsewhere, and the archive"
                 " continues with the entries in Redis"
             )
         return known[-1].day.closing
@@ -148,8 +148,8 @@ class Archiver:
                 advance(replay.entries)
                 if replay.problems:
                     raise ArchiveError(
-                        f"the ledger of link {self._store.link.id} has a problem, and nothing was"
-                        f" archived or trimmed: {replay.problems[0]}"
+                        f"the ledger of link {self._store.link.id} has a problem, so nothing was"
+                        f" archived or deleted from Redis: {replay.problems[0]}"
                     )
             closing = replay.checkpoint
             previous = await self._digest_at(opening.entries, files)
@@ -177,8 +177,8 @@ class Archiver:
             held = {name: one for name, one in (fields | corrected).items() if one is not None}
             if found := replay.evidence.differences(claim, held if fields else {}):
                 raise ArchiveError(
-                    f"the claims of link {self._store.link.id} differ from its ledger, and nothing"
-                    f" was archived or trimmed: {found[0]}"
+                    f"the claims of link {self._store.link.id} differ from its ledger, so nothing"
+                    f" was archived or deleted from Redis: {found[0]}"
                 )
 
     def _put(self, writer: DayWriter, day: Day, files: list[DayFile]) -> tuple[DayFile, bool]:
@@ -191,8 +191,8 @@ class Archiver:
         existing.verify()
         if existing.head.digest != day.digest:
             raise ArchiveError(
-                f"{path} differs from the ledger of that day: keep it, and find out which of the"
-                " two is right before you trust either"
+                f"{path} differs from the ledger of this day: keep the file, and find out which of"
+                " the two is right before you trust either"
             )
         return existing, False
 
@@ -276,7 +276,7 @@ class Archiver:
         """Return the wins before the checkpoint that the checkpoint does not have."""
         found = list[tuple[str, int, str]]()
         for meter in (meter.meter_id for meter in self._store.link.meter):
-            # Every win is in this list of its meter, those of a percentage in another one too.
+            # This list of a meter has every win. Wins of a percentage are in another list too.
             wins = await self._wins_before(meter, checkpoint.entries)
             found += [(meter, order, claim) for order, claim in wins]
         return [win for win in found if win[2] not in checkpoint.claims]
@@ -294,7 +294,7 @@ class Archiver:
         return found
 
     async def _cut(self, last: int) -> None:
-        """Delete the entries up to `last` from Redis in small pieces, also those of a past run."""
+        """Delete the entries up to `last` from Redis in pieces, also after an interruption."""
         redis, keys = self._store.redis, self._store.keys
         if not 0 < await self._store.first_number() <= last:
             return
@@ -330,7 +330,7 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
         "note_expiry", ARCHIVER, last.last, msgspec.json.encode(event), keys=[store.keys.checkpoint]
     )
     if answer[0] == "live":
-        raise ArchiveError(f"{files[-1].path} is not deleted: Redis holds entries of it still")
+        raise ArchiveError(f"{files[-1].path} is not deleted: Redis still has entries of this file")
     for file in files:
         try:
             summary_path(file).unlink(missing_ok=True)

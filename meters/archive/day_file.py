@@ -70,7 +70,8 @@ class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """First line of the file: the gaming day as in `Day`, with the digests of its checkpoints.
 
     `digest` is the digest of the file, `version` the release of pitlink that wrote the file.
-    `checkpoints_bytes` and `entries_bytes` are the lengths of these frames.
+    `checkpoints_bytes` and `entries_bytes` are the lengths of the frames with the checkpoints and
+    with the entries.
     """
 
     link: str
@@ -158,7 +159,7 @@ class DayFile:
             except CheckpointError as error:
                 raise ArchiveError(f"{self.path} is damaged: {error}") from None
             if (states[0].text, states[1].text) != (opening, closing):
-                raise ArchiveError(f"{self.path} is damaged: a state is not as pitlink writes it")
+                raise ArchiveError(f"{self.path} is damaged: pitlink writes no such checkpoint")
             return Day(head.link, head.day, head.first, head.last, head.previous, *states)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
@@ -214,7 +215,7 @@ class DayFile:
     def verified_lines(self) -> Iterator[EntryLine]:
         """Yield the lines of the gaming day's ledger entries while the file is verified.
 
-        The file is verified after the last line; before, the caller must not rely on a line.
+        The file is verified after the last line. Until then, the caller must not rely on a line.
 
         Raises:
             ArchiveError: the file was changed after it was written.
@@ -245,7 +246,7 @@ class DayFile:
         ends = (day.closing.entries, day.closing.chain, day.closing.seal)
         spans = (day.opening.entries + 1, day.closing.entries) == (day.first, day.last)
         if (number, chain, seal) != ends or not spans:
-            raise ArchiveError(f"{self.path} is damaged: its entries are not those of its states")
+            raise ArchiveError(f"{self.path} is damaged: its entries do not fit its checkpoints")
         if day.digest != self.head.digest or (day.opening.digest, day.closing.digest) != (
             self.head.opening,
             self.head.closing,

@@ -1,7 +1,8 @@
 """The summaries of archived gaming days, each in a file beside the archive file of its day.
 
 `pitlink archive` writes a summary with each archive file. If a summary is missing, or belongs to
-another archive file, it is made again from the archive file. So anybody can delete it at any time.
+another archive file, it is made again from the archive file. So anybody can delete a summary at any
+time.
 """
 
 from collections.abc import Callable
@@ -55,10 +56,10 @@ def write_summary(file: DayFile, summary: DaySummary) -> None:
 
 
 def read_summary(file: DayFile, given_up: Callable[[], bool] = lambda: False) -> DaySummary:
-    """Return the summary of an archived day, from the file beside the archive file or from entries.
+    """Return the summary of an archived day, from its own file or else from the archive file.
 
-    To read the entries takes seconds; meanwhile `given_up` says if nobody needs the summary any
-    more.
+    To read the archive file takes seconds; meanwhile, `given_up` says if nobody needs the summary
+    any more.
 
     Raises:
         ArchiveError: the archive file cannot be read, or nobody needs the summary.

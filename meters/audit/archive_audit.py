@@ -1,10 +1,11 @@
 """Checks of a link's archive files: a short one each night, and an audit that replays them all.
 
 The check of a night compares the names, sizes and times of the files with those of the last check.
-If an earlier file has changed, every file is opened, otherwise only the later files. A file that is
-opened is compared with the files before and after it, and with the ledger in Redis. The last file
-and a few others are also read completely; the next night continues after them. So the work of a
-night does not grow with the archive, and a long archive is still read completely within months.
+If a file of the last check has changed, the check opens every file, otherwise only the later files.
+A file that is opened is compared with the files before and after it, and with the ledger in Redis.
+The last file and a few others are also read completely; the next night continues after them. So the
+work of a night does not grow with the archive, and a long archive is still read completely within
+months.
 
 An audit reads all files and then the ledger entries in Redis (duties D17, D19).
 """
@@ -61,9 +62,9 @@ async def audit_link(
     Each replayed entry is passed to `onlooker`.
 
     If Redis no longer has the gaming day `until`, the replay can end early: at the close of a later
-    day at which no win of `until` or before waits for a decision any more. The audit then compares
-    no data in Redis. The replay does not end early if the slip of a replayed win can have been
-    corrected later.
+    day, when no win of `until` or of an earlier day waits for a decision any more. The audit then
+    compares no data in Redis. The replay does not end early if the slip of a replayed win can have
+    been corrected later.
     """
     snapshot = await store.snapshot(indexes=True)
     last = snapshot.last_entry
@@ -146,8 +147,8 @@ class _End:
     def _corrected_later(self, replay: Replay) -> bool:
         """Return whether the slip number of a paid win can have been corrected later.
 
-        Redis then has another number of the win. Or the win has two numbers, and a later correction
-        can have brought back the first number.
+        In this case, Redis has another slip number of the win; or the win has two slip numbers, and
+        a later correction can have brought back the first one.
         """
         paid = replay.evidence.slips
         claims = Counter(paid.values())
@@ -159,7 +160,8 @@ class _End:
 def _of_archived_days(
     store: LinkStore, archive: ArchiveFiles, files: Sequence[DayFile], replay: Replay, last: int
 ) -> Finding:
-    # The ledger can record later that earlier files were deleted. So a missing file is no problem.
+    # A later ledger entry can record that earlier files were deleted. So a missing file is no
+    # problem.
     problems = (*replay.problems, *_other_digests(archive, files, replay))
     return Finding(
         store.link.id,
@@ -226,7 +228,7 @@ def _check_close(file: DayFile, replay: Replay) -> None:
 def _not_as_noted(archive: ArchiveFiles, files: Sequence[DayFile], replay: Replay) -> Sequence[str]:
     """Return texts about archive files that are missing or that differ from the ledger's records.
 
-    `replay` is of `files`, and of the later entries in Redis.
+    `replay` has replayed `files`, and the later entries in Redis.
 
     Raises:
         ArchiveError: a file cannot be read.
@@ -257,7 +259,8 @@ def _other_digests(
     # The replayed entries can record files of days before the replay, which are not open yet.
     earlier = {archive.path(one.day.isoformat()) for one in replay.archived} - opened
     return [
-        f"{file.path} is not the file that was archived: the ledger says {noted[file.head.last]}"
+        f"{file.path} is not the file that was archived, which has the digest"
+        f" {noted[file.head.last]}"
         for file in (*map(DayFile, sorted(path for path in earlier if path.exists())), *files)
         if noted.get(file.head.last, file.head.digest) != file.head.digest
     ]
@@ -270,8 +273,8 @@ async def check_archive_files(
 
     `before` are the results of the last check. `reads` is the number of files to read completely,
     in addition to the last file; 0 for no file, not even the last. Files that were damaged at the
-    last check
-    are always read completely. `advance` receives the count of finished files and of all files.
+    last check are always read completely. `advance` receives the count of finished files and of all
+    files.
     """
     try:
         paths = archive.paths()
@@ -299,8 +302,8 @@ async def check_archive_files(
             else f"the file after {files[-1].path}"
         )
         problems.append(
-            f"{missing} is missing: the ledger was archived up to entry {archived}: {_PUT_BACK},"
-            " or run `pitlink archive --lost`"
+            f"{missing} is missing, and the ledger was archived up to entry {archived}:"
+            f" {_PUT_BACK}, or run `pitlink archive --lost`"
         )
     first = files[0].head.first if since is None else before.first
     if before.first and first > max(before.first, expired_to + 1):
@@ -315,7 +318,7 @@ async def check_archive_files(
         if recorded is not None and recorded.digest != file.head.digest:
             problems.append(f"{file.path} is not the file that was archived: {_PUT_BACK}")
         elif not file.is_whole():
-            problems.append(f"{file.path} is damaged: its length has changed: {_PUT_BACK}")
+            problems.append(f"{file.path} is damaged (its length has changed): {_PUT_BACK}")
     read, damaged = _read(paths, before, reads, advance)
     checked = CheckedLink(
         first=min(before.first or first, first) if problems else first,

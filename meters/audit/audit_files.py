@@ -4,9 +4,9 @@ Metrics, alerts and `pitlink check` use the notes. The note about an audit is in
 The note about an archive check is next to the archive files, so the services can read it.
 
 The first audit of a service continues from an audit checkpoint. Without the checkpoint, a service
-that starts must replay all days in Redis before its links operate; with it, only the entries after
-the last audit. Later audits of the service read the older entries again in small parts. `pitlink
-audit` always replays all entries.
+that starts must replay all days in Redis before its links operate. With the checkpoint, it must
+replay only the entries after the last audit. Later audits of the service read the older entries
+again in small parts. `pitlink audit` always replays all entries.
 """
 
 import asyncio

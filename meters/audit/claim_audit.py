@@ -1,6 +1,7 @@
 """Comparison of claims, payout slips and the indexes of wins and acts with a link's ledger.
 
-An act is a ledger entry about a decision of a person, or an entry that the service itself writes.
+An act is a ledger entry about what a person or the service did, or about a correction at a table
+(`is_act`).
 """
 
 from bisect import bisect_right
@@ -50,7 +51,7 @@ class LaterEntries:
     tables send events, there can be thousands of later entries.
 
     `acts` has, by claim, the acts on claims in the entries that were read. `tables` are the tables
-    with an entry among these.
+    of these entries.
     """
 
     def __init__(self, store: LinkStore, after: int, pause: Callable[[], Awaitable[None]]) -> None:
@@ -80,7 +81,7 @@ class LaterEntries:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The end of the last audit without a difference, and its numbers of members and slips."""
+    """The last entry of the last audit without a difference, and the counts that it found."""
 
     entries: int
     counts: IndexCounts
@@ -143,9 +144,9 @@ class ClaimAudit:
     ) -> list[str]:
         """Return the differences between the claims and the ledger, as texts.
 
-        `replay` is up to the last entry of `snapshot`, which has the indexes. `at_most` is the
-        greatest count of old payout slips to check in this audit. If `reserves` is true, numbers of
-        payout slips that paid a claim, but are not reserved, are reserved.
+        `replay` ends at the last entry of `snapshot`, which has the indexes. `at_most` is the
+        greatest count of old payout slips to check in this audit. If `reserves` is true, a payout
+        slip that paid a claim, but whose number is not reserved, gets its reservation again.
         """
         archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
         part = snapshot.part
@@ -156,7 +157,7 @@ class ClaimAudit:
         del acts[: bisect_right(acts, max(archived_to, replay.evidence.acts_after))]
         slips = [*self._looked_at(replay, snapshot, at_most)]
         if part and self._compared and snapshot.counts.slips < _slips_due(replay, self._compared):
-            # One is lost, or a win has a number again that it had before this replay.
+            # A slip is lost, or a win again has a slip number that it had before this replay.
             slips = [*replay.evidence.slips.items()]
         found = [
             *counts,
@@ -316,19 +317,20 @@ def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
     part = snapshot.part
     due = waiting.intersection(one.claim for one in _places_in(replay, part)) if part else waiting
     found = [
-        f"claim {claim} waits, and is not in Redis's list"
+        f"claim {claim} waits, but is not in Redis's list of waiting claims"
         for claim in due
         if claim not in snapshot.waiting
     ]
     for claim, order in snapshot.waiting.items():
         if claim not in waiting:
             found.append(
-                f"claim {claim} is in Redis's list of those that wait, the ledger says it does not"
+                f"claim {claim} is in Redis's list of waiting claims, the ledger says it does not"
+                " wait"
             )
             continue
         entry = claims[claim]["entry"] if claim in claims else str(order)
         if int(entry) != order:
-            found.append(f"claim {claim}: its order in the list is {order}, not {entry}")
+            found.append(f"claim {claim}: its place in Redis's list is {order}, not {entry}")
     return sorted(found)
 
 
@@ -410,7 +412,7 @@ def _slips_due(replay: Replay, compared: "_Compared") -> int:
 
 
 def _order_of(member: str) -> int:
-    """Return a win's place from its index member; if it was altered, a number above all places."""
+    """Return a win's place from its index member; a number above all places if it was altered."""
     digits = member.replace("!", ":", 1).split(":")[1:2]
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 

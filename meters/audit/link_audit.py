@@ -18,7 +18,8 @@ _PAGE: Final = 100
 """Count of ledger entries in one read. A read delays the tables by at most a few milliseconds."""
 _TURN: Final = 3
 """Count of entries that are replayed in one turn of the event loop. An event of a table needs
-several turns until it has its reply: if each turn replayed a page, replies took much longer."""
+several turns until it has its reply: if each turn replayed a page, replies would take much
+longer."""
 
 _CLAIMS_AGAIN: Final = 500
 """Count of finally decided claims that an audit compares if it continues an earlier audit."""
@@ -45,9 +46,10 @@ class Finding:
     For each meter, `meters` has the balances of its accounts in micros. `first` and `entries` are
     the numbers of the first and the last ledger entry that were replayed. `stored` is the number of
     the last entry in Redis, which is lower than `entries` if Redis has lost replayed entries.
-    `seal` is the digest over all entries up to the last replayed one. `variances` are differences
-    between meter readings and the ledger, which nobody can remove later, and payout slips that paid
-    two claims. `notes` are facts that are no fault, but that a reader of the ledger must know.
+    `seal` is the digest over all entries up to the last replayed one. `variances` are two kinds of
+    findings: differences between meter readings and the ledger, which stay in every later audit,
+    and payout slips that paid two claims. `notes` are facts that are no fault, but that a reader of
+    the ledger must know.
     """
 
     link: str
@@ -128,7 +130,7 @@ class LinkAudit:
             stored = min(stored, await self._store.last_entry())
             problems.append(
                 f"the ledger ends at entry {replay.entries},"
-                f" the data in Redis at {snapshot.last_entry}"
+                f" the other data in Redis at entry {snapshot.last_entry}"
             )
         problems += await self._compare(
             replay,
@@ -155,7 +157,7 @@ class LinkAudit:
         )
 
     async def _replay_to_continue(self) -> tuple[Replay, bool]:
-        """Return the replay that an audit continues, and whether an audit has run it before."""
+        """Return the replay that an audit continues, and whether an earlier audit has used it."""
         if self._replay is not None and not self._doubtful:
             return self._replay, self._has_run and self._replay.entries > 0
         replay, self._again = await self._begun(), None
@@ -305,7 +307,7 @@ class LinkAudit:
             if again.begins_after < replay.begins_after and not again.problems:
                 # The file of the audit checkpoint can have been changed.
                 if again.closing_digest != replay.closing_digest:
-                    return ["the state is not the one that follows from the ledger"]
+                    return ["the state in the audit checkpoint does not follow from the ledger"]
                 # This replay also has the payout slips, acts and replies of the entries before the
                 # audit checkpoint, so the next audits compare them too.
                 self._replay = again

@@ -63,8 +63,8 @@ async def link_state_problems(
 ) -> list[str]:
     """Return the differences between the link's state in Redis and in the ledger, as texts.
 
-    The state is the proposals, and the approved configuration if `approved` is true. `replay` is up
-    to the last entry of `snapshot`, which has the indexes. If `whole` is false, only undecided
+    The state is the proposals, and the approved configuration if `approved` is true. `replay` ends
+    at the last entry of `snapshot`, which has the indexes. If `whole` is false, only undecided
     proposals are checked.
     """
     link, found = replay.link, list[str]()
@@ -102,7 +102,7 @@ def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
 def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
     due = replay.link.open
     for proposal in sorted(due.keys() - held.keys()):
-        yield f"proposal {proposal} waits, and is not in Redis's list"
+        yield f"proposal {proposal} waits, but is not in Redis's list"
     for proposal, order in held.items():
         if due.get(proposal) != order:
             yield f"proposal {proposal[:100]!r} waits in Redis, the ledger says otherwise"

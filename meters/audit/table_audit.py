@@ -24,7 +24,7 @@ _REPLIES_OF: Final = 500
 """Greatest count of tables for which one call reads all kept replies. This takes about ten
 milliseconds. If there are more tables, the audit reads only the replies of known tables."""
 _SLOTS: Final = frozenset(map(str, range(REPLIES_KEPT)))
-"""The ends of the fields of the kept replies."""
+"""The last part of the names of the fields with kept replies."""
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _DRAW: Final = msgspec.json.Decoder(DrawMade | None)
@@ -36,11 +36,11 @@ async def table_problems(
 ) -> list[str]:
     """Return the differences between the tables in Redis and the ledger, as texts.
 
-    A difference is a change that somebody made directly in Redis: to an open round, whose result
-    would then be settled with wrong wagers or a wrong draw, or to the hold of a table, which would
-    then play on before its hand pay is paid.
+    A difference means that somebody changed data directly in Redis. If an open round was changed,
+    its result would be settled with wrong wagers or a wrong draw. If the hold of a table was
+    changed, the table would play on before its hand pay is paid.
 
-    `replay` is up to the last entry in Redis. If `whole` is false, only the last event, the open
+    `replay` ends at the last entry in Redis. If `whole` is false, only the last event, the open
     round and the hold are checked, and no other fields of the tables, such as the kept replies.
     """
     later = LaterEntries(store, replay.entries, pause)
@@ -64,7 +64,7 @@ async def table_problems(
             problems = _problems_of(replay, table, row, held.get(table, ()), whole=whole)
             problems += _other_event(replay, table, events)
             if not problems and table not in known and not row.state.last:
-                problems = ["Redis has data of it, the link has no such table"]
+                problems = ["Redis has data of this table, but the link does not have it"]
             if problems:
                 # The table can have sent an event since the replay.
                 await later.read_to(entries)
@@ -86,7 +86,8 @@ async def _round_events(
 async def _named(store: LinkStore, count: int) -> tuple[set[str], list[str]]:
     """Return the tables of which Redis has data, also tables that have left the floor file.
 
-    Also report replies in fields without a place. `count` is the number of known tables.
+    Also return texts about kept replies whose fields name no table or no place. `count` is the
+    number of known tables.
     """
     keys, named, found = store.keys, set[str](), list[str]()
     for key, fields in (await store.table_fields(replies=count <= _REPLIES_OF)).items():
@@ -98,7 +99,7 @@ async def _named(store: LinkStore, count: int) -> tuple[set[str], list[str]]:
             if table and slot in _SLOTS:
                 named.add(table)
             else:
-                found.append(f"Redis has a kept reply {shown(field[:40])} of no table")
+                found.append(f"Redis has a kept reply in the field {shown(field[:40])} of no table")
     return named, found
 
 
@@ -163,7 +164,7 @@ def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> I
         elif seq not in due and seq > _lowest_replayed(replay, table):
             said = one[DIGEST:]
             if said.startswith((b"{", b"#")) and not _has_no_entry(said, seq):
-                yield f"it keeps a reply to event {seq}, no refusal, that is in no ledger entry"
+                yield f"it keeps a reply to event {seq} that is neither a refusal nor in the ledger"
     # After a restore, Redis has only the replies that the archive and the outboxes had.
     restored = replay.link.restored
     first = last if restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
@@ -174,7 +175,7 @@ def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> I
 
 
 def _lowest_replayed(replay: Replay, table: str) -> int:
-    """Return the lowest sequence number of the table whose reply the replay still has.
+    """Return the lowest sequence number of a table's events whose reply the replay still has.
 
     The replay has all accepted events of the table above this number. If the replay began with the
     first entry, the number is 0. If the replay began later and has no event of the table, the
@@ -263,7 +264,7 @@ def _other_hold(due: Iterable[ClaimOpened], held: str) -> Iterable[str]:
     for one in due:
         found = there.pop(one.claim, None)
         if found is None:
-            yield f"claim {one.claim} does not hold it, the ledger says that it is not paid"
+            yield f"claim {one.claim} does not hold it, but the claim is not paid in the ledger"
         elif found != one:
             yield f"claim {one.claim} holds it {_held_as(found)}, the ledger says {_held_as(one)}"
     for claim in there:

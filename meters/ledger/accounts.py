@@ -67,7 +67,7 @@ def transfers_in(text: bytes) -> tuple[Transfer, ...]:
 
 @dataclass
 class Totals:
-    """Totals of a link's ledger over all meters. Voided rounds do not count."""
+    """Totals of a link's ledger over all meters. Wagers of voided rounds do not count."""
 
     rounds: int = 0
     voids: int = 0

@@ -45,7 +45,7 @@ _NUMBERS: Final = {
     **dict.fromkeys(_IN_CENTS, money),
     **dict.fromkeys(("primary_bps", "reserve_bps"), rate_text),
 }
-"""The function that writes the value of a setting as text."""
+"""By setting, the function that writes its value as text."""
 _IN_WORDS: Final = {
     "validate_from": "a floorperson validates wins from",
     "tax_documents_above": "tax documents for wins above",
@@ -231,7 +231,7 @@ def approved_terms(text: str) -> dict[str, str]:
 
 
 class ApprovedTable(msgspec.Struct, frozen=True):
-    """A table in an approved text. `game_file` is the digest of a house's game, else empty."""
+    """A table in an approved text. `game_file` is the digest of a house game's file, or empty."""
 
     asset: str
     game: str

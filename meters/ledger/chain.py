@@ -1,8 +1,8 @@
 """The chain of digests over the entries of a ledger.
 
 The digest of an entry covers the entry's content and the digest of the entry before it. So a person
-who changes, omits or inserts an entry must also rewrite all later entries. Even such a rewrite is
-shown by the seal, a second digest over all entries, which is kept outside Redis (duties D17, D20).
+who changes, omits or inserts an entry must also rewrite all later entries. The seal shows even such
+a rewrite: it is a second digest over all entries, and is kept outside Redis (duties D17, D20).
 """
 
 import hashlib

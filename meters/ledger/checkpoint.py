@@ -1,9 +1,9 @@
 """The checkpoint: the state of a link at the close of a gaming day.
 
-A replay of the ledger can begin at a checkpoint, so the ledger entries before it can be deleted
-from Redis: they are in the archive. The same state always makes the same checkpoint text. When a
-gaming day is archived, a ledger entry records the digest of this text. So if somebody replaces the
-beginning of a ledger, an audit finds this (duties D17, D20).
+A replay of the ledger can begin at a checkpoint. So the ledger entries before the checkpoint can be
+deleted from Redis: they are in the archive. The same state always makes the same checkpoint text.
+When a gaming day is archived, a ledger entry records the digest of this text. So if somebody
+replaces the beginning of a ledger, an audit finds this (duties D17, D20).
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from meters.ledger.table_evidence import TableEvidence
 
 
 class CheckpointError(ValueError):
-    """The checkpoint in Redis is damaged, or differs from the one that the ledger records."""
+    """A checkpoint is damaged, or differs from the one that the ledger records."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,7 +97,7 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
         archived = ARCHIVED.decode(fields.get("event", b""))
     except UNREADABLE:
         raise CheckpointError(
-            f"no ledger entry {by} records that the missing entries were archived"
+            f"ledger entry {by} does not record that the missing entries were archived"
         ) from None
     said = (fields.get("kind"), archived.last, archived.books)
     if said != (b"archive", checkpoint.entries, digest_of(text)):
@@ -128,6 +128,6 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         `chain` is the digest of the last of these entries, `seal` the digest over all of them.
         """
         if self.entries == entries and self.chain != chain:
-            yield f"entry {entries} is not the one that was seen: {self.chain}"
+            yield f"entry {entries} is not the one that was seen: its digest was {self.chain}"
         if self.sealed == entries and self.seal != seal:
             yield f"the entries up to {entries} are not those that were sealed"

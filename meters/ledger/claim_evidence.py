@@ -94,8 +94,8 @@ class Evidence:
             number. The numbers are in the form in which pitlink compares them.
         slips_in_order: the payout slips in the order in which they were added to `slips`.
         opened: the claims of the replayed results.
-        acts: the numbers of the ledger entries that are acts: decisions of a person, or entries
-            that the service itself writes. Acts up to the entry `acts_after` were removed.
+        acts: the numbers of the ledger entries that are acts (`is_act`). Acts up to the entry
+            `acts_after` were removed.
 
     A checkpoint has the first three attributes. So a replay that begins at a checkpoint lacks the
     earlier payout slips, which are too many for a checkpoint, and the earlier acts, which Redis no
@@ -238,13 +238,16 @@ class Evidence:
         elif decided.act not in {"correct_slip", *_REQUESTS}:
             self.ended[claim] = number
         # The slip number of a win that does not remain in Redis can be corrected until its gaming
-        # day is deleted. A replay that begins after this day does not have the win.
+        # day is deleted from Redis. A replay that begins after this day does not have the win.
         if claim in self.claims:
             self.claims[claim] = decided_claim(self.claims[claim], decided, by, number, fields)
 
 
 def slips_in(number: int, fields: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the payout slips in the entry of an act on a claim or of a restore, by number."""
+    """Return the claims of the payout slips in a ledger entry, by slip number.
+
+    Only acts on claims and restores have slips.
+    """
     kind = fields["kind"]
     if kind in CLAIM_ACTS:
         decided = DECIDED.decode(fields["event"])
@@ -333,7 +336,7 @@ def claim_differences(
     The claim's record can have any of the asset numbers that its table had.
     """
     if not held:
-        return [f"claim {claim} is missing, the ledger has it"]
+        return [f"claim {claim} is missing in Redis, the ledger has it"]
     found = [
         _difference(claim, name, held.get(name), due.get(name))
         for name in _COMPARED

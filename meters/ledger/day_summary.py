@@ -29,7 +29,7 @@ MINUTES_KEPT: Final = 61
 """Minutes for which a fold has figures: the last 60, and the minute that has begun."""
 
 _MINUTE_DIGITS: Final = len("2026-11-20T02:14")
-"""Entries whose times begin with the same characters are of the same minute."""
+"""Entries whose times begin with the same 16 characters are of the same minute."""
 _METER: Final = meter_account("")
 _CLAIM: Final = claim_account("")
 _TABLE: Final = "table:"
@@ -78,12 +78,13 @@ class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `after` is the last entry before the day, `last` the last entry of the day, and `chain` the
     digest of `last`. `steps` are the steps with entries, in the order of the ledger, each by its
-    begin in seconds since 1970; if a clock was set back, a step occurs twice. The other tuples have
-    a value for each step: `entries` the last ledger entry, `wagers` the number of accepted wagers,
-    `wins` and `won_cents` the number and sum of wins that wait for a floorperson, `paid_micros` the
-    payments. `rejected` has each win, of any day, that was rejected on the day and not reopened:
-    the ledger entry of the result, and the cents. `waits_s` has the seconds that each win waited
-    which was validated or rejected on the day. `seqs` has the first and last `seq` of each table.
+    beginning in seconds since 1970. If a clock was set back, a step occurs twice. The other tuples
+    have a value for each step: `entries` the last ledger entry, `wagers` the number of accepted
+    wagers, `wins` and `won_cents` the number and sum of wins that wait for a floorperson,
+    `paid_micros` the payments. `rejected` has each win, of any day, that was rejected on the day
+    and not reopened: the ledger entry of the result, and the cents. `waits_s` has, for each win
+    that was validated or rejected on the day, the seconds that it waited. `seqs` has the first and
+    last `seq` of each table.
     """
 
     link: str
@@ -123,10 +124,10 @@ class DayFold:
     """The summary of a gaming day while its entries are added one by one.
 
     The fold begins after the entry `after`, with the balances of the link's accounts in micros.
-    `waiting` has, by claim, the entry and the time of each win that waits at that entry. For each
-    of the last minutes, by its beginning in seconds since 1970, `minutes` has the accepted wagers
-    under an empty name and the micros added to each meter, and `amounts` has the balance, at the
-    end of the minute, of each meter that changed in it.
+    `waiting` has, by claim, the entry and the time of each win that waits then. `minutes` and
+    `amounts` have the last minutes, each by its beginning in seconds since 1970. `minutes` has the
+    number of accepted wagers, under an empty name, and the micros added to each meter. `amounts`
+    has the balance of each meter that changed in the minute, at the end of the minute.
     """
 
     def __init__(
@@ -219,7 +220,7 @@ class DayFold:
 
     def _meter(self, meter: str) -> _MeterFold:
         found = self._meters.get(meter)
-        if found is None:  # its first seed
+        if found is None:  # the meter's first seed
             found = self._meters[meter] = _MeterFold(0)
             found.amounts = [0] * len(self._steps)
             found.added = [0] * len(self._steps)

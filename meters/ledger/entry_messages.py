@@ -58,7 +58,7 @@ class SettledReply(msgspec.Struct, frozen=True):
 def placed_in(event: bytes) -> PlacedWagers:
     """Return the wagers of a ledger entry, without what changes from round to round."""
     if event.count(b'"positions"') > 1 or b"\\" in event:
-        # Each value must be valid, even if the event has another one after it.
+        # If the event has a field twice, both values must be valid.
         _WAGERS.decode(event)
     decoded = _UNDECODED.decode(event)
     placed = _placed(bytes(decoded.positions))

@@ -75,7 +75,7 @@ def result_moved(
         _count_win(books.tallies, meter, line, claimed=claim is not None, owed=owed)
         if claim:
             if claim.amount != line.paid:
-                message = f"claim {claim.claim} is of {claim.amount} cents, its line of {line.paid}"
+                message = f"claim {claim.claim} is of {claim.amount} cents, not {line.paid}"
                 draft.faults.append(message)
             hand_pay = line.paid_from == "hand_pay"
             after_cents = draft.holds(meter_account(meter)) // MICROS_PER_CENT
@@ -121,7 +121,7 @@ class _EnvyPayees:
         return envy_account(claim)
 
     def _claim(self, line: Line) -> tuple[str, str]:
-        """Return an Envy Bonus's claim and first state; two empty texts if it was noted as paid."""
+        """Return an Envy Bonus's claim and first state, or two empty texts if it counts as paid."""
         cause = cause_of(line, self._claims, self._lines)
         if cause is not None:
             return self._claims[cause].claim, "pending"
@@ -139,7 +139,7 @@ class _EnvyPayees:
 def claim_moved(
     books: ExpectedBooks, kind: str, by: str, decided: DecisionRecord, entry: int
 ) -> Draft:
-    """Return the transfers of an act on a claim, which is in the ledger entry `entry`.
+    """Return the transfers of an act on a claim. The act is the ledger entry `entry`.
 
     Raises:
         KeyError: the claim is not in a state that allows the act.
@@ -170,7 +170,7 @@ def _decision_moved(books: ExpectedBooks, decided: DecisionRecord, by: str) -> D
     if claim.state != ("validated" if act == "pay" else "pending"):
         draft.faults.append(f"{act} of claim {claim_id}, which is {claim.state}")
     if act == "pay" and claim.by == by:
-        draft.faults.append(f"claim {claim_id} was validated and paid by {by}")
+        draft.faults.append(f"one person, {by}, validated and paid claim {claim_id}")
     account, cycle = claim_account(claim_id), books.cycles[claim.meter]
     micros, tallies = claim.cents * MICROS_PER_CENT, books.tallies
     books.requests.pop(claim_id, None)
@@ -207,9 +207,9 @@ def _decide_envy(books: ExpectedBooks, draft: Draft, decided: DecisionRecord, by
             books.envy[claim_id] = replace(envy, state="validated", by=by)
         return
     if back_cents + paid_cents != envy.cents:
-        draft.faults.append(f"the Envy Bonuses of claim {claim_id} are of {envy.cents} cents")
+        draft.faults.append(f"the Envy Bonuses of claim {claim_id} are {envy.cents} cents in all")
     if envy.state != ("validated" if paid_cents else "pending"):
-        draft.faults.append(f"the Envy Bonuses of claim {claim_id} are {envy.state}")
+        draft.faults.append(f"the Envy Bonuses of claim {claim_id} are already {envy.state}")
     _settle_envy(books, draft, claim_id, paid=bool(paid_cents))
 
 
@@ -247,7 +247,7 @@ def _reject_faults(books: ExpectedBooks, claim_id: str, by: str, request: int) -
         )
     least, claim = books.approved.facility.two_people_reject_above, books.claims[claim_id]
     if least is not None and claim.cents > least:
-        return [f"claim {claim_id} was rejected by {by} alone, above {least} cents"]
+        return [f"{by} alone rejected claim {claim_id}, which is above {least} cents"]
     return []
 
 
@@ -255,9 +255,9 @@ def _request_faults(
     act: str, claim_id: str, by: str, requested: Requested | None, request: int
 ) -> list[str]:
     if requested is None or (requested.entry, requested.act) != (request, act):
-        return [f"no {act} of claim {claim_id} is entry {request} of this gaming day"]
+        return [f"entry {request} is no {act} of claim {claim_id} on this gaming day"]
     if requested.by == by:
-        return [f"{act} of claim {claim_id} was made and confirmed by {by}"]
+        return [f"one person, {by}, made and confirmed the {act} of claim {claim_id}"]
     return []
 
 
@@ -277,7 +277,7 @@ def _withdrawn_moved(books: ExpectedBooks, claim_id: str, request: int) -> Draft
     """Forget a request about a claim. A request that has lapsed can be withdrawn too."""
     draft, requested = Draft(books), books.requests.pop(claim_id, None)
     if requested and requested.entry != request:
-        draft.faults.append(f"the request about claim {claim_id} is entry {requested.entry}")
+        draft.faults.append(f"entry {request} is not the request about claim {claim_id}")
     return draft
 
 

@@ -176,7 +176,7 @@ class ExpectedBooks:
         return chapter_games().meters.wagers_of(self.terms[meter].kind)
 
     def meters_by_item(self, fed: Iterable[str]) -> dict[str, str]:
-        """Return the meter that pays each item, of the meters that the round fed."""
+        """Return, for each item, the meter that pays it, among the meters that the round fed."""
         return {item: meter for meter in fed for item in self._items_of(meter)}
 
     def _items_of(self, meter: str) -> tuple[str, ...]:
@@ -189,8 +189,8 @@ class ExpectedBooks:
 class Draft:
     """The calculated transfers of one ledger entry, in their order.
 
-    Each transfer is calculated from the balances after the entry's earlier ones. `faults` are the
-    errors in the entry's event, as texts.
+    Each transfer is calculated from the balances after the entry's earlier transfers. `faults` are
+    the errors in the entry's event, as texts.
     """
 
     def __init__(self, books: ExpectedBooks) -> None:

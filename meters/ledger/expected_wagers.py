@@ -1,4 +1,4 @@
-"""The transfers of wagers: accepted, corrected, or of a void round."""
+"""The transfers of wagers that are accepted or corrected, and of void rounds."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
     """What certain wagers add.
 
     `meters` has the id, the terms and the cycle of each meter that the wagers fed, `added` the
-    contribution to each meter. `tallies` are the accounting meters that rise, with each increase.
+    contribution to each meter. `tallies` has each accounting meter that rises, and by how much.
     """
 
     approved: ApprovedFloor
@@ -200,7 +200,7 @@ def _add(  # noqa: PLR0917
         most = terms.contribution_max_cents * MICROS_PER_CENT
         if most and to_meter + to_reserve > most:
             micros = to_meter + to_reserve
-            draft.faults.append(f"{micros} micros in one event are too many: {meter}")
+            draft.faults.append(f"{micros} micros in one event are too many for {meter}")
         draft.fill(table_account(table), meter, to_meter, cycle)
         draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
         added = {one.target: one.micros for one in draft.transfers[before:]}

@@ -117,14 +117,14 @@ def approval_fault(
     if approval.left != tables_left(approved, approval.names) or (
         approved and approval.order < approved.order
     ):
-        return f"the approval by {by} does not continue the tables and the order of the one before"
+        return f"the approval by {by} does not continue the tables and order of the approval before"
     if approval.first_by:
         return _fault_of_two(by, approval, half)
     of_empty_floor = noted.entry == 1 and bool(approval.floor)
     of_program = not is_person(by) and (before is None or not is_person(before.by))
     if of_empty_floor or of_program or (approved and _is_confirmed(approval, approved, terms)):
         return None
-    return f"{by} alone approved a floor file that takes two people"
+    return f"{by} alone approved a floor file that two people must approve"
 
 
 def _fault_of_two(by: str, approval: Approval, half: HalfApproval | None) -> str | None:
@@ -138,7 +138,7 @@ def _fault_of_two(by: str, approval: Approval, half: HalfApproval | None) -> str
 def _is_confirmed(approval: Approval, before: Approval, terms: Mapping[str, TermsText]) -> bool:
     """Check if only parameters differ from the approval before, and are those in force.
 
-    The approval must have the order of the one before, so it takes no table from another link.
+    The order must be the same in both approvals, so the new one takes no table from another link.
     """
     in_force = {meter: terms_as_text(each) for meter, each in terms.items()}
     filed, approved = LinkConfiguration(approval.text), LinkConfiguration(before.text)

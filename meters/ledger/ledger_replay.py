@@ -398,7 +398,7 @@ class Replay:
         self.archived.append(archived)
         day = archived.day.isoformat()
         if self._closings.get(day, archived.books) != archived.books:
-            self._problem(f"{day} was archived with another state than the ledger makes")
+            self._problem(f"{day} was archived with a state that does not follow from the ledger")
 
     def _change_due(self, kind: bytes, by: str, changed: Change) -> Draft:
         """Check a change of a meter, and return its transfers (duties D4, D12)."""
@@ -414,7 +414,7 @@ class Replay:
             if books.rounds:
                 due.faults.append(f"a parameter of {changed.meter} changed with open rounds")
         if changed.by == by:
-            due.faults.append(f"{by} proposed and confirmed a change of {changed.meter}")
+            due.faults.append(f"{by} alone proposed and confirmed a change of {changed.meter}")
         return due
 
     def _apply_transfers(self, number: int, transfers: Sequence[Transfer]) -> None:

@@ -149,7 +149,7 @@ def _changed_fields(
 
 @lru_cache(4_096)
 def _meters_in(transfers: bytes) -> tuple[frozenset[str], Sequence[tuple[str, str]]]:
-    """Return the meters that transfers affect, and claim and meter for each payment to a claim."""
+    """Return the meters that transfers affect, and each claim that gets money from a meter."""
     parts = [(one.source.split(":"), one.target.split(":")) for one in transfers_in(transfers)]
     touched = (name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER)
     percents = [

@@ -76,7 +76,7 @@ class LinkRows:
 class EntryRows:
     """The rows that come from single ledger entries, and that no checkpoint has.
 
-    These are the replies to the tables' latest events, the latest dealt cards, all payout slips.
+    These are the replies to the tables' latest events, the latest dealt cards, and all slips.
     """
 
     def __init__(self) -> None:

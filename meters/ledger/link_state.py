@@ -18,9 +18,9 @@ EnvyAct = Literal["pay_envy", "reject_envy"]
 class TableRecord:
     """The state of a table in Redis.
 
-    `basis` is the sequence number of the open round's wagers event, `fed` are the meters to which
-    the round contributed, and `known` the cards that its correction requests named. When the table
-    sends a hello event, the service reports the state of `claims`.
+    `basis` is the sequence number of the event with the open round's wagers, `fed` are the meters
+    to which the round contributed, and `known` the cards that its correction requests named. When
+    the table sends a hello event, the service reports the state of `claims`.
     """
 
     last_seq: int
@@ -125,9 +125,9 @@ class Snapshot:
 
     The fields from `waiting` on are empty if the indexes were not read. `waiting` are undecided
     claims, `proposals` undecided proposals, each with the number of its ledger entry. `acts` are
-    decisions of people, and entries that the service itself writes. `slips` has the claim of each
-    payout slip. `misplaced` is the count of wins that are at a wrong place in the index of wins.
-    `approved` has the fields of the last approved configuration.
+    the entries of acts. `slips` has the claim of each payout slip. `misplaced` is the count of wins
+    that are at a wrong place in the index of wins. `approved` has the fields of the last approved
+    configuration.
 
     If only a part of the indexes was read, `part` is this part. Then `waiting`, `wins` and `acts`
     have only its members, and `slips` is empty. `counts` are the numbers of all members.

@@ -49,7 +49,7 @@ def schema_problem(what: str, version: int | None) -> str | None:
     if version is None or version == SCHEMA:
         return None
     return (
-        f"{what} of schema version {version}, this release works with version {SCHEMA}: another"
+        f"{what} of schema version {version}, and this release works with version {SCHEMA}: another"
         " release wrote it, and only a release of that version can use it"
     )
 
@@ -185,7 +185,7 @@ class LinkKeys:
 
 
 REPLIES_KEPT: Final = 32
-"""Count of replies kept for a table. It repeats only its last event, but a broker can be late."""
+"""Count of replies kept for a table. Tables repeat only the last event, but brokers can be late."""
 
 STATE: Final = msgspec.msgpack.Decoder(PackedTable)
 

@@ -19,7 +19,7 @@ class Kind(StrEnum):
 
 
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
-    """What one event's wagers add to a meter. `limit_micros` is its payout limit; 0 for none."""
+    """What one event's wagers add to a meter. `limit_micros` is the payout limit; 0 for none."""
 
     meter: str
     wagers: int
@@ -33,8 +33,8 @@ class PercentStep(msgspec.Struct, frozen=True, array_like=True):
     """A percentage of a meter that is paid in equal shares. If it is 100%, the meter is reseeded.
 
     `percent_bps` is in basis points: 10,000 is all of the meter. A reseed fills the meter with its
-    reserve if `from_reserve` is true, and with `reseed_micros`, at most up to the payout limit
-    `limit_micros`, 0 for no limit.
+    reserve if `from_reserve` is true, and with `reseed_micros`. It fills the meter at most up to
+    the payout limit `limit_micros`; 0 means no limit.
     """
 
     meter: str
@@ -203,9 +203,9 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     correction of a wager. `draw` is the draw of the round as JSON. `contributed` has the
     contribution of the round to each meter, so a void can undo it. `entry` is the number of the
     ledger entry with the event `basis`; it is 0 if Redis no longer has this entry, and the text of
-    the event is then in the Redis hash of rounds. Without an open round, these five are empty or 0.
-    `known` are the entered cards that correction requests of the open round named, as `known_text`
-    writes them.
+    the event is then in the Redis hash of rounds. Without an open round, the fields from `round` to
+    `entry` are empty or 0. `known` are the entered cards that correction requests of the open round
+    named, as `known_text` writes them.
     """
 
     last: int
@@ -247,7 +247,7 @@ class Status(StrEnum):
 
 
 class PaidDue(msgspec.Struct, frozen=True, array_like=True):
-    """An amount due to one winner, the meter balance without it, and a ledger entry's number."""
+    """An amount due to one winner, the meter balance after it, and the ledger entry's number."""
 
     amount_cents: int
     meter_after_cents: int

@@ -1,4 +1,4 @@
-"""Corrections of a table: cards that a dealer took back, changed wagers, and their confirmation.
+"""Corrections at a table: cards that a dealer took back, changed wagers, and confirmations.
 
 If a round is voided after cards were entered, the void names these cards. If the dealer replaced a
 hand, the result names the cards of the replaced hand (duty D17). Such voids and results are acts,
@@ -9,13 +9,13 @@ request.
 A correction is one of three changes: a round is voided after its cards were entered, the cards of a
 hand are replaced before the result is sent, or a wager is added or taken back before the first
 card. A confirmation is valid only for the correction that the floorperson saw, so it names the
-correction's digest. The digest is over the round, the reason, and the cards that were entered
-first; for a result, also over the cards with which the round is settled, and for a wager over the
+correction's digest. The digest covers the round, the reason, and the cards that were entered first.
+For a result, it also covers the cards with which the round is settled; for a wager, it covers the
 wager, its amount, position and patron.
 
 The cards in a request stay known until the round ends, whatever becomes of the request: refused,
 withdrawn or replaced by another. From then on, each void of the round is a correction, and so is
-each result with other cards, also if the table's next event no longer names the entered cards.
+each result with other cards, even if the table's next event no longer names the entered cards.
 Otherwise a table could repeat a refused correction without the cards that show it.
 """
 
@@ -49,7 +49,7 @@ class _Entered(msgspec.Struct, frozen=True):
 
 
 CONFIRMED_BY: Final = b", confirmed by "
-"""Begins the name of the person who confirmed a table's correction, in its entry's `by`."""
+"""In the `by` of a ledger entry: the text in front of the person who confirmed a correction."""
 
 _ENTERED: Final = msgspec.json.Decoder(_Entered)
 
@@ -120,8 +120,8 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `reason` is the reason of the void, or of the correction of a wager; empty for a result.
     `entered` are the cards that the dealer entered and took back; for a void, all cards that the
-    dealer entered. `positions`, `dealer` and `community` are of the result. `wager` is the wager
-    that is added or taken back.
+    dealer entered. `positions`, `dealer` and `community` are those of the result. `wager` is the
+    wager that is added or taken back.
     """
 
     what: Literal["void", "result", "add_wager", "take_back_wager"]
@@ -280,9 +280,9 @@ class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
 class StoredAsk:
     """A correction request as Redis has it.
 
-    A decision names its `digest`. The floor page shows it from its JSON `text`. `decision` has
-    ``confirmed`` or ``refused`` in the first line, and the name of the person in the second; it is
-    empty while the request is undecided.
+    A decision names its `digest`. The floor page shows the request from its JSON `text`. `decision`
+    has ``confirmed`` or ``refused`` in the first line, and the name of the person in the second; it
+    is empty while the request is undecided.
     """
 
     table: str

@@ -52,7 +52,7 @@ _EVENT_HEAD: Final = msgspec.json.Decoder(_EventHead)
 
 
 class OpenedRound(msgspec.Struct, frozen=True, gc=False):
-    """The event with the wagers of a table's open round, or the last correction of a wager.
+    """The wagers event of a table's open round, or the last correction of one of its wagers.
 
     `fed` are the meters to which the wagers of the round contributed.
     """
@@ -96,11 +96,11 @@ class TableEvidence:
     requests for open rounds. `known` are the entered cards in the decided correction requests of
     the open round: a later void of the round needs a confirmation, and so does a result with other
     cards. `unconfirmed` is the text about the last correction that needed a confirmation and has
-    none: only a restore can apply one, and the entry of the restore follows it. `over` is the last
-    finished round. `repeated_claims` are the claims, the oldest first, whose state the service
-    reports again when the table sends a hello event. `replies` are the replies to the last events,
-    by sequence number, which Redis must have; no checkpoint has them, because they are in the
-    latest entries.
+    none: only a restore can apply such a correction, and the entry of the restore follows. `over`
+    is the last finished round. `repeated_claims` are the claims, the oldest first, whose state the
+    service reports again when the table sends a hello event. `replies` are the replies to the last
+    events, by sequence number, which Redis must have; no checkpoint has them, because they are in
+    the latest entries.
     """
 
     last: dict[str, int] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class TableEvidence:
         archived, and its entries stay in Redis.
         """
         found = [
-            f"a day closes after table {table}: {problem}"
+            f"table {table}: {problem}; then the gaming day was closed"
             for table, problem in sorted(self.unconfirmed.items())
         ]
         self.unconfirmed.clear()
@@ -208,7 +208,7 @@ class TableEvidence:
         if reply_in(fields["reply"]).draw != reply_in(opened.reply).draw:
             faults.append(f"its draw is not that of event {opened.seq}")
         if self.known.get(table):
-            faults.append("cards of the round were entered before it")
+            faults.append("cards of the round were entered before this correction")
         return faults
 
     def _end_round(
@@ -244,7 +244,7 @@ class TableEvidence:
     def _confirmed_wrongly(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
         """Return an error if an event names a confirmer whose decision is in no earlier entry.
 
-        Also note an event without a confirmer that needs one, because of a decision on an earlier
+        Also note an event that has no confirmer, but needs one because of a decision on an earlier
         correction request of the round. If Redis lost the event and kept the decision, a restore
         has applied it.
         """
@@ -274,7 +274,7 @@ def _other_fields(fields: Mapping[str, bytes], seq: int) -> Iterator[str]:
     if by.partition(CONFIRMED_BY)[0] != b"table:" + fields["table"]:
         yield f"it is by {by.decode()}, and not by its table"
     if (event.seq, event.round.encode()) != (seq, fields["round"]):
-        yield f"its event is {event.seq} of round {event.round}"
+        yield f"its event is {event.seq} of round {event.round}, which differs from the entry"
     settles = fields["kind"] == b"result"
     reply = settled_in(fields["reply"]).reply if settles else reply_in(fields["reply"])
     if (reply.status, reply.seq) != ("accepted", seq):

@@ -157,7 +157,7 @@ async def test_what_cannot_be_archived_is_neither_archived_nor_trimmed(
 ) -> None:
     await kept.week()
     if why == "the ledger does not hold":
-        said = r"has a problem, and nothing was archived .* entry 4"
+        said = r"has a problem, so nothing was archived .* entry 4"
         await rewrite(
             kept.pit, lambda number, fields: fields | ({b"by": b"x"} if number == 4 else {}),
             chained=False,
@@ -186,7 +186,7 @@ async def test_files_are_deleted_only_when_kept_long_enough_and_the_ledger_says_
     old = expired(kept.archive, date(2133, 11, 22), 7)
     assert [file.head.day.isoformat() for file in old] == ["2126-11-20", "2126-11-21"]
     assert len(expired(kept.archive, date(2196, 2, 29), 1)) == 3, "never the last"
-    with pytest.raises(ArchiveError, match="Redis holds entries of it still"):
+    with pytest.raises(ArchiveError, match="Redis still has entries of this file"):
         await delete(kept.pit.store, kept.archive.files()[:4])
     assert len(kept.archive.files()) == 4
     await delete(kept.pit.store, old)

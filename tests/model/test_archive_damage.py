@@ -69,7 +69,7 @@ def _edit_state(day: DayContent, old: str, new: str) -> None:
 
 
 _NOT_AS_WRITTEN, _NOT_ITS_BALANCES = (
-    r"entry \d+ is not as it was written", "its entries are not those of its states",
+    r"entry \d+ is not as it was written", "its entries do not fit its checkpoints",
 )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ _NOT_AS_WRITTEN, _NOT_ITS_BALANCES = (
         ),
         (
             edit(lambda day: _edit_state(day, '{"last":', '{"at":1,"last":')),
-            ".* as pitlink writes it",
+            "pitlink writes no such checkpoint",
         ),
         (edit(lambda day: day.head.update(digest="x")), ""),
         (edit(lambda day: day.head.update(day="2126-11-29")), ""),
@@ -204,7 +204,9 @@ async def test_a_checkpoint_that_was_changed_together_with_its_digest_is_found(k
     (problem,) = (await LinkAudit(pit.store).run(seen)).problems
     assert "are not those that were sealed" in problem
     problems = (await kept.audit()).problems
-    assert any("was archived with another state than the ledger makes" in one for one in problems)
+    assert any(
+        "was archived with a state that does not follow from the ledger" in one for one in problems
+    )
 
 
 @pytest.mark.duty("D17")
@@ -232,7 +234,7 @@ async def test_a_file_that_names_other_entries_than_its_balances_is_refused(
     with DayWriter(file.path.with_suffix(".forged")) as writer:
         for entry in file.entries():
             writer.add(entry)
-        with pytest.raises(ArchiveError, match="its entries are not those of its states"):
+        with pytest.raises(ArchiveError, match="its entries do not fit its checkpoints"):
             writer.finish(day, file.path)
 
 
@@ -295,7 +297,7 @@ async def test_days_that_are_nowhere_are_reported_and_the_archive_continues_with
     files = (await kept.run()).written
     for file in files[1:]:
         file.path.unlink()
-    with pytest.raises(ArchiveError, match=r"neither in Redis nor in .*: move its files elsewhere"):
+    with pytest.raises(ArchiveError, match=r"neither in Redis nor in .*: move the files elsewhere"):
         await kept.run(lost=True)
     files[0].path.rename(tmp_path / files[0].path.name)
     assert [file.head.digest for file in (await kept.run(lost=True)).written] == [

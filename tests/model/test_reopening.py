@@ -182,7 +182,7 @@ async def test_the_audit_finds_one_person_who_rejected_alone(redis: Redis, act: 
     await _reject(pit)
     if act == "reopen":
         await _reopen(pit)
-    said = f"request_{act} of claim pit.T-1-2-1 was made and confirmed by amy"
+    said = f"one person, amy, made and confirmed the request_{act} of claim pit.T-1-2-1"
     assert said in await _forged(pit, act.encode(), {b"by": b"amy"})
 
 
@@ -197,7 +197,7 @@ async def test_the_audit_knows_the_amount_of_the_approved_floor_file(
     (entry,) = [one for one in await kept.pit.entries() if one["kind"] == "reject"]
     alone = b'{"claim":"pit.T-1-2-1","act":"reject","by":"ben","reason":"fouled"}'
     assert entry["by"] == "ben"
-    assert "was rejected by ben alone" in await _forged(kept.pit, b"reject", {b"event": alone})
+    assert "ben alone rejected claim" in await _forged(kept.pit, b"reject", {b"event": alone})
 
 
 OTHER = "pit.T-2-2-1"

@@ -130,11 +130,11 @@ UNREAD: Final = "its data in Redis cannot be read: "
 NOT_LEDGERS: Final = "the reply that it keeps to event 2 is not the one in the ledger"
 LASTS: Final = "its last event is {}, the ledger has event 2"
 WAITS: Final = f"table T-1: claim {WAITING} holds it"
-NO_TABLE: Final = "Redis has a kept reply {!r} of no table"
+NO_TABLE: Final = "Redis has a kept reply in the field {!r} of no table"
 
 ALTERED: Final[Mapping[str, tuple[Alter, Sequence[str]]]] = {
     "no hold": (state("T-1", held=""), [
-        f"table T-1: claim {claim} does not hold it, the ledger says that it is not paid"
+        f"table T-1: claim {claim} does not hold it, but the claim is not paid in the ledger"
         for claim in HOLDING
     ]),
     "amount of a hold": (hold(amount=1), [
@@ -160,7 +160,7 @@ ALTERED: Final[Mapping[str, tuple[Alter, Sequence[str]]]] = {
                      PACK.encode([*msgspec.structs.asdict(NO_STATE).values(), "more", "more"]),
                      PACK.encode([*msgspec.structs.asdict(NO_STATE).values()][:-3]))},
     "a table more": (field("tables", "T-9", PACK.encode(NO_STATE)), [
-        "table T-9: Redis has data of it, the link has no",
+        "table T-9: Redis has data of this table, but",
     ]),
     "wagers of no table": (field("rounds", "T-9", OTHER_WAGERS), [
         "table T-9: it has wagers of an open round",
@@ -178,7 +178,7 @@ ALTERED: Final[Mapping[str, tuple[Alter, Sequence[str]]]] = {
     ]),
     "a reply that was not given": (
         both(state("T-1", last=3), reply(3, lambda _: b"x" * 32 + ACCEPTED)),
-        ["table T-1: it keeps a reply to event 3, no refusal, that is in no ledger entry"],
+        ["table T-1: it keeps a reply to event 3 that is neither a refusal nor in the ledger"],
     ),
     "reply in the place of another": (reply(5, lambda kept: kept), [
         "table T-1: it keeps a reply to event 5, its last event is 2",
@@ -189,7 +189,7 @@ ALTERED: Final[Mapping[str, tuple[Alter, Sequence[str]]]] = {
     "a long number in a place": (field("replies", "T-1:5", b"9" * 5_000 + b" x"), [
         "table T-1: it keeps '9999",
     ]),
-    **{f"{claim} gone": (no_claim(claim), [f"claim {claim} is missing, the ledger has it"])
+    **{f"{claim} gone": (no_claim(claim), [f"claim {claim} is missing in Redis, the ledger has it"])
        for claim in (PAID, REJECTED, WAITING)},
     "a payment that was not made": (field(WAITING, "pay_by", "eve"), [
         f"claim {WAITING}: pay_by is 'eve', the ledger says ",

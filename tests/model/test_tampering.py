@@ -84,13 +84,13 @@ async def test_ledger_that_ends_too_early_is_found(played: Pit) -> None:
     last = (await running.run()).entries
     await played.redis.xdel(key, rows[-1][0])
     assert (await problems(played))[0] == (
-        f"the ledger ends at entry {last - 1}, the data in Redis at {last}"
+        f"the ledger ends at entry {last - 1}, the other data in Redis at entry {last}"
     )
     (problem,) = (await running.run(again=last)).problems
     assert problem == f"the ledger has lost the entries after {last - 1}"
     await played.redis.delete(key)
     assert (await problems(played))[0] == (
-        f"the ledger ends at entry 0, the data in Redis at {last}"
+        f"the ledger ends at entry 0, the other data in Redis at entry {last}"
     )
 
 
@@ -126,7 +126,7 @@ async def test_reply_that_was_altered_is_found_by_what_moved(played: Pit, cents:
 
     found = await rewritten(played, number, alter)
     assert found[:2] == (
-        f"entry {number}: claim pit.T-1-2-1 is of 7000 cents, its line of {7_000 + cents}",
+        f"entry {number}: claim pit.T-1-2-1 is of 7000 cents, not {7_000 + cents}",
         (
             f"entry {number} moves 70000000 from house to claim:pit.T-1-2-1,"
             f" and must move {(7_000 + cents) * 10_000} from house to claim:pit.T-1-2-1"
@@ -212,7 +212,7 @@ async def test_a_name_altered_with_all_digests_put_right_is_found_by_the_mark(
     other = {b"by": b"somebody else"}
     assert await rewritten(played, number, lambda fields: fields | other) == ()
     said = (
-        f"entry {last} is not the one that was seen: {mark.seen.chain}",
+        f"entry {last} is not the one that was seen: its digest was {mark.seen.chain}",
         f"the entries up to {last} are not those that were sealed",
     )
     assert (await LinkAudit(played.store).run(mark.seen)).problems == said
@@ -274,8 +274,8 @@ async def test_one_person_who_did_both_halves_is_found(played: Pit) -> None:
     names = {adjusted: b"sue", paid: b"fp-1"}
     await rewrite(played, lambda entry, fields: fields | {b"by": names.get(entry, fields[b"by"])})
     assert await problems(played) == (
-        f"entry {paid}: claim pit.T-1-2-2 was validated and paid by fp-1",
-        f"entry {adjusted}: sue proposed and confirmed a change of progressive",
+        f"entry {paid}: one person, fp-1, validated and paid claim pit.T-1-2-2",
+        f"entry {adjusted}: sue alone proposed and confirmed a change of progressive",
         "claim pit.T-1-2-2: by is 'fp-2', the ledger says 'fp-1'",
         "claim pit.T-1-2-2: envy_by is 'fp-2', the ledger says 'fp-1'",
         "claim pit.T-1-2-2: pay_by is 'fp-2', the ledger says 'fp-1'",

@@ -739,14 +739,14 @@ async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
 @pytest.mark.parametrize(
     ("tampered", "problem"),
     [
-        ("alone", "amy alone approved a floor file that takes two people"),
-        ("later", "amy alone approved a floor file that takes two people"),
-        ("program", "service alone approved a floor file that takes two people"),
+        ("alone", "amy alone approved a floor file that two people must approve"),
+        ("later", "amy alone approved a floor file that two people must approve"),
+        ("program", "service alone approved a floor file that two people must approve"),
         ("invented", "ben approved as the second person what amy had not approved"),
         ("other file", "ben approved as the second person what amy had not approved"),
         ("one person", "amy and ben, who approved, can be one person"),
-        ("no table left", "the approval by ben does not continue the tables and the order of"),
-        ("earlier order", "the approval by ben does not continue the tables and the order of"),
+        ("no table left", "the approval by ben does not continue the tables and order of"),
+        ("earlier order", "the approval by ben does not continue the tables and order of"),
     ],
 )
 async def test_the_audit_names_an_approval_that_lacks_a_person(
