@@ -313,7 +313,10 @@ def _changing_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
     async def correct_slip(
         claim: ClaimId, data: JSONBody[SlipCorrection], request: StaffRequest
     ) -> ClaimRow:
-        """Correct a payout slip's number. The wrong one stays in the ledger, and stays used."""
+        """Correct a payout slip's number.
+
+        The wrong number stays in the ledger, and no other win can use it.
+        """
         return await claims.correct_slip(
             claim, request.user.name, slip=data.slip, replaces=data.replaces, reason=data.reason
         )

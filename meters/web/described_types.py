@@ -1,7 +1,7 @@
 """Descriptions of types and fields for the API's document, taken from their docstrings.
 
-Under ``Attributes:``, a docstring describes each field. A field with one meaning in all types is
-described here, once, with an example.
+Under ``Attributes:``, a docstring describes fields. A field with one meaning in all types is
+described here, once.
 """
 
 import inspect
@@ -68,7 +68,7 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "colleague": FieldText("Who acts instead of the signed-in user, for this act alone."),
     "unread": FieldText("The number of days that the service still reads: ask again.", 0),
     "missing": FieldText("The days that this machine cannot read."),
-    "next": FieldText("The place at which the next page begins; null on the last."),
+    "next": FieldText("The place at which the next page begins; null on the last page."),
     "seed": FieldText("The first balance of the meter, in cents.", 100_000),
     "reseed": FieldText("The balance of the meter after it was won whole, in cents.", 100_000),
     "reserve": FieldText("The reserve of the meter, in cents.", 30_000),

@@ -28,8 +28,8 @@ FRESH_S: Final = 4.0
 """If a link has no heartbeat for this time, displays take its data as out of date."""
 
 LATE_S: Final = 5.0
-"""By how much a message can be late. If a value is older than a value that was shown longer ago, a
-clock was set back.
+"""By how much a message can be late. If a value comes still later, but its own time is earlier than
+that of the shown value, a clock was set back.
 """
 
 HITS_MAX: Final = 256
@@ -179,8 +179,8 @@ class WinsRow(_Row, frozen=True):
         count: the number of these wins; null if there are more than 500.
         amount: their sum in cents; null if `count` is null.
         latest: a few of these wins, the latest first.
-        last: the last win of the link's highest meter, also of an earlier gaming day; the last win
-            of the whole meter, if one is known.
+        last: the last win of the whole top meter, also of an earlier gaming day; if none is known,
+            the last win of a part of it.
     """
 
     link: str
@@ -246,7 +246,7 @@ class DisplayState:
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
-        """Show the state of a link's service. If no call follows, displays see a failure."""
+        """Show the state of a link's service. Without a further call, displays show a failure."""
         row = LinkRow(
             link=link,
             state=beat.state,
@@ -339,7 +339,7 @@ class DisplayState:
 
         Displays and staff have separate limits, so even many displays cannot keep out a
         floorperson. If all places are taken, the address or person with the most followers loses
-        the newest one to an address or person with fewer. So a few addresses cannot keep out a
+        its newest follower to an address or person with fewer. So a few addresses cannot keep out a
         display.
 
         Raises:

@@ -185,7 +185,7 @@ def _day(text: str | None) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        raise ActError("bad_value", "a day is written such as 2026-11-20") from None
+        raise ActError("bad_value", "write a day as in 2026-11-20") from None
 
 
 def _moment(text: str | None) -> datetime | None:
@@ -194,5 +194,5 @@ def _moment(text: str | None) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ActError("bad_value", "since is a moment such as 2026-11-20T02:14:07Z") from None
+        raise ActError("bad_value", "since is a time such as 2026-11-20T02:14:07Z") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

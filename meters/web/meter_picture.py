@@ -41,7 +41,7 @@ _CLOSED: Final[_Stops] = ((0.0, 0xCBBFAE), (1.0, 0xCBBFAE))
 
 
 def picture(amount_cents: int | None, height: int, *, closed: bool = False) -> bytes:
-    """Return a PNG of an amount on a transparent ground; without an amount, an empty PNG.
+    """Return a PNG of an amount on a transparent ground. Without an amount, the picture is empty.
 
     The picture is wide enough for 99 million dollars: up to this amount, its width never changes.
     """
@@ -120,7 +120,7 @@ _Slope = tuple[float, float, float, float, float, int]
 
 
 def _row(slopes: Sequence[_Slope], row: int, width: int) -> bytes:
-    """Return which part of each pixel of a row is inside the outline, from 0 to 1."""
+    """Return how much of each pixel of a row is inside the outline, from 0 to 255."""
     covered, begun = [0.0] * (width + 1), [0] * (width + 2)
     for sample in range(_SAMPLES):
         y = row + (sample + 0.5) / _SAMPLES

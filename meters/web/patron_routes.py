@@ -1,8 +1,8 @@
 """Routes for other parts of patrons' pages, and for systems that cannot show a page.
 
 A service worker keeps one page in the browser: the message that the service is down. The page has
-no amounts. The worker also keeps the files of the page, so even a display that starts meanwhile
-shows it.
+no amounts. The worker also keeps the files of the page, so even a display that starts while the
+service is down shows the message.
 """
 
 import asyncio

@@ -74,9 +74,9 @@ def slip_pdf(
 ) -> bytes:
     """Return the payout slip of one win as a PDF of one page (duty D16).
 
-    The slip shows the win's place in the order of wins (duty D7). If `hand` has several claims, it
-    shows the payments of all. `at` is the time of printing. Files for equal data, printed by one
-    person at one time, are identical.
+    The slip shows the win's place in the order of wins (duty D7). If `hand` has several claims, the
+    slip shows the payments of all of them. `at` is the time of printing. Files for equal data,
+    printed by one person at one time, are identical.
     """
     printed = f"Printed by {printed_by}, {moment_words(at, ZoneInfo(floor.facility.timezone))}"
     lowest = _MARGIN + _SIGNING_HEIGHT + _SIGNING_APART
@@ -177,7 +177,7 @@ class _Slip:
             yield "Pays", "at odds, not from the meter"
         else:
             yield "Pays", f"{row.percent}% of the meter"
-            yield "Meter after it", money(row.meter_after)
+            yield "Meter after win", money(row.meter_after)
         yield "Paid from", _PAID_FROM.get(row.paid_from, item_words(row.paid_from))
         yield "Order", f"ledger entry {row.order}; win {row.turn} of {row.turns} of its round"
         if row.rule:

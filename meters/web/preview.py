@@ -31,7 +31,7 @@ Preview = Literal["hit", "share", "pending", "night", "closed", "unavailable"]
 
 _SECOND_S: Final = 1.0
 _SCRIPT: Final = {2: ("hit", 0), 13: ("validated", 0), 28: ("hit", 1), 37: ("validated", 1)}
-"""At these seconds of a turn, one of two wins is hit or validated; for ``hit`` and ``share``."""
+"""The seconds of a turn at which one of two wins is hit or validated, in ``hit`` and ``share``."""
 
 _TURN: Final = 48
 _STATES: Final = {"closed": "closed", "unavailable": "inoperable"}

@@ -1,4 +1,4 @@
-"""Routes for the reports of accounting."""
+"""Routes for the reports of accounting, as JSON and as a spreadsheet (CSV)."""
 
 from typing import Final
 
@@ -36,8 +36,8 @@ def report_routes(reports: FloorReports) -> list[HTTPRouteHandler]:
 
         The service makes one report at a time, and keeps it for half a minute. While the service
         makes a report, the error is `busy`: ask again in some seconds. A list has at most 500 rows
-        and its sums. If a report needs more than ten minutes or a gigabyte of memory, the error is
-        `report_failed`.
+        and its sums. If a report needs more than ten minutes or half a gigabyte of memory, the
+        error is `report_failed`.
         """
         made = await reports.report(report, days, _SHOWN_WITHIN_S)
         return Response(made.page, media_type=MediaType.JSON)

@@ -57,7 +57,7 @@ EntriesBefore = Annotated[
     QueryParameter(
         ge=1,
         le=ENTRIES_MAX,
-        description="Only entries with a lower number: for the next page, the last one's.",
+        description="Only entries with a lower number. For the next page: that of the last entry.",
         examples=[Example(value=497)],
     ),
 ]

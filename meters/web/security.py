@@ -217,7 +217,7 @@ async def signer_of(
 def with_bar(row: Row, person: SignedIn, first: str, first_pin_set_by: Collection[str]) -> Row:
     """Return a row with the person who bars a user from the act after `first`, if somebody does.
 
-    Who did the first act themselves needs no other reason.
+    If the user did the first act themselves, the row gets no other reason.
     """
     if first == person.name or (bar := person.bar(first, first_pin_set_by)) is None:
         return row
@@ -269,12 +269,13 @@ def _check_origin(connection: RequestDetails) -> None:
     site = connection.headers.get("sec-fetch-site")
     ours = f"{connection.scope['scheme']}://{connection.headers.get('host', '')}"
     if (origin is not None and origin.lower() != ours.lower()) or site not in {None, "same-origin"}:
-        message = f"only the pages of {ours} may do this: it came from elsewhere"
+        message = f"only the pages of {ours} may do this: the request came from elsewhere"
         if origin is not None and origin.lower() == f"https{ours.removeprefix('http')}".lower():
             # The request probably comes from pitlink's own page, through a proxy that does not say
             # that the connection is encrypted.
             message = (
-                f"only the pages of {ours} may do this: it came from {origin}. {_PROXY_SAYS_SO}"
+                f"only the pages of {ours} may do this: the request came from {origin}."
+                f" {_PROXY_SAYS_SO}"
             )
         raise ActError("foreign_origin", message)
 

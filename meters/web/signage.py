@@ -166,7 +166,7 @@ def _stage(branding: Branding, page_version: str) -> Callable[[WebRequest], str 
         if not sides:
             return None
         if len(sides) < len(_SIDES) or not all(map(_PIXELS.fullmatch, sides.values())):
-            raise ValidationException("a size has both, in pixels: ?width=1920&height=540")
+            raise ValidationException("give width and height in pixels: ?width=1920&height=540")
         rest = [(name, value) for name, value in given.multi_items() if name not in sides]
         return _STAGE.render(
             version=page_version,
@@ -211,7 +211,7 @@ def _addresses(floor: Floor, page_version: str, wrong: str = "") -> str:
 def _listing(
     addresses: Callable[[str], str],
 ) -> Callable[[WebRequest, HTTPException], Response[str] | Response[ErrorBody]]:
-    """Return a handler: for a browser's wrong address, it shows the page with all addresses."""
+    """Return a handler that shows a browser with a wrong address the page with all addresses."""
 
     def list_addresses(
         request: WebRequest, error: HTTPException
@@ -317,9 +317,9 @@ class Signage:
         """Return the HTML of the page for links with their present terms.
 
         The page follows the link `watched`, or all links if it is None. If `terms` (a digest of the
-        paytables) is given, the page also shows the paytables; if `table` is given, only that
-        table's. If `transparent`, the page has only the meters. If `preview` is given, everything
-        on the page is invented, and the page says so.
+        paytables) is given, the page also shows the paytables. If `table` is given, these are only
+        the paytables of this table. If `transparent`, the page has only the meters. If `preview` is
+        given, everything on the page is invented, and the page says so.
         """
         stream = "/api/v1/meters/stream" + (f"?link={watched}" if watched else "")
         if preview:
@@ -366,7 +366,10 @@ class Signage:
         return played.get(table, "")
 
     def _stakes(self, links: tuple[Link, ...]) -> list[dict[str, object]]:
-        """Return the wager that all meters of a view have. A view is one link, or all together."""
+        """Return the wager of each view whose meters all have the same wager.
+
+        A view is one link, or all links together.
+        """
         views = {link.id: (link,) for link in links} | ({"": links} if len(links) > 1 else {})
         stakes = {view: self._stake(of) for view, of in views.items()}
         return [{"of": view, **stake} for view, stake in stakes.items() if stake]
@@ -374,7 +377,7 @@ class Signage:
     def _stake(self, links: tuple[Link, ...]) -> dict[str, object] | None:
         """Return the wager that all meters of the links have; None if the wagers differ.
 
-        `is_one` is true if one such wager raises all meters.
+        `is_one` is true if there are several meters, and one such wager raises all of them.
         """
         meters = [meter for link in links for meter in link.meter]
         wagers = {self._wager(link, meter) for link in links for meter in link.meter}

@@ -194,9 +194,9 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
     async def stream_meters(request: WebRequest, link: AskedLink = None) -> Stream:
         """Send the current state of the meters, links and jackpots, then each change.
 
-        The server-sent events are `meter`, `controller`, `jackpot` and `wins`; if `link` is given,
-        only events of this link. A `controller` event is sent every second while the service
-        operates the link. If these events stop, the meters of the link can be out of date.
+        The server-sent events are `meter`, `controller`, `jackpot` and `wins`. If `link` is given,
+        only events of this link are sent. A `controller` event is sent every second while the
+        service operates the link. If these events stop, the meters of the link can be out of date.
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")

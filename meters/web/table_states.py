@@ -18,15 +18,16 @@ _STATES: Final[dict[str, TableState]] = {
     "settling": "settling",
     "held": "held",
 }
-"""The states of the MQTT contract. Any other state, such as ``locked_out``, means no new wagers."""
+"""The states of MQTT messages. Every other state counts as ``locked_out``."""
 
 
 class TableRow(FloorRow, frozen=True, kw_only=True):
     """A table on the map.
 
     Attributes:
-        state: ``held`` if the table waits for a hand pay; ``locked_out`` if it accepts no
-            progressive wagers; ``offline`` if its agent is not connected.
+        state: ``held`` if the table waits for a hand pay; ``locked_out`` if a fault stops its
+            progressive wagers, for example if its agent and the service disagree about the open
+            round; ``offline`` if its agent is not connected.
         since: the time of this state, by the clock of the table; null if it is not known.
         round: the table's last round with a progressive wager; null while it is not known.
         round_entry: the ledger entry that begins this round; 0 while it is not known.
@@ -43,7 +44,7 @@ class TableRow(FloorRow, frozen=True, kw_only=True):
 
 
 class FloorTables(FloorRow, frozen=True, kw_only=True):
-    """The tables that changed after the `count` of an earlier answer; without it, all tables.
+    """The tables that changed after the `count` of an earlier answer, or all tables without it.
 
     Attributes:
         count: the `since` of the next request.

@@ -39,7 +39,7 @@ from meters.web.security import (
 )
 
 _READS: Final = (400, 401, 403, 503)
-_NO_BODY: Final = answer(None, "Done; there is nothing more to say.")
+_NO_BODY: Final = answer(None, "Done. The answer has no body.")
 
 
 class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -91,7 +91,8 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         facility: the name of the facility.
         timezone: the time zone of the facility, such as ``America/New_York``.
         demonstration: true if the floor is only for demonstrations.
-        warn_adjustment_percent: if an adjustment changes a meter by more than this, the page warns.
+        warn_adjustment_percent: if an adjustment changes a meter by more than this percentage, the
+            page warns.
         choose_pin: true if somebody else set the user's PIN. Until the user chooses a new one, they
             have no rights.
         lapsed: true if the session has lapsed. The user can still read, but all other requests are
@@ -184,7 +185,7 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
     async def list_own_acts(request: StaffRequest, limit: PageSize = 20) -> Sequence[LogRow]:
         """List the entries of the operators' log about the signed-in user, latest first.
 
-        The entries are about changes of the user, of the user's PIN, and about changes by the user.
+        The entries are changes of the user and of the user's PIN, and changes by the user.
         """
         return await user_directory.log.of_account(request.user.name, limit)
 

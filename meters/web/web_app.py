@@ -56,7 +56,7 @@ class Readiness(msgspec.Struct, frozen=True):
     Attributes:
         ready: true if every link is operable.
         links: for each inoperable link, by its id, the reason. Network addresses are left out,
-            because anybody can read it: find them in the log and with `pitlink check`.
+            because anybody can read this answer: find them in the log and with `pitlink check`.
     """
 
     ready: bool
