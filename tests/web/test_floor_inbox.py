@@ -545,7 +545,7 @@ async def test_a_proposal_of_somebody_else_waits_in_the_inbox_of_those_who_may_d
     await sees(sam.locator("[aria-live=polite]"), "Proposal: Three Card Poker Jackpot")
     await sam.locator(f'.list [data-proposal="{made.proposal}"] a').click()
     pane = sam.locator(f'.detail[data-proposal="{made.proposal}"]')
-    await sees(pane, "adjusted by +$23.50", "After it$1,147.12", "Proposed by Sue")
+    await sees(pane, "adjusted by +$23.50", "After$1,147.12", "Proposed by Sue")
     sue = await room.signed_in("Sue", size="desk")
     await sue.locator(f'.list [data-proposal="{made.proposal}"] a').click()
     own = sue.locator(".detail.change")

@@ -210,7 +210,7 @@ async def test_an_administrator_unlocks_disables_enables_and_gives_a_pin(room: F
     await press(dialog(page), "Close")
     await expect(page.locator("dialog")).to_have_count(0)
     assert pin not in await page.content()
-    await sees(user, "PIN set by Ada", "serves until")
+    await sees(user, "PIN set by Ada", "valid until")
     assert (await room.stand.try_to_sign_in("Flo", PIN)).status_code == 401
     async with room.stand.signed_in("Flo", pin) as flo:
         assert flo.me.choose_pin

@@ -283,7 +283,7 @@ async def test_a_meter_is_adjusted_by_two_who_both_see_the_warnings(room: FloorR
     await warned(sue, "add or subtract", "Propose")
     await asked.get_by_text("+ Add to the meter").click()
     await amount.fill("200")
-    await sees(figures, "After it$1,323.62", "Limitnone")
+    await sees(figures, "After$1,323.62", "Limitnone")
     await expect(asked.locator(".warning")).to_have_count(0)
     await amount.fill("50,000")
     told = (
@@ -297,7 +297,7 @@ async def test_a_meter_is_adjusted_by_two_who_both_see_the_warnings(room: FloorR
     await expect(proposed.locator(".warning")).to_have_text(told)
     await press(meter(ada), "Confirm")
     await expect(dialog(ada).locator(".warning")).to_have_text(told)
-    await sees(dialog(ada).locator(".figures"), "After it$51,123.62")
+    await sees(dialog(ada).locator(".figures"), "After$51,123.62")
     await press(meter(sue), "Withdraw")
     await answer(sue, "Withdraw")
     await warned(ada, "no open proposal", "Confirm")

@@ -21,8 +21,8 @@ import { html, render, useLayoutEffect, useRef, useState } from "./preact.js";
 import { say } from "./say.js";
 
 /* The views in their order, each for people with a right. A view gets `me`, `changes` (a number
-   that rises when something on the floor changes), `floor` (its tables, and the open day), `inbox`, `size` of the screen, and `of`: what
-   follows its name in the address, such as the id of a claim. */
+   that rises when something on the floor changes), `floor` (its tables, and the open day), `inbox`,
+   `size` of the screen, and `of`: what follows its name in the address, such as the id of a claim. */
 const VIEWS = [
   { name: "inbox", label: say("Inbox"), icon: "inbox", right: "waiting", View: Inbox },
   { name: "floor", label: say("Floor"), icon: "floor", right: "wins", View: FloorView },
@@ -33,19 +33,19 @@ const VIEWS = [
   { name: "find", label: say("Find"), icon: "search", right: "wins", View: Find },
   { name: "people", label: say("People"), icon: "one", right: "users", View: Users },
 ];
-/* The service sends a heartbeat every two seconds. After five seconds without one, the page says
+/* The service sends a heartbeat every two seconds. After about four seconds without one, the page says
    that the connection is lost. */
 const SILENT_MS = 4000;
 const RETRY_MAX_MS = 5000;
-/* The words that the page has before its scripts. */
+/* The words that the page shows before its scripts run. */
 const put = (where, text) => { for (const element of document.querySelectorAll(where)) element.textContent = text; };
 put("header .demonstration", say("Demonstration: simulated play, no real money"));
 const TITLE = `${say("Floor")} · ${document.querySelector("header .facility").textContent}`;
 document.title = TITLE;
 
-/* The state of the event stream: `changes` counts the changes, and each loss is one too, because a
-   read then shows whether the connection failed or the session ended. `heard` is null until the
-   stream has connected or failed for the first time. */
+/* The state of the event stream. `changes` counts the changes, and also each loss of the connection:
+   the data is read again, which shows whether the connection failed or the session ended. `heard` is
+   null until the stream has connected or failed for the first time. */
 const useStream = () => {
   const [stream, setStream] = useState({ changes: 0, moved: 0, heard: null, lostAt: 0 });
   useLayoutEffect(() => {
@@ -100,7 +100,7 @@ const Floor = ({ me }) => {
     document.title = count ? `(${count}) ${TITLE}` : TITLE;
     return () => { document.title = TITLE; };
   }, [count]);
-  /* What was done before belongs to another win. */
+  /* A receipt that is still shown belongs to another win. */
   useLayoutEffect(() => { if (route.of) clear(); }, [route.of]);
   const wasOld = useRef(false);
   useLayoutEffect(() => {

@@ -79,8 +79,8 @@ export const get = (path, query = {}) => {
   return ask("GET", String(asked) ? `${path}?${asked}` : path, null, false);
 };
 
-/* Read the inoperable links: the reason of each, by its id. The service has them in memory, so it
-   answers even if Redis does not. The status of the answer is 503 if there is one. */
+/* Read the inoperable links: the reason of each, by its id. The service has the reasons in memory, so
+   it answers even if Redis does not. If a link is inoperable, the status of the answer is 503. */
 export const inoperable = async () => {
   const { text } = await send("GET", "/readyz", null, false);
   const { links } = parsed(text) ?? {};

@@ -204,7 +204,7 @@ const warnings = (meter, cents, percent) => {
     found.push(meter.amount
       ? say("This moves the meter by {share}% of what it holds, more than {percent}%.",
         { share: Math.round(Math.abs(cents) * 100 / meter.amount), percent })
-      : say("This moves the meter by all of it, more than {percent}%.", { percent }));
+      : say("The meter holds nothing now, so this moves it by more than {percent}%.", { percent }));
   }
   if (cents > 0 && meter.limit !== null && after > meter.limit) {
     found.push(say("This is above the limit of {amount}.", { amount: money(meter.limit) }));
@@ -222,7 +222,7 @@ export const AdjustmentFigures = ({ meter, cents }) => html`
     <div><dt>${say("Now")}</dt><dd>${money(meter.amount)}</dd></div>
     <div><dt>${cents < 0 ? say("Subtract") : say("Add")}</dt><dd>${money(Math.abs(cents))}</dd></div>
     ${refill(meter, cents) > 0 && html`<div><dt>${say("From its overflow")}</dt><dd>${money(refill(meter, cents))}</dd></div>`}
-    <div><dt>${say("After it")}</dt><dd>${meter.amount + cents < 0 ? say("less than nothing") : money(meter.amount + cents + refill(meter, cents))}</dd></div>
+    <div><dt>${say("After")}</dt><dd>${meter.amount + cents < 0 ? say("less than nothing") : money(meter.amount + cents + refill(meter, cents))}</dd></div>
     <div><dt>${say("Limit")}</dt><dd>${bound(meter.limit)}</dd></div>
   </dl>
   ${warnings(meter, cents, session.warnAdjustmentPercent()).map((one) => html`

@@ -21,7 +21,7 @@ const RIGHT = 12;
 const STEPS = [1, 2, 2.5, 5, 10];
 const CHAR = 7.2;
 const BAR_MOST = 48;
-/* A month with so few hours of a meter has hours below it, not days. */
+/* Below a picture of a month that has less than this time of a meter, there are hours and not days. */
 const SHORT_MS = 36 * HOUR_MS;
 
 export const hourText = (ms) => HOUR.format(new Date(ms));
@@ -75,8 +75,7 @@ const Lines = ({ left, right, y, step, top }) => {
     <text x=${left - 8} y=${fixed(y(cents)) + 4} text-anchor="end">${short(cents)}</text>`);
 };
 
-/* The times of a span that are written below it, so many that they have room, and the beginnings of
-   its days. */
+/* The round times to write below a picture of hours, each with its text: about `count`, which have room. */
 const hourTicks = (fromMs, toMs, count) => {
   const every = EVERY_MS.find((ms) => (toMs - fromMs) / ms <= count) ?? EVERY_MS.at(-1);
   const minutes = (at) => Number(hourText(at).slice(0, 2)) * 60 + Number(hourText(at).slice(3));
@@ -159,7 +158,7 @@ export const MeterPlot = ({ picture, reseed, even, isMonth, height, label, onHit
       ${labelsOf(picture.hits, place, right)}`;
   }} />`;
 
-/* A bar for each hour or day. The last one is still growing, if the picture is of now. */
+/* A bar for each hour or day. The last bar still grows if the picture ends now. */
 export const BarPlot = ({ bars, height = 76, label, isLive }) => html`
   <${Plot} height=${height} label=${label} draw=${(width) => {
     const left = width < 500 ? NARROW_LEFT : LEFT;

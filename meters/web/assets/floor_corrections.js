@@ -78,11 +78,11 @@ const Again = ({ ask }) => html`
   </div>
   <${Changes} ask=${ask} />`;
 
-/* Open a dialog about a request; `told` says it as a receipt. */
+/* Open a dialog about a request. `told` returns the text of its receipt. */
 const open = ({ ask, told, ...dialog }) => openDialog({
   ...dialog,
   receipt: () => give(told({ ...ask, kind: KINDS[ask.what].toLowerCase() })),
-  late: async () => give(say("{place}: the table no longer asks. Somebody has decided it, or the dealer took it back.", { place: place(ask) }),
+  late: async () => give(say("{place}: the table no longer asks. Somebody has decided the request, or the dealer took it back.", { place: place(ask) }),
     [], { isLate: true }),
 });
 

@@ -45,7 +45,8 @@ const tooLate = async (claim) => {
   receipt(`${claims.shortPlace(claim)}: ${claims.already(now)}`, now, { isLate: true });
 };
 
-/* Open the dialog of an act on a claim; `told` is the receipt's text, of the claim after the act. */
+/* Open the dialog of an act on a claim. `told` returns the text of the receipt for the claim after the
+   act. */
 const open = ({ claim, told, ...dialog }) => openDialog({
   ...dialog,
   about: claim.claim,
@@ -68,8 +69,8 @@ const validate = (claim, done) => open({
   done,
 });
 
-/* The evidence is on the screen, so one press validates the win. It counts once the win has been
-   there for a moment, in which its button can already have the focus. */
+/* The evidence is on the screen, so one press validates the win. A press counts only after the win has
+   been on the screen for a moment. The button can have the focus before. */
 const Validate = ({ claim, isFirst, kind, done }) => {
   const { act, told } = validation(claim);
   const { phase, error, submit } = useAct({
@@ -164,7 +165,7 @@ const confirmRequest = (claim, done) => {
   });
 };
 
-/* Who asked for something can think again, until another person has confirmed it. */
+/* Until another person has confirmed a request, the person who made it can withdraw it. */
 const withdraw = (claim, done) => open({
   claim,
   told: () => say("Request withdrawn, {place}", { place: claims.shortPlace(claim) }),
@@ -225,7 +226,7 @@ const PaymentFields = ({ claim }) => html`
     <${Choice} legend=${say("And the Envy Bonuses of {amount}?", { amount: money(claim.envy_amount) })} name="envy" short
       options=${[["paid", say("The table has paid them")], ["later", say("Not yet")]]} />`}`;
 
-/* Colleague pays on the device of a person who must not pay the win. */
+/* A colleague pays on the device of a person who must not pay the win. */
 const payAsColleague = (claim, done) => open({
   claim,
   told: paidText,
@@ -334,7 +335,7 @@ const buttons = (claim, me) => {
   if (claim.only_envy || claim.state === "paid" || claim.state === "rejected") {
     return [...envyButtons(claim), ...later(claim)];
   }
-  /* Who may pay the win says with it whether the Envy Bonuses are paid. */
+  /* A person who may pay the win says in the same form whether the Envy Bonuses are paid. */
   const envy = envyButtons(claim);
   if (!claims.waitsForPay(claim)) return envy;
   return mayPay(claim, me) ? envy.slice(1) : envy.map(([kind, ...rest]) => [kind === "go" ? "later" : kind, ...rest]);
@@ -367,7 +368,7 @@ export const ClaimActs = ({ claim, me, done, payment, isPhone }) => {
   const found = buttons(claim, me);
   const words = who(claim, me);
   /* The slip is what comes next after a hand pay is validated. Envy Bonuses have a key of their own until
-     the win is paid, so a hand that has just validated with V does not reach them. */
+     the win is paid, so a second V right after the validation does not pay them. */
   const waits = claims.waitsForPay(claim);
   const slipLeads = waits && !payment && me.rights.includes("decide");
   const shown = found.map(([kind, label, act, cents], at) => act === validate && !hasLapsed && !claim.request

@@ -34,7 +34,7 @@ export const open = (dialog) => {
 };
 
 /* A form that carries out an act once: its phase, the error to show, and what its submission does.
-   `acted` is called when the act is over, and `stuck` when it must not be tried again as it is. A
+   `acted` is called when the act is over, and `stuck` when the same act must not be tried again. A
    form that `settles` is not ready at once: the second tap of a double tap can hit its new button,
    and is not an answer. */
 export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, settles = false }) => {
@@ -48,8 +48,8 @@ export const useAct = ({ act, done, receipt, late, acted = () => {}, stuck, sett
     const settling = settles && setTimeout(() => enter("ready"), SETTLE_MS);
     return () => clearTimeout(settling);
   }, []);
-  /* An error is over once something else is entered. That an answer is missing is over once the page
-     has read again what is there. */
+  /* An error disappears when something else is entered. The error of a missing answer also disappears
+     when the page has read the data again. */
   const clear = () => { if (phase.current === "ready") setError(""); };
   useLayoutEffect(() => {
     addEventListener("current", clear);
@@ -103,8 +103,8 @@ export const Colleague = () => html`
     </div>
   </div>`;
 
-/* The part of an act's request that names the colleague, if the form asks for one. It is read last:
-   the PIN leaves the form as it is read. */
+/* The part of an act's request that names the colleague, if the form asks for one. Read this part last,
+   because reading it removes the PIN from the form. */
 export const signature = (form) => {
   const { colleague, colleague_pin: typed } = form.elements;
   if (!colleague) return {};

@@ -103,7 +103,7 @@ const meterAt = (claim, round) => {
   return meter && meter.at_result !== null ? money(meter.at_result) : "";
 };
 
-/* The round of a win, as the ledger has it; null without it. */
+/* The round of a win, as the ledger has it; null until it has been read. */
 export const useRound = (claim, me) => {
   const isSeen = me.rights.includes("wins");
   const { found } = useAnswer(async () => (isSeen
@@ -132,8 +132,8 @@ export const FactsPanel = ({ claim, round }) => html`
     ]} />
   </section>`;
 
-/* What happened with a win, each with its time and who did it. The round is the service's; until it
-   has answered, or if the round is archived, it is null. */
+/* What happened with a win, and when. `round` is null until the service has answered, or if the round is
+   archived. */
 const story = (claim, round) => [
   [round?.row.at, round && sayCount("Lock-out: {count} wager accepted", "Lock-out: {count} wagers accepted", round.row.wagers)],
   ...(round?.acts ?? []).filter(({ what }) => CORRECTED[what]).map(({ at, by, what, told }) =>

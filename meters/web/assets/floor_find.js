@@ -33,8 +33,8 @@ const askedIn = ({ elements }) =>
 
 const isRound = (of) => of.includes("/") && !of.startsWith("?");
 
-/* What an address asks for: `?table=TCP-03&round=R9`, or only a table. That of an open round has a
-   slash. */
+/* What an address asks for: `?table=TCP-03&round=R9`, or only a table. The address of a round that is
+   open has a slash. */
 const askedBy = (of) => {
   if (of.startsWith("?")) return Object.fromEntries(new URLSearchParams(of));
   return of && !isRound(of) ? { table: of } : null;
@@ -170,8 +170,8 @@ const LinesPanel = ({ round }) => round.lines.length > 0 && html`
 
 const known = (cents) => (cents === null ? "—" : money(cents));
 
-/* What moved the meter between lock-out and settlement, besides this round. A cent can be of rounding:
-   a meter has fractions of cents. */
+/* What moved the meter between lock-out and settlement, besides this round. A difference of one cent can
+   come from rounding, because a meter has fractions of cents. */
 const meanwhile = ({ before, added, at_result: at }) => {
   const others = at === null ? 0 : at - before - added;
   if (Math.abs(others) < 2) return "";

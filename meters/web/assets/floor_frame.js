@@ -18,7 +18,7 @@ import { say } from "./say.js";
 
 const WIDE = window.matchMedia("(min-width: 75rem)");
 const TWO = window.matchMedia("(min-width: 47.5rem)");
-/* The views that have a place of their own; others are under "More". */
+/* How many views have a place of their own. The others are under "More". */
 const PLACES = { phone: 4, tablet: 5, desk: 9 };
 
 const sizeNow = () => (WIDE.matches ? "desk" : TWO.matches ? "tablet" : "phone");

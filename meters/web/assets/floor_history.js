@@ -1,4 +1,5 @@
-/* A meter over 24 hours and 30 days: its wins, what wagers add, and from where the house has no edge. */
+/* A meter over 24 hours and 30 days: its wins, what wagers add, and the amount from which the house has
+   no edge. */
 
 import { keep } from "./expiry.js";
 import * as api from "./floor_api.js";
@@ -31,7 +32,7 @@ const pathOf = (link, meter) => `/api/v1/links/${encodeURIComponent(link)}/meter
 const spanText = (picture) => say("{from} to {to}",
   { from: whenText(beginOf(picture) * 1000), to: whenText(picture.ends_s * 1000) });
 
-/* The lowest amount without a house edge; the picture has this one if several wagers feed the meter. */
+/* The amount without a house edge. If several wagers feed the meter, it is the lowest of theirs. */
 const evenOf = ({ break_even: [first] }) => first ?? null;
 
 /* While days are still read, there is no spreadsheet: it would not be whole. */
@@ -101,7 +102,7 @@ const Picture = ({ title, picture, history, isMonth, height, barsTitle, open }) 
     ${barsOf(picture).length > 0 && html`<${BarPlot} bars=${barsOf(picture)} isLive=${!history.day} label=${`${barsTitle}: ${money(picture.added)}`} />`}
   </section>`;
 
-/* What happened on the whole floor on a past gaming day; that of today is beside the map. */
+/* What happened on the whole floor on a past gaming day. The open gaming day is shown beside the map. */
 const FloorOfDay = ({ day }) => {
   const unread = useRef(true);
   const turn = useTurn(UNREAD_EVERY_MS);

@@ -1,5 +1,5 @@
-/* The inbox: all that waits for a person, in one list, with what is open of it beside it. The list is
-   kept current in every view, so a new row is heard and counted in each of them. */
+/* The inbox: all that waits for a person, in one list, with the details of the open row beside it. The
+   list is kept current in every view, so a new row is heard and counted in each of them. */
 
 import { announce } from "./floor_alerts.js";
 import * as api from "./floor_api.js";
@@ -22,9 +22,9 @@ import { reasonText } from "./reasons.js";
 import { say, sayCount } from "./say.js";
 
 const NEW_MS = 12000;
-/* So long the list says that something new is above what it shows. */
+/* How long the list says that a new row is above the rows that it shows. */
 const ABOVE_MS = 60000;
-/* So many rows of Envy Bonuses are shown one by one; more are one line until it is opened. */
+/* If there are more rows of Envy Bonuses, they are one line until somebody opens it. */
 const ENVY_ROWS = 3;
 
 /* The groups in their order. First is what a table waits for: corrections, and hand pays. */
@@ -90,7 +90,7 @@ const rowsOfLink = (link, me) => [
   }] : []),
 ];
 
-/* What has waited longest is first, what another person must do last. */
+/* The row that has waited longest is first. What another person must do comes last. */
 const inOrder = (rows) => [...rows].sort((one, other) => one.isOthers - other.isOthers
   || Date.parse(one.at ?? 0) - Date.parse(other.at ?? 0));
 
@@ -177,7 +177,7 @@ const isShown = (row, { only, words }, now) => {
 const Place = ({ row: { claim, group, place } }) => (claim && group !== "envy"
   ? html`${claim.table} · <span class="position">${say("Position#alone")} </span>${claim.position}` : place);
 
-/* Enter on the row that is open leads to what is open. */
+/* Enter on the open row leads to its details. */
 const toOpened = () => document.querySelector(".detail h2")?.focus();
 
 /* A row that is new, but above what the list shows now, in words; a press leads to it. */
@@ -263,7 +263,7 @@ export const Inbox = ({ me, changes, floor, inbox, size, of }) => {
   const groups = GROUPS.map((group) => ({ group, rows: shown.filter((row) => row.group === group.name) })).filter(({ rows }) => rows.length);
   const isFolded = ({ name }, rows) => name === "envy" && rows.length > ENVY_ROWS && !unfolded && !isFiltered;
   /* Without a choice, the first row is open beside the list, and stays open: what arrives later, or
-     what is decided, must not change what a hand is about to press. */
+     what is decided, must not change what a person is about to press. */
   const first = useRef("");
   if (size !== "phone") first.current ||= shown[0]?.id ?? "";
   const openId = of || (size === "phone" ? "" : first.current);

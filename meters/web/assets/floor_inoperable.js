@@ -23,7 +23,7 @@ const linesOf = (reasons) => {
 };
 
 /* The reasons are read again after each change, after each loss of the event stream, and every few
-   seconds: another service can answer than the one that sends the stream, and notices a fault later. */
+   seconds: the service that answers can be another than that of the stream, and notice a fault later. */
 export const Inoperable = ({ changes }) => {
   const turn = useTurn(READ_EVERY_MS);
   const { found } = useCurrent(api.inoperable, [changes, turn]);

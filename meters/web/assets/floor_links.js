@@ -236,7 +236,7 @@ const LastDone = ({ last, log }) => {
           about=${[act.link.link_name, actEntry(act).about].filter(Boolean).join(" · ")} />`)}</ol>
       ${seals.length > 0 && html`
         <details class="of seals"><summary>${say("Seals, to keep in another place")}</summary>
-          <p>${say("Note them down where nobody can change them. Each proves later that the entries up to it are still the same.")}</p>
+          <p>${say("Note the seals down where nobody can change them. Each seal proves later that the entries up to its number are still the same.")}</p>
           ${seals.map(([name, entry, seal]) => html`<p class="seal" key=${name}>${`${name} ${number(entry)}: `}<code>${seal}</code></p>`)}
         </details>`}
     </section>`;

@@ -32,7 +32,7 @@ const useTables = (sees, ...changes) => {
   return useAnswer(async () => {
     if (!sees) return null;
     let answer = await api.get("/api/v1/floor/tables", { since: known.count });
-    /* The counts of another service, or of one that started again, are other ones. */
+    /* Another service, or a service that started again, has a different count. */
     if (answer.count < known.count) answer = await api.get("/api/v1/floor/tables");
     for (const row of answer.tables) known.rows.set(`${row.link} ${row.table}`, row);
     known.count = answer.count;
@@ -49,7 +49,8 @@ export const useFloor = (me, changes, moved) => {
   return { tables, day: day.found && { ...day.found, isRead: !day.error && !day.found.unread } };
 };
 
-/* A table of a link that does not operate is shown as such, but a held one stays held. */
+/* The state of a table, or of its link if the link does not operate. A table that is held or offline
+   keeps its own state. */
 const stateOf = (table, links) => {
   const link = links[table.link];
   return link === "operable" || ["held", "offline"].includes(table.state) ? table.state : link;
@@ -96,7 +97,7 @@ const tableCounts = ({ rows, links }, waiting) => {
   return { tables: rows.length, held, offline, online: rows.length - offline };
 };
 
-/* The tables of each link, with its state if it does not operate. */
+/* The tables of each link, with the state of the link if it does not operate. */
 const byLink = ({ rows, links }) => Object.entries(LINKS).map(([link, name]) => ({
   link, name, state: links[link] === "operable" ? "" : WORDS[links[link]],
   tables: rows.filter((table) => table.link === link).sort((one, other) => compare(one.table, other.table)),
@@ -151,8 +152,8 @@ const Meters = ({ changes, links }) => {
 
 const waitText = (seconds) => (seconds === null ? "—" : format.span(seconds * 1000));
 
-/* A gaming day: wagers, waits, wins by shift, payments. Of the open one, the wagers are those of each
-   minute of the last hour; of a past one, those of each ten minutes. */
+/* A gaming day: wagers, waits, wins by shift, payments. The open day has the wagers of each minute of the
+   last hour. A past day has the wagers of each ten minutes. */
 export const DayPanels = ({ day }) => {
   const isLive = day.wagers_s === MINUTE_S;
   const last = day.wagers.at(-2) ?? 0;

@@ -18,8 +18,8 @@ export const Panes = ({ opened, list, shown, beside }) => html`
     ${beside && html`<aside class="pane beside" aria-label=${say("Floor")}>${beside}</aside>`}
   </div>`;
 
-/* How high the acts are: a receipt stands above them, and covers none. A refusal makes them higher: the
-   field that it is about stays in sight. */
+/* Note the height of the bar of acts: a receipt stands above the bar and covers no act. If a refusal
+   makes the bar higher, the field that the refusal is about stays in sight. */
 const useHeight = (bar, isShown) => useLayoutEffect(() => {
   if (!isShown) return undefined;
   const note = (px) => document.documentElement.style.setProperty("--acts-bar", `${px}px`);

@@ -7,9 +7,10 @@ import { useLayoutEffect, useRef, useState } from "./preact.js";
 const RETRY_MS = 2000;
 
 /* Read an answer at first, and again whenever a value in `changes` changes. `found` is the last
-   answer, `at` the service's time of it, and `error` the reason why a later request failed; `current`
-   is null then, else `found`. `readAt` is the time of the answer on the page's clock, which is never
-   set. A new answer waits for the end of a press, so no button moves under a finger. */
+   answer, `at` the service's time of it, and `error` the reason why a later request failed. After
+   such a failure, `current` is null; otherwise it is `found`. `readAt` is the time of the answer on
+   the page's clock, which is never set. A new answer waits for the end of a press, so no button moves
+   under a finger. */
 export const useAnswer = (load, changes = []) => {
   const [answer, setAnswer] = useState({ found: null, error: "", at: null, readAt: 0, answers: 0 });
   const order = useRef({ asked: 0, answered: 0 }).current;

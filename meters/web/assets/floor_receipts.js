@@ -16,8 +16,8 @@ const set = (next) => {
   draw(receipt);
 };
 
-/* Show a receipt in place of the one before: its text, and links as elements. `isLate` if somebody
-   else acted first. */
+/* Show a receipt in place of the one before: its text, and links as elements. `isLate` is true if
+   somebody else acted first. */
 export const give = (text, links = [], { isLate = false } = {}) => set({ number: (made += 1), text, links, isLate });
 
 export const clear = () => set(null);

@@ -1,5 +1,5 @@
-/* Refusals of the service that people meet, by their code, in the language of the page. In English,
-   the service says more. Other refusals are in English in every language. */
+/* Refusals of the service that people meet, by their code, in the language of the page. An English page
+   shows the message of the service, which says more. Other refusals are in English on every page. */
 
 import { language, say } from "./say.js";
 

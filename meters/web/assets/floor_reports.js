@@ -67,7 +67,7 @@ const List = ({ section: { columns, rows, sums, note } }) => html`
   ${!rows.length && !note && html`<p class="of">none</p>`}
   ${note && html`<p class="of">${note}</p>`}`;
 
-/* A list without a title belongs to the one before it. */
+/* A list without a title belongs to the list before it. */
 const panelsOf = (sections) => sections.reduce((panels, section) => {
   if (section.title || !panels.length) panels.push([section]);
   else panels.at(-1).push(section);

@@ -13,13 +13,13 @@ const read = () => {
 
 export const hrefOf = (view, of = "") => `#${view}${of && `/${encodeURIComponent(of)}`}`;
 
-/* Show something else; with `replace`, the browser's way back leads past what is shown now. */
+/* Show something else. With `replace`, going back in the browser skips what is shown now. */
 export const show = (view, of = "", { replace = false } = {}) => {
   if (replace) location.replace(hrefOf(view, of));
   else location.hash = hrefOf(view, of);
 };
 
-/* The page on which a round is settled by hand, with a round of the ledger: that of its ledger entry. */
+/* The address of the page on which a round is settled by hand, with the round of a ledger entry. */
 export const disputeOf = (link, entry, position) =>
   `/settle?${new URLSearchParams({ link, entry, ...(position && { position }) })}`;
 

@@ -21,7 +21,7 @@ const DONE = {
   service_stopped: say("Service stopped"),
   pin_chosen: say("Chose a PIN"), pin_refused: say("Wrong PIN when choosing one"),
 };
-const SERVES = say("For 24 hours it serves to choose their own PIN, and for nothing else.");
+const SERVES = say("For 24 hours, they can use this PIN to choose their own, and for nothing else.");
 const HINT = say("6 to 12 digits without a pattern: no date, no year at its beginning or end, no run, no repeated digits");
 const HINT_OR_EMPTY = say("6 to 12 digits without a pattern: no date, no year at its beginning or end, no run, no repeated digits; leave both empty to have one generated");
 
@@ -150,7 +150,7 @@ const about = (user) => [
   format.capital(ROLES[user.role]),
   user.signed_in_at ? say("last signed in {time}", { time: format.moment(user.signed_in_at) }) : say("never signed in"),
   user.pin_by === user.name ? say("chose their PIN") : say("PIN set by {by}", { by: user.pin_by }),
-  user.choose_by && say("serves until {time}", { time: format.moment(user.choose_by) }),
+  user.choose_by && say("valid until {time}", { time: format.moment(user.choose_by) }),
 ].filter(Boolean).join(" · ");
 
 const User = ({ user, me, done }) => {

@@ -9,7 +9,7 @@ import { html } from "./preact.js";
 import { say, sayCount } from "./say.js";
 
 const HEIGHT_PX = 160;
-/* Of a shorter time, the picture says nothing. */
+/* If less time is known of the meter, the picture would say nothing, and is not shown. */
 const LEAST_S = 86400;
 
 export const MeterPanel = ({ claim }) => {

@@ -1,5 +1,5 @@
-/* What every patron page does besides its amounts: it has the service worker keep the message for a
-   service that is down, moves by a few pixels over hours, and is dark at night. */
+/* What every patron page does besides its amounts: it registers the service worker, which keeps the
+   message that the service is down; it moves by a few pixels over hours; and it is darker at night. */
 
 const page = document.documentElement;
 const TICK_MS = 60000;

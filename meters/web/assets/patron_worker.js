@@ -1,7 +1,8 @@
 /* The service worker of patron pages. A display that starts while the service is down shows the
-   house's message, and not the error page of the browser. It keeps only VERSION's files of this
-   message, which the server writes above: PAGE and FILES, and for each language that an address of a
-   display names (?lang=...), its page and its OWN_FILES. It keeps no page with an amount, and no data. */
+   house's message, and not the error page of the browser. It keeps only the files of this message, in
+   the version VERSION: PAGE and FILES, and for each language that the address of a display names
+   (?lang=...), the page and the OWN_FILES of the language. The server writes the values of these names
+   above. The worker keeps no page with an amount, and no data. */
 
 const NAME = "patrons-";
 const CACHE = `${NAME}${VERSION}`;

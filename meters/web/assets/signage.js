@@ -20,12 +20,12 @@ const RETRY_MAX_MS = 10000;
 const STALE_MS = 4000;
 const BEHIND_MS = 5000;
 const EACH_HIT_MS = 4000;
-const HAND_EVERY = 3; // turns: then the hands that win have theirs
-const CHARS_STEP = 6; // of the lengths that the style sheet knows
+const HAND_EVERY = 3; // one turn of so many shows the hands that win
+const CHARS_STEP = 6; // the step of the lengths that the style sheet knows
 const KNOWN_MAX = 1000;
 const FRAMES_FROM_MS = 3000;
 const FRAMES_FOR_MS = 3000;
-const FRAMES_CALM = 40; // a second: with fewer, nothing but amounts moves
+const FRAMES_CALM = 40; // frames a second: with fewer, nothing but amounts moves
 const FRAMES_RAYS = 56;
 
 const page = document.documentElement;
@@ -213,8 +213,8 @@ class Link {
     for (const meter of this.meters.values()) meter.render();
   }
 
-  /* The message that stands for all meters of the link, or else "live". A win that waits is shown
-     though its link is closed. */
+  /* The state of the message that stands for all meters of the link, or else "live". A win that waits
+     is shown although its link is closed. */
   shown() {
     const meters = [...this.meters.values()];
     const states = new Set(meters.map((meter) => meter.element.dataset.state));
@@ -293,7 +293,7 @@ render();
 const video = document.querySelector("video.ground");
 if (video && reducedMotion.matches) video.pause();
 
-/* The frames that the display draws in the next seconds, a second. */
+/* How many frames a second the display draws in the next seconds. */
 const frameRate = () => new Promise((done) => {
   const began = performance.now();
   let frames = 0;
@@ -306,7 +306,8 @@ const frameRate = () => new Promise((done) => {
   requestAnimationFrame(count);
 });
 
-/* Rays turn only on a display that can draw them in time, and one that is slower still is calm. */
+/* Rays turn only on a display that can draw them in time. On a display that is slower still, nothing but
+   amounts moves. */
 setTimeout(async () => {
   if ((await frameRate()) < FRAMES_CALM) {
     page.dataset.calm = "";

@@ -60,7 +60,7 @@ export class Bar {
     this.rows.set(row.link, row);
   }
 
-  /* Show the wins of the links that are live and on the screen; without one, none. */
+  /* Show the wins of the links that are live and on the screen. */
   render(links) {
     const isShown = (link) => link?.live() && !link.element.hidden;
     const rows = [...this.rows.values()].filter(({ link }) => isShown(links.get(link)));

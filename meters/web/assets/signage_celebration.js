@@ -1,5 +1,5 @@
 /* The celebration of a win, in three sizes: a ribbon in the place of the bar; the ribbon, with light
-   on the meter that was won; the whole screen, for a whole meter or a large win of the top one. */
+   on the meter that was won; the whole screen, for a whole meter or a part of the top meter. */
 
 import { keep } from "./expiry.js";
 import { money } from "./money.js";
@@ -23,8 +23,8 @@ export const beats = (cards) => {
   return { turns, hand, amount, table: amount + 1.7, state: amount + 2 };
 };
 
-/* The size of a win's celebration. `from` is the least amount that the house celebrates, and
-   `isTop` says that the meter is the top one of its link. */
+/* The size of a win's celebration. A win below `from` has only the ribbon. `isTop` says that the meter
+   is the top meter of its link. */
 export const sizeOf = ({ amount, percent }, { from, isTop }) => {
   if (amount < from) return "ribbon";
   return percent === WHOLE_PERCENT || isTop ? "whole" : "tier";
@@ -200,13 +200,13 @@ export class Celebration {
     this.celebrated = new Map();
   }
 
-  /* Celebrate a win of a meter in its size, when those that are shown before are over. */
+  /* Celebrate a win of a meter in its size, when the celebrations before it are over. */
   celebrate(hit, meter, size) {
     this.waiting.push({ hit, meter, size, knownAt: performance.now(), lasts: 0 });
     this.arrange();
   }
 
-  /* A win was validated. A win that has the whole screen, or had it, shows it as a second beat. */
+  /* A win was validated. If the win has the whole screen, or had it, a second beat shows this. */
   verify(hit) {
     for (const each of this.waiting) if (each.hit.claim === hit.claim) each.hit = hit;
     const was = this.celebrated.get(hit.claim);
@@ -309,7 +309,7 @@ export class Celebration {
   }
 
   /* A celebration must not cover a meter whose amount is no longer current. And a win can be rejected
-     while the stream is lost: its meter does not list it after that. */
+     while the stream is lost: after that, its meter does not list the win. */
   dropStale() {
     keep(this.screen);
     keep(this.band);

@@ -1,5 +1,5 @@
-/* The languages that a display shows one after another. What the page says in the others is read once,
-   from the same page in each of them: so a change of language waits for nothing, and moves no amount. */
+/* The languages that a display shows one after another. The same page is read once in each of the other
+   languages. So a change of language waits for nothing, and moves no amount. */
 
 import { fetchText } from "./requests.js";
 import { reducedMotion } from "./signage_odometer.js";
@@ -11,7 +11,7 @@ const FADE_MS = 300;
 
 const page = document.documentElement;
 
-/* An element with data-say says something: as its text, or in the attribute that this names. */
+/* An element with data-say says something: as its text, or in the attribute that data-say names. */
 const saying = (root) => [...root.querySelectorAll("[data-say]")];
 const said = (element) => (element.dataset.say ? element.getAttribute(element.dataset.say) : element.textContent);
 const say = (element, text) => {
@@ -37,7 +37,8 @@ const use = (language) => {
   elements.forEach((element, at) => say(element, language.texts[at]));
 };
 
-/* Call a function at each change of the language, or with true after others were read. */
+/* Call a function with false at each change of the language, and with true after the other languages
+   have been read. */
 export const whenSaid = (listener) => listeners.push(listener);
 
 export const takesTurns = () => languages.length > 1;
@@ -53,8 +54,8 @@ export const inEach = (measure) => {
   return found;
 };
 
-/* What another language says in another way, with what scripts write. The mark of a demonstration is
-   never faded. */
+/* The elements whose text differs in the next language, and the elements that scripts write. The mark of
+   a demonstration is never faded. */
 const changing = (next) => new Set(elements
   .filter((_, at) => next.texts[at] !== shown.texts[at])
   .map((element) => (element.matches(".floor") ? document.querySelector("h1")

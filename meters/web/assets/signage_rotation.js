@@ -70,8 +70,8 @@ const dressName = (meter) => {
   }
 };
 
-/* Return whether the cards of a hand lie below the amount. In a meter that is alone they do, also as
-   an example, if the amount is hardly smaller for it. */
+/* Return whether the cards of a hand lie below the amount. In a meter that is alone they do, even cards
+   of an example, if the amount becomes only a little smaller. */
 const hasRoomForCards = (meter, wins, isAlone) => {
   const size = (element) => parseFloat(getComputedStyle(element).fontSize);
   if (isAlone) {
@@ -86,8 +86,8 @@ const hasRoomForCards = (meter, wins, isAlone) => {
   return wins.querySelector(".hand:not(.sample)") !== null && height > (innerWidth > innerHeight ? 0.5 : 0.44);
 };
 
-/* Choose the form of the hands that win a meter: they have a line, or a row each, or the cards of the
-   first lie above them. If it is tight, they have a narrow line. */
+/* Choose the form of the hands that win a meter: they have one line, or a row each, or the cards of the
+   first hand lie above them. If there is little room, they have a narrow line. */
 const dressWins = (meter, isTight) => {
   const wins = meter.querySelector(".wins");
   const slot = meter.querySelector(".slot");
@@ -138,7 +138,7 @@ const dress = (meters, isTight) => {
   }
 };
 
-/* Write the title of a view, in a size for its length (as the page that the server sends). */
+/* Write the title of a view, in a size for its length (as the server does in the page that it sends). */
 const entitle = (text) => {
   const head = document.querySelector("h1");
   const [long, wide] = TITLE_LENGTHS;

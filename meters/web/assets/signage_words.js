@@ -2,9 +2,9 @@
 
 const page = document.documentElement;
 const WIDE_FROM = "\u2e80";
-const WIDE = 2.6; // a Chinese sign is as wide as so many letters
+const WIDE = 2.6; // a Chinese sign is as wide as this many letters
 
-/* They become those of another language with the page (signage_languages.js). */
+/* When the page changes its language, signage_languages.js replaces these words. */
 export const words = JSON.parse(document.body.dataset.words);
 
 /* A text with its places in braces filled: say("table", { table: "TCP-01" }). */
