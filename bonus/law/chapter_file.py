@@ -224,8 +224,8 @@ class WagerTables(_Part, frozen=True):
         title: the name for people, the same in all games. If this is left out, people see the words
             of the name.
         needs: the player must have placed one of these wagers first.
-        forfeited: the section under which a fold forfeits the wager; without it, a fold changes
-            nothing.
+        forfeited: the section under which a fold forfeits the wager. If this is left out, a fold
+            changes nothing.
         collected: the section under which a losing wager is collected, if this is not the section
             of the paytable.
         divided: the section under which players divide a jackpot on the dealer's hand. A wager with
@@ -293,7 +293,7 @@ class Tie(_Part, frozen=True):
 
     Attributes:
         pays: true if the player wins; false if both wagers are returned.
-        rule: the section under which the wagers are returned; only if ``pays`` is false.
+        rule: the section under which the wagers are returned. Leave it out if ``pays`` is true.
     """
 
     pays: bool
@@ -306,7 +306,7 @@ class Bonus(_Part, frozen=True):
     Attributes:
         item: the name in settlements. If it is the name of ``stake`` or ``follow``, the bonus
             replaces the line of this wager.
-        on: the wager; the bonus is a multiple of its amount.
+        on: the bonus is a multiple of the amount of this wager.
         when: ``played``: always. ``lower``: only if the player's hand is lower than the dealer's.
             ``not_lower``: only if the player's hand is not lower.
         ranking: how the hand is judged for the bonus.

@@ -43,7 +43,7 @@ def changed(problem: str) -> UserError:
     """Return the error for installed files of the law that cannot be used."""
     return UserError(
         f"{problem}. The files of the law belong to pitlink and were changed: install pitlink"
-        " again. A game of your own is a game file in the directory `games`"
+        " again. Write a game of your own as a game file in the directory `games`"
     )
 
 

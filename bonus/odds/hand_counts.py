@@ -178,9 +178,9 @@ def count_hands(
 
     ``groups`` is the number of cards from each source, such as three of the player and three of the
     dealer. For a ranking of colors, a deal is a separate set of cards for each source; for any
-    other ranking, one set of all the cards. If ``further`` is a rank, a deal has one more card of
-    this rank. It is the player's own card or a card for all players: the number of deals is the
-    same (679a.11(d)(2)(ii), reading P5).
+    other ranking, it is one set of all the cards. If ``further`` is a rank, a deal has one more
+    card of this rank. It is the player's own card or a card for all players: the number of deals is
+    the same (679a.11(d)(2)(ii), reading P5).
     """
     if ranking in BY_COLOR:
         return _count_colors(ranking, groups, advance)
@@ -259,10 +259,10 @@ class _State(NamedTuple):
     """The ranks so far. Each number stops at the greatest value that matters.
 
     Attributes:
-        fours, threes, pairs: the number of ranks that occur four times, three times and twice; at
-            most one, two and two.
-        run: the number of consecutive ranks up to the last rank; at most five.
-        suited: the number of cards of the suit; at most five. ``suited_run`` and
+        fours, threes, pairs: the number of ranks that occur four times, three times and twice;
+            they stop at one, two and two.
+        run: the number of consecutive ranks up to the last rank; it stops at five.
+        suited: the number of cards of the suit; it stops at five. ``suited_run`` and
             ``suited_straight`` are ``run`` and ``straight`` of these cards.
     """
 

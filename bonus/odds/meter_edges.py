@@ -370,5 +370,5 @@ def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
         " (reading T14)."
     )
     if not offer.draws.magic_card_every and not offer.draws.lucky_every and tables.draws:
-        notes.append("Without a Magic Card or a Lucky Bonus.")
+        notes.append("These odds are without a Magic Card or a Lucky Bonus.")
     return " ".join(notes)

@@ -213,7 +213,7 @@ class OddsEntry(_Part, frozen=True):
 
     Attributes:
         game: the game, as in the floor file.
-        wager: the wager; for a main game, the first of the two wagers.
+        wager: for a main game, the first of the two wagers.
         paytable: the name of the paytable in a Rules Submission; null if the chapter leaves no
             choice.
         house_edge: if the wager feeds a meter, the edge is for the meter at its seed, and what the

@@ -355,10 +355,10 @@ def check_no_win(played: Round, rules: TableRules, terms: Terms) -> None:
     can still win what other hands decide: Envy Bonuses, and the wager on the dealer's hand.
 
     Raises:
-        RoundError: ``cards_missing`` if the Magic Card is none of the known cards, so that only the
-            cards of the hand decide if its Five Card Hand Bonus wager has it (649a.12(i)(3));
-            ``no_win_wins`` if a wager is paid or returned with every possible hand, as when the
-            dealer's hand does not qualify, or a community card is the Magic Card.
+        RoundError: ``cards_missing``: the Magic Card is none of the known cards, so the cards of
+            the hand must show if its Five Card Hand Bonus wager has it (649a.12(i)(3)).
+            ``no_win_wins``: with each possible hand that is tried, a wager is paid or returned, as
+            when the dealer's hand does not qualify, or a community card is the Magic Card.
     """
     if not any(box.no_win for box in played.positions):
         return
@@ -405,7 +405,7 @@ def _check_magic_card(
 def _can_lose(
     played: Round, rules: TableRules, terms: Terms, box: RoundPosition, seen: Collection[Card]
 ) -> bool:
-    """Return whether a possible hand loses all wagers that depend on more than its cards."""
+    """Return whether one of the tried hands loses all wagers that depend on more than its cards."""
     wagers = {
         wager: cents
         for wager, cents in box.wagers.items()

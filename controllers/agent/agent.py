@@ -294,13 +294,13 @@ class Agent:
             self._inbox.put_nowait(None)
 
     def on_answer(self, answer: DeviceAnswer) -> None:
-        """Receive the answer to a device event; for subclasses.
+        """Receive the answer to a device event. Subclasses override this.
 
         If a floorperson must confirm a correction, the first answers are ``unconfirmed``.
         """
 
     async def _work(self) -> None:
-        """Handle lines and messages one by one; during a hand pay, only messages of the service."""
+        """Handle lines and messages one by one; during a hand pay, lines wait."""
         if self.writer.pending is not None:
             await self.writer.finish(self.writer.pending)
         while True:

@@ -1,6 +1,6 @@
 """Outbox of one table: each event is on the disk before it is published, and stays there.
 
-The outbox is an SQLite file with a write-ahead log. Only one agent can lock it. An
+The outbox is an SQLite file with a write-ahead log. Only one agent at a time can lock it. An
 event for the service is synced to the disk before the writing call returns (``synchronous =
 FULL``). Most other changes are not synced (``NORMAL``): if the agent is killed, they remain, but a
 power failure can lose the latest changes.

@@ -169,7 +169,7 @@ Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
 
 
 class DealerBot:
-    """Simulated dealer, who stacks one of `stack_every` decks on average; with 0, none."""
+    """Simulated dealer, who stacks one of `stack_every` decks on average; with 0, no deck."""
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:
         self._layout = layout

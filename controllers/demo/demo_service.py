@@ -63,7 +63,7 @@ _AUDIT: Final = msgspec.json.Decoder(AuditReport)
 
 
 class DemoService:
-    """The process of a service, which `start` begins, its log, and a client for its pages."""
+    """The process of a service, its log, and a client for its pages; `start` begins the process."""
 
     _process: asyncio.subprocess.Process
 

@@ -227,7 +227,7 @@ class Tour:
         await self._tell(
             "Audit",
             "Now the demonstration ends, replays its whole ledger and settles every round again"
-            " from its cards, this one too. It trusts nothing that it has stored.",
+            " from its cards, this one too. It uses no result that it has stored.",
             "the last lines here",
         )
 

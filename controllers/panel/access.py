@@ -38,7 +38,9 @@ def panel_key_path(floor: Floor, table_id: str) -> Path:
 
 
 def panel_key(path: Path) -> str:
-    """Return the key of a table's panel, from a file that only its owner can read; or make both.
+    """Return the key of a table's panel, from a file that only its owner can read.
+
+    Without the file, make it, with a new key.
 
     Raises:
         UserError: the key file cannot be read or written, or the file is empty.
@@ -56,7 +58,7 @@ def panel_key(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"the panel's key {path} cannot be read or written: {error}") from None
     if not key:
-        raise UserError(f"the panel's key {path} is empty: remove the file for a new one")
+        raise UserError(f"the panel's key {path} is empty: remove the file, and a new key is made")
     return key
 
 
@@ -103,7 +105,9 @@ class PanelAccess:
     """Decides which browsers may open a table's panel.
 
     A browser that shows the right key receives a session in a cookie: a start time and a digest
-    made with the key, so it survives a restart of the agent and ends when the key is replaced.
+    made with the key. So the session survives a restart of the agent, and ends when the key is
+    replaced.
+
     Browsers send a cookie to all ports of a host, and one host can serve several panels. So the
     cookie's name contains the table.
 
@@ -161,7 +165,7 @@ class PanelAccess:
         return hmac.new(self._key, text.encode(), "sha256").hexdigest()
 
     def let_in(self, request: WebRequest, key: str) -> Response[str]:
-        """Answer a URL with a key: the right key gets a session cookie and goes to the page."""
+        """Answer a URL with a key: with the right key, give a session cookie and go to the page."""
         address = _address(request)
         if self._wrong_keys.too_many(address):
             return _refused(429, _TOO_MANY)

@@ -43,7 +43,7 @@ async def serve_panel(
     demonstration: bool = False,
     settings: ServerSettings | None = None,
 ) -> None:
-    """Serve the panel of one table until canceled; without `settings`, with plain HTTP.
+    """Serve the panel of one table until canceled. Without `settings`, use plain HTTP.
 
     Raises:
         UserError: the address or the certificate cannot be used.

@@ -76,9 +76,9 @@ def table(
     """Run the agent of one table.
 
     With --panel, the agent serves the dealer's page and prints the address that opens the page. The
-    address contains a key, which is stored in DATA/tables/TABLE.panel-key. A tablet that opened the
-    address can use the panel for 30 days; opened again, for 30 days more. If a stranger can know
-    the key, or if a tablet is lost, use --renew-panel-key and restart the agent.
+    address contains a key, which is stored in DATA/tables/TABLE.panel-key. A tablet that opens the
+    address can use the panel for the next 30 days. If a stranger can know the key, or if a tablet
+    is lost, use --renew-panel-key and restart the agent.
 
     Example: **pitlink table TCP-01 --panel --config floor.toml**
 

@@ -38,11 +38,11 @@ def place_wager(
 def correct_wager(
     layout: Layout, state: TableState, event: WagerCorrected | WagerToCorrect
 ) -> tuple[PlacedWager, tuple[PlacedWager, ...]]:
-    """Return the wager that is added or taken back after lock-out, and the round's wagers then.
+    """Return the wager that is added or taken back after lock-out, and the round's new wagers.
 
     Raises:
-        DeviceRefusal: betting is open, a card was entered, the service does not know the round, or
-            the table has no such wager to add or to take back.
+        DeviceRefusal: betting is open, a card was entered, the wager is electronic or has draws,
+            the service does not know the round, or the table has no such wager to add or take back.
     """
     if state.phase is Phase.OPEN:
         raise DeviceRefusal("not_locked", "betting is open: place or withdraw the wager itself")

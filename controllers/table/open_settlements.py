@@ -58,8 +58,8 @@ def due_lines(settled: SettledRound) -> tuple[int, ...]:
 def open_lines(settled: SettledRound) -> tuple[int, ...]:
     """Return the indexes of the lines of an earlier round that are not completed.
 
-    The payment of such a line depends on a floorperson's decision, made or not. All other lines
-    were paid before the dealer continued with the next round.
+    Such a line depends on a floorperson's decision, made already or not. All other lines were paid
+    before the dealer continued with the next round.
     """
     return tuple(
         number

@@ -347,7 +347,7 @@ class TableState(_Record, frozen=True):
         return tuple(range(lowest, highest + 1))
 
     def patrons_given(self, positions: Collection[int]) -> frozenset[str]:
-        """Return the patrons at some positions whose names a device gave or the service has."""
+        """Return the known patrons at some positions: named by a device, or by the service."""
         return frozenset(
             placed.patron
             for placed in self.wagers

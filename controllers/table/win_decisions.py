@@ -83,9 +83,10 @@ def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
     """Check if the last decision on a win was ``rejected``, and the message says something else.
 
     Such a message reopens the win. The table forgets old rounds. If it has forgotten the win, and
-    the win does not hold the table, two messages reopen the win. One is a ``hit``: the first one
-    comes at the time of the round, so this is a later one. The other is a ``validated`` for a hand
-    pay: the hand pay is not paid yet, so the table has missed the ``hit`` that reopened the win.
+    the win does not hold the table, two messages reopen the win. One is a ``hit``: the first
+    ``hit`` comes at the time of the round, so this ``hit`` is a later one. The other is a
+    ``validated`` for a hand pay: the hand pay is not paid yet, so the table has missed the ``hit``
+    that reopened the win.
     """
     claim = jackpot.claim
     for settled in _settlements(state):
