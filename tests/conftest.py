@@ -84,9 +84,9 @@ def slow_files_first(items: Sequence[pytest.Item], workers: int) -> list[pytest.
     """Divide the slow tests among the workers, and let each worker begin with its slow tests.
 
     Each worker receives a run of consecutive tests, and a worker that has finished takes tests from
-    the end of another's. A slow test at the end of a run would begin when everything else is done.
-    Files stay whole because their tests share servers. So do packages whose tests share counts that
-    take long.
+    the end of another worker's run. A slow test at the end of a run would begin when everything
+    else is done. Files stay whole because their tests share servers. So do packages whose tests
+    share counts that take long.
     """
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:

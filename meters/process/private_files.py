@@ -149,8 +149,8 @@ def _replace(home: int, name: str, data: bytes, mode: int, owner: tuple[int, int
 def read_bytes(path: Path) -> bytes | None:
     """Return the contents of a file; None if the file does not exist.
 
-    In a directory of another system user, root reads only regular files with one name: this user
-    could put a link to a file of root there, or a pipe that stops root.
+    In a directory of another system user, root reads only regular files with one name. Otherwise,
+    this user could put a link to a file of root there, or a pipe that stops root.
     """
     try:
         with (
@@ -169,7 +169,7 @@ def opened_directory(path: Path, *, make: bool = False) -> Iterator[tuple[int, b
     """Open a directory. Yield it, and True if root works in a directory of another system user.
 
     Below the first directory of another system user, root follows no link (OSError), because this
-    user could make it lead to a directory of root. With ``make``, missing directories are made, for
+    user could make a link to a directory of root. With ``make``, missing directories are made, for
     their owner alone.
     """
     is_root = os.geteuid() == 0

@@ -77,10 +77,10 @@ class RestorePlan:
 class RestoreResult:
     """The result of a restore.
 
-    `found` is the plan, with the state before. `entries` does not count the ledger entry about the
-    restore itself. `waiting` has the fields of the undecided claims. `finding` is the result of the
-    last audit. `kept` has the slip numbers that stay reserved although no restored payment has
-    them, each with its claim.
+    `found` is the plan, with the state before the restore. `entries` does not count the ledger
+    entry about the restore itself. `waiting` has the fields of the undecided claims. `finding` is
+    the result of the last audit. `kept` has the slip numbers that stay reserved although no
+    restored payment has them, each with its claim.
     """
 
     found: RestorePlan

@@ -78,7 +78,7 @@ class BreakEvens:
 
 
 def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterator[CountedBreakEven]:
-    """Yield the amount of each wager on a meter: the lowest of the tables with this wager."""
+    """Yield the break-even amount of each wager on a meter: the lowest at any of its tables."""
     feeding = {table.id for table in link.table if meter.meter_id in table.meters}
     found: dict[tuple[str, str], CountedBreakEven] = {}
     for entry in entries:

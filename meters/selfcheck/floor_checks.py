@@ -46,7 +46,7 @@ def _check_branding(floor: Floor) -> Check:
     except UserError as error:
         return failure("signage", str(error))
     shown = "its logo can be shown" if logo else "no logo"
-    return passed("signage", f"{shown}; people can read its themes: {', '.join(themes)}")
+    return passed("signage", f"{shown}; people can read the themes: {', '.join(themes)}")
 
 
 def _check_offers(floor: Floor) -> Iterator[Check]:

@@ -93,7 +93,7 @@ class MeterChance:
 def shared_offers(floor: Floor, link: Link) -> tuple[tuple[Meter, ...], list[Offer]]:
     """Return the meters of a link that different wagers can win, and the offers that feed them.
 
-    Wagers with one paytable, ranking and number of cards are not different.
+    Wagers with the same paytable, ranking and number of cards count as one.
     """
     offers = [
         offer

@@ -23,7 +23,7 @@ from meters.selfcheck.odds_counting import count_entries
 
 
 def return_checks(floor: Floor) -> Iterator[Check]:
-    """Warn if a wager of a house game gives back more than is wagered, or has a too rare top award.
+    """Warn if a house game's wager gives back more than is wagered, or its top award is too rare.
 
     An award is too rare if it comes less than once in a hundred million deals (duty D22).
 

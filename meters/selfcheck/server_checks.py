@@ -95,7 +95,7 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
     yield check
     if (weaknesses := await check_weaknesses(everywhere)) is not None:
         yield weaknesses
-    # If Redis does not answer, the line above says so.
+    # If Redis does not answer, the check above says so.
     with contextlib.suppress(RedisError, OSError):
         warnings = [each for one in everywhere for each in await redis_warnings(one)]
         if check.holds and warnings:

@@ -53,7 +53,11 @@ class LinkStatus:
 
     @property
     def check(self) -> Check:
-        """The link as the result of a check. It fails if tables can accept no wagers."""
+        """The link as the result of a check.
+
+        It fails if no service operates the link, or if its state is unknown. It warns if a win
+        waits too long, or if an agent is not connected.
+        """
         works = self.state in {"Open", "Closed"}
         oldest_s = self.stored.oldest_s if self.stored else 0.0
         waits = oldest_s > WIN_WAITS_S or bool(self.offline)

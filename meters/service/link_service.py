@@ -398,7 +398,7 @@ class LinkService:
         return unbalanced, False
 
     async def _open(self) -> str | None:
-        """Use the parameters in Redis from now on. Return why if the games cannot use them."""
+        """Use the parameters in Redis from now on. Return a text if the games cannot use them."""
         await self.store.open(SERVICE)
         wrong = LinkParameters(self.store.link, self.store.filed).problem
         if wrong is None:

@@ -2,8 +2,8 @@
 
 Readers see only one controller for a link, and any service of the link can send the controller's
 heartbeat. So while another service operates the link, a service that cannot operate it is silent.
-If it hears no other service, it reports its failure; by then, the tables accept no more progressive
-wagers, or soon stop (duty D13).
+If it hears no other service, it reports its failure. By then or soon after, the tables accept no
+more progressive wagers (duty D13).
 
 Several services publish the same meters. The broker puts their messages in one order, and each
 service receives all of them. The service that published last is the publisher. The other services

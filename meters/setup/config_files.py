@@ -67,7 +67,8 @@ class WantedFile:
         is_example: true if people complete the file. If it exists, it is not changed.
         owner: the system user who owns the file, because the user's server changes it; None for
             root.
-        is_known: true if only the server has changed the text that it or `pitlink setup` installed.
+        is_known: true if the file may be replaced although no run of `pitlink setup` wrote its
+        present text, because its server changes it.
     """
 
     path: Path

@@ -73,7 +73,12 @@ class RedisMachine:
 
     @classmethod
     def of(cls, floor: Floor, source: str, own: str, primary: str) -> "RedisMachine":
-        """Return a machine of a floor that has sentinels and TLS on these machines."""
+        """Return a machine of a floor whose Redis has sentinels and TLS.
+
+        Raises:
+            UserError: the floor file's address of Redis does not fit, or names no sentinel on one
+                of the two machines.
+        """
         url = floor.service.redis
         address = parse_replicated(url) if is_replicated(url) else None
         if address is None or not (address.tls and address.service):

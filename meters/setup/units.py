@@ -1,4 +1,4 @@
-"""Start of the systemd units of an installed floor, and checks before it.
+"""Start of the systemd units of an installed floor, and checks before the start.
 
 If a check fails, or a unit does not start or stop, the functions raise `UserError`.
 """

@@ -65,7 +65,9 @@ class ApprovalBook:
         self._proven: Approved | None = None
 
     async def current(self) -> Approved | None:
-        """Return the last approved configuration; fast if it is the same as at the last call.
+        """Return the last approved configuration.
+
+        If Redis has the same one as at the last call, the ledger is not read again.
 
         Raises:
             ForgedError: the approved configuration in Redis differs from the ledger.

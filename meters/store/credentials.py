@@ -64,12 +64,10 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 def users_access(service: Service) -> dict[str, object] | None:
     """Return the settings of the Redis user for pitlink's users and the operators' log.
 
-    pitlink can use two Redis users: one only for the links' data (meters, ledgers, claims), and
-    this one only for pitlink's users and the operators' log.
-
-    Return None if this user has no password, for example because the floor has no key bundles: the
-    first Redis user then has access to everything. If the address has a Redis user of the facility,
-    the password can come only from the environment.
+    Return None if this user has no password, for example because the floor has no key bundles. The
+    other Redis user then has access to everything, not only to the links' data (meters, ledgers,
+    claims). If the address has a Redis user of the facility, the password can come only from the
+    environment.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -155,7 +153,7 @@ def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
 
 
 def _bundle(keys: Path, *, archives: bool) -> KeyBundle:
-    """Return the bundle of `pitlink archive`, or of a service: all services use one Redis user."""
+    """Return the bundle of `pitlink archive`, or of any service: all use one Redis user."""
     if archives:
         return KeyBundle.of(keys, ARCHIVE)
     return KeyBundle.of(keys, service_identity(min(service_numbers(keys), default=1)))

@@ -50,7 +50,7 @@ class Unapproved:
     """Settings of a link in the floor file that are not the last approved ones.
 
     Attributes:
-        digest: over the settings in the floor file that concern money.
+        digest: the digest of the settings in the floor file that concern money.
         replaces: the digest of the approved configuration in Redis.
         changed: the differences, in words.
         approved: the last approval; None if there is none, or if it is unknown.
@@ -332,7 +332,7 @@ class Configuration:
         """Check if one person suffices: the floor is empty, or another link has just begun.
 
         The first approval is for all links. It can be interrupted between two links, and a service
-        can open the links that are approved. After anything else, two people approve.
+        can open the links that are approved. In all other cases, two people approve.
         """
         if (await self._store.snapshot()).last_entry:
             return False
@@ -362,7 +362,7 @@ class Configuration:
         if await self._is_of_program():
             return ()
         return tuple(
-            f"table {table} was approved on link {link} since"
+            f"table {table} was later approved on link {link}"
             for table, (order, link) in sorted((await self._last_approvals(others)).items())
             if order > approved.order
         )
@@ -391,7 +391,7 @@ class Configuration:
         return self._steps(tuple(self._others.values()))
 
     def _steps(self, links: Iterable[KnownLink]) -> Iterator[KnownLink]:
-        """Yield links, and note a step before each one: to read many links takes long."""
+        """Yield links, and note a step before each link: to read many links takes long."""
         for each in links:
             self._note_step()
             yield each
@@ -493,7 +493,8 @@ def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
 async def _has_played(store: LinkStore, held: Snapshot) -> bool:
     """Check if a link has entries other than those that a service writes when it opens the link.
 
-    These are the approval, the seeds of the meters, and how long the link waited for the approval.
+    When it opens a link, a service writes the approval, the seeds of the meters, and how long the
+    link waited for the approval.
     """
     if held.last_entry > _UNPLAYED_MOST:
         return True

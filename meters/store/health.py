@@ -158,11 +158,11 @@ def refused_write(error: RedisError) -> str | None:
 
 
 class FileWatch:
-    """Whether Redis may lack a whole append-only file, and load an earlier one after a crash.
+    """Whether Redis may lack a whole append-only file, and would load an old file after a crash.
 
-    Redis may lack the file if it had none; if it was started, or replaced by another server, since
-    the last check; or if somebody changed any setting, for example `appendonly` to no and back to
-    yes. If a check finds that Redis is not writing a whole file, Redis has the file.
+    Redis may lack the file in three cases. It had none. It was started, or replaced by another
+    server, since the last check. Somebody changed any setting, for example `appendonly` to no and
+    back to yes. If a check finds that Redis is not writing a whole file, Redis has the file.
     """
 
     def __init__(self) -> None:

@@ -111,7 +111,8 @@ class LedgerMark:
         """Write the file of the ledger mark in one step.
 
         If another process has written a later entry or seal, the file keeps it. Several services,
-        and the heartbeat and the audit of one service, can write at once: a lock makes each wait.
+        and the heartbeat and the audit of one service, can write at once: a lock makes each of them
+        wait for its turn.
         """
         make_private_directory(self.path.parent)
         with self._turn_to_write():

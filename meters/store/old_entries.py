@@ -26,7 +26,7 @@ _TABLES_AT_ONCE: Final = 10
 
 
 async def compress_entries(store: LinkStore) -> int:
-    """Compress all entries except the last ones. Return the number of compressed entries.
+    """Compress old entries, block by block. Return the number of compressed entries.
 
     If the stream lacks a ledger entry at its place, the entries after the gap are not compressed.
     An audit reports the reason.

@@ -126,7 +126,7 @@ class KeptConnections(BlockingConnectionPool):
         )
 
     async def close_all(self) -> None:
-        """Close every idle connection now, and every used one when it is released.
+        """Close idle connections now, and connections in use when they are released.
 
         While the library's own `disconnect` closes a connection, the connection stays in the pool,
         and a command that begins on it fails.

@@ -250,7 +250,7 @@ def _latencies(passes: Sequence[tuple[float, Times]]) -> dict[str, Any]:
 
 
 def percentile_ms(seconds: Sequence[float], percent: int) -> float:
-    """Return a percentile that is a time that was measured (nearest rank).
+    """Return a percentile: one of the measured times (nearest rank).
 
     >>> percentile_ms([0.001, 0.003, 0.002], 50)
     2.0

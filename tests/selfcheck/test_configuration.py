@@ -520,7 +520,7 @@ async def test_a_link_does_not_come_back_alone_with_a_table_that_has_moved(
     await back.adopt()
     assert (await LinkAudit(LinkStore(keeping_redis, back._link)).run()).balanced
     again = configuration_of(keeping_redis, moved, "side")
-    assert "table T-3 was approved on link old since" in str(await again.problem())
+    assert "table T-3 was later approved on link old" in str(await again.problem())
 
 
 APPROVED: Final = LinkKeys("side").approved
@@ -564,7 +564,7 @@ async def test_a_link_that_left_comes_back_only_if_no_other_link_had_its_tables(
         await keeping_redis.delete(FACILITY_KEY)
     on_side = ON_SIDE if note in {"lost", "older"} else ""
     back = configuration_of(keeping_redis, f"{OLD}{on_side}", "old")
-    said = "table T-3 was approved on link side since; two people approve it"
+    said = "table T-3 was later approved on link side; two people approve it"
     if note in DAMAGES:
         await DAMAGES[note](keeping_redis)
         await approve_all(keeping_redis, f"{FLOOR}{ON_SIDE}")
@@ -573,7 +573,7 @@ async def test_a_link_that_left_comes_back_only_if_no_other_link_had_its_tables(
     await people_approve(back)
     await back.adopt()
     if note != "noted again":
-        assert "table T-3 was approved on link old since" in str(await now.problem())
+        assert "table T-3 was later approved on link old" in str(await now.problem())
 
 
 @pytest.mark.duty("D4")
@@ -591,7 +591,7 @@ async def test_a_first_approval_counts_no_more_once_a_table_has_moved(
     before = await not_approved(back)
     assert before.first_by == "amy"
     await approve_all(keeping_redis, third)
-    assert "link third since; two people approve it" in str(await back.problem())
+    assert "link third; two people approve it" in str(await back.problem())
     if not seen:
 
         async def unapproved() -> Unapproved | None:
@@ -623,7 +623,7 @@ async def test_two_people_approve_after_every_approval_that_a_ledger_has(
     now = approved.order < 2**52 and approved.order >= time.time() * 1_000 - 60_000
     assert approved.order > int(order) if order.startswith("4") else now
     former = configuration_of(keeping_redis, OLD, "old")
-    assert "table T-3 was approved on link side since" in str(await former.problem())
+    assert "table T-3 was later approved on link side" in str(await former.problem())
     await keeping_redis.restore(FACILITY_KEY, 0, older, replace=True)
     await keeping_redis.hset(FACILITY_KEY, "link:side", "")
     for text in (THIRD, OLD):
@@ -959,7 +959,7 @@ async def test_a_link_watches_the_former_link_of_its_tables(
     assert await there.problem() is None
     if again == "it is approved":
         await people_approve(configuration_of(keeping_redis, WITH_T3, "pit"))
-        reason = "table T-3 was approved on link pit since"
+        reason = "table T-3 was later approved on link pit"
     else:
         await pit.wagers({3: PROGRESSIVE}, table="T-3")
         reason = "table T-3 has an open round on link pit"

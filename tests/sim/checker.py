@@ -122,7 +122,7 @@ class Checker:
         self._store.redis = redis.asyncio.Redis(unix_socket_path=str(self._server))
 
     def check(self, *, whole: bool = False) -> None:
-        """Compare all that was written; audit it too when that is due, or always if `whole`."""
+        """Compare all that was written. Audit it too if an audit is due, or if `whole` is true."""
         try:
             changes = self._count_changes()
             if changes == self._changes and not whole:

@@ -131,7 +131,7 @@ class ForeignTable:
             self.rounds += 1
 
     def _next(self, *, flawed: bool) -> Record:
-        """Send the next event. A flawed one is refused and changes nothing."""
+        """Return the next event. If it is `flawed`, the service refuses it."""
         if self._round is None:
             one, other = _NAMES
             return self._wagers(other if self._over == one else one, flawed=flawed)

@@ -10,8 +10,8 @@
 --       5 count of results whose dealt cards are remembered
 --       6 the texts of the events and of their replies, compressed, for the ledger
 --       7… the texts of the events and of their replies, in the same order, as the chain writes
---       them. A reply with gaps is missing here: the result has its parts. An event that cannot be
---       accepted has empty texts.
+--       them. A reply with gaps for amounts is missing here: ARGV 4 has its parts. An event that
+--       cannot be accepted has empty texts.
 -- Output  msgpack, `ScriptAnswers` of `script_steps.py`: `terms` is false if the link's terms are
 --         not those of ARGV 2, and nothing was done. Each event has one `ScriptAnswer`, in the same
 --         order. Its status is one of these, in the order of precedence:
@@ -26,8 +26,8 @@
 --               meter after it. The service makes the reply with these amounts.
 --   refused     the validation has refused the event
 --   held        refused here (after link_closed): wins hold the table
---   unconfirmed  refused here (after books_full): a floorperson must confirm the correction; true if
---               its request is new
+--   unconfirmed  refused here (after books_full): a floorperson must confirm the correction; with
+--               true if its request is new
 --   correction_refused  refused here (after books_full): a person refused the correction
 --   withdrawn   the table withdrew its correction request
 --   and refused here: round_open, after_lockout, round_over, link_closed, unknown_round, meter_full,
