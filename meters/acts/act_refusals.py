@@ -113,5 +113,5 @@ def _why_not(record: ClaimRecord, act: str, error: WrongStateError) -> str:
         if not record.envy:
             words = f"no Envy Bonus is owed for {claim}"
         elif error.state == "pending":
-            words = f"{claim} has not been decided yet: its Envy Bonuses wait for that"
+            words = f"{claim} has not been decided yet: its Envy Bonuses wait for the decision"
     return words

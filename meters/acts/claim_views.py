@@ -157,7 +157,7 @@ class ClaimRows:
         )
 
     def _cards(self, record: ClaimRecord) -> WinningCards:
-        """Return the cards of a win in the game of its table, or in which all games agree."""
+        """Return a win's cards by the game of its table, or else those on which all games agree."""
         found = self._floor.find_table(record.table)
         games = [found[1].chapter] if found else self._floor.games.values()
         return winning_cards(

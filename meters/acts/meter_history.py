@@ -66,12 +66,7 @@ class AddedBar(FloorRow, frozen=True, kw_only=True):
 
 
 class MissingDays(FloorRow, frozen=True, kw_only=True):
-    """Gaming days that neither Redis nor the archive of the service's machine has.
-
-    Attributes:
-        first: the first of these days.
-        last: the last of these days.
-    """
+    """Gaming days, from `first` to `last`, that neither Redis nor the service's archive has."""
 
     first: date
     last: date

@@ -142,7 +142,7 @@ def _parse_moment(text: str | None, name: str) -> datetime | None:
     try:
         moment = _moment(text)
     except ValueError:
-        raise ActError("bad_value", f"{name} is a moment such as 2026-11-20T02:14:07Z") from None
+        raise ActError("bad_value", f"{name} must be a time such as 2026-11-20T02:14:07Z") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

@@ -86,8 +86,8 @@ class Archiver:
             raise ArchiveError(
                 f"the ledger of link {self._store.link.id} was archived up to entry {archived}, but"
                 f" the files in {self._archive.directory} end earlier: name the directory of the"
-                " files, run this on the machine that has them, or write the entries that are still"
-                " in Redis again with --lost"
+                " later files, run this on the machine that has them, or write the entries that are"
+                " still in Redis again with --lost"
             )
         try:
             replay = Replay.after(await self._begins_after(known))
@@ -204,8 +204,8 @@ class Archiver:
         )
         if answer[0] != "done":
             raise ArchiveError(
-                f"{file.path} was written but not noted: the ledger was archived up to entry"
-                f" {answer[1]} meanwhile"
+                f"{file.path} was written, but is not in the ledger: another run has archived the"
+                f" ledger up to entry {answer[1]} meanwhile"
             )
 
     async def _give_up(self, files: Sequence[DayFile]) -> int:
@@ -273,7 +273,7 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the wins before the checkpoint that the checkpoint does not have."""
+        """Return the wins before the checkpoint that are not in the checkpoint."""
         found = list[tuple[str, int, str]]()
         for meter in (meter.meter_id for meter in self._store.link.meter):
             # This list of a meter has every win. Wins of a percentage are in another list too.

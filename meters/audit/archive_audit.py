@@ -206,7 +206,7 @@ def _replayed(
         replay.evidence.forget_ended(listed | replay.remaining_claims, replay.entries)
         advance(replay.entries)
         if end.reach(file, replay):
-            # The next file has the digest of this one. `files` compares the two.
+            # The next file has the digest of this file. The iterator `files` compares the two.
             next(files, None)
             break
     if onlooker and not read:

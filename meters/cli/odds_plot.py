@@ -26,8 +26,8 @@ _LASTING: Final = "#4c7a34"
 def plot_edges(entries: Sequence[OddsEntry], path: Path, games: Games) -> None:
     """Draw the house edge against the meter, with one panel for each wager that has a meter.
 
-    At least one wager must have a meter. If the file cannot be written completely, it is not
-    written, and `OSError` is raised.
+    At least one wager must have a meter. If the file cannot be written completely, `OSError` is
+    raised and no file is left.
     """
     metered = [entry for entry in entries if entry.meter_return]
     across = min(_ACROSS, len(metered))

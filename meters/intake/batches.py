@@ -436,7 +436,7 @@ class LinkIntake:
                 )
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Count and log cards that were taken back, and cards that another round also had."""
+        """Count and log cards that were taken back, and cards that another result also had."""
         (link, table), counts = one.arrival.known.address, outcome.counts
         hands, by = count_hands(one.entered), answer.confirmed_by
         if not hands and not answer.elsewhere:

@@ -347,7 +347,7 @@ def claim_differences(
 
 
 def _is_returned(held: str | None, due: str) -> bool:
-    """Check if `held` can be the amounts of a rejection with the amounts `due`.
+    """Check if `held` has the same amounts of a rejection as `due`.
 
     A rejected win of 0 cents has no transfer in the ledger, so the ledger does not show the cycle
     at the end of the text.

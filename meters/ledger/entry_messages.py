@@ -103,7 +103,7 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         first: the number of the day's first ledger entry.
-        last: the number of its last entry, the meter reading that closed the day.
+        last: the number of the day's last entry, the meter reading that closed the day.
         digest: the digest of the archive file.
         books: the digest of the link's state at the close of the day.
     """
@@ -136,7 +136,7 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         seen: the count of ledger entries before the loss, according to the ledger mark.
-        chain: the chain of the last of these entries.
+        chain: the digest of the last of these entries.
         held: the number of the last entry that remained in Redis or in a copy of the ledger.
         copied: true if the entries were written from this copy.
         events: the count of events from the tables' outboxes that the restore applied.
@@ -165,7 +165,7 @@ class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A period in which a link did not operate, or several such periods shortly after one another.
 
     Attributes:
-        id: a name of its own for the outage.
+        id: a name that no other outage has.
         since: the beginning, RFC 3339 in UTC.
         reasons: the first few different reasons.
         times: how often the link stopped operating in this time.
@@ -239,7 +239,7 @@ class Withdrawn(msgspec.Struct, frozen=True):
 
     Attributes:
         proposal: the id of the proposal.
-        by: who withdrew it.
+        by: who withdrew the proposal.
     """
 
     proposal: str

@@ -23,7 +23,8 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
             an empty floor.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before.
         order: the place of this approval among all approvals of the facility; a later one has a
-            larger number. If one person approves what two have confirmed, the number stays.
+            larger number. If one person approves what two have confirmed, the number stays the
+            same.
         left: the tables that the link had before, by id and by asset number, each with the order of
             the link's last approval that had the table.
     """
