@@ -44,7 +44,7 @@ def short_money(amount_cents: int) -> str:
 
 
 def coin_money(amount_cents: int) -> str:
-    """Return an amount as people say it: below a dollar in cents, above without ``.00``.
+    """Return an amount as people say it: below a dollar in cents, else without ``.00``.
 
     >>> coin_money(100), coin_money(250), coin_money(25)
     ('$1', '$2.50', '25¢')

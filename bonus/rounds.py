@@ -243,8 +243,8 @@ class Due(msgspec.Struct, frozen=True, gc=False):
     """A settlement line whose amount can still depend on the balance of a meter.
 
     ``take`` is None if the amount is final. Otherwise, it is the index of a percentage in
-    ``Settlement.takes``: the final amount is one share of this percentage, and ``paid`` is 0
-    before. ``text`` is the line in JSON, if other rounds use it too.
+    ``Settlement.takes``: the final amount is one share of this percentage, and ``paid`` is 0 until
+    then. ``text`` is the line in JSON, if other rounds use it too.
     """
 
     line: Line
@@ -260,7 +260,7 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The balances of a meter after a round, in cents. A balance that it does not have is left out.
+    """The balances of a meter after a round, in cents. A balance that the meter lacks is left out.
 
     Attributes:
         amount: the money in the meter.

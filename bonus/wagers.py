@@ -60,7 +60,7 @@ def jackpot_item(meter: str) -> str:
 
 
 def is_jackpot(item: str) -> bool:
-    """Check if an item is a percentage of one of several meters, by its name."""
+    """Check by its name if an item is a percentage of one of several meters."""
     return item.endswith(_JACKPOT)
 
 

@@ -454,7 +454,7 @@ class Irregular(_Part, frozen=True):
 
 
 class Chapter(_Part, frozen=True, kw_only=True):
-    """The rules of one game, without rules that do not affect money.
+    """The rules of one game that affect money.
 
     ``main`` is None without a game against the dealer.
 

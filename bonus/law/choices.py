@@ -47,7 +47,7 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 def choice_problem(
     chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
 ) -> str | None:
-    """Return why a chapter does not allow a choice, with the subsection; None if it does.
+    """Return why a chapter does not allow a choice, with the subsection; None if it is allowed.
 
     ``chosen`` are all choices of the table.
     """

@@ -77,7 +77,7 @@ class Payout:
         return None if percents else (percent, self.sum_cents, self.times)
 
     def percents_of(self, only: str) -> tuple[tuple[str, Percent], ...]:
-        """Return the percentages by meter; ``only`` is the name of an only meter, or empty."""
+        """Return the percentages by meter; ``only`` names the wager's only meter, or is empty."""
         return tuple((only or name, percent) for name, percent in self.percents)
 
     def percent_of(self, meter: str) -> Percent:
@@ -194,7 +194,7 @@ class Paytable:
         choice: the name in a Rules Submission; None if the law leaves no choice.
         cells: the printed payout of each hand that the paytable names, the highest hand first.
         version: true if only tables that play a version of the game (649a.7(e)) use the paytable.
-        rates: the rates by the name of the meter. An only meter has an empty name.
+        rates: the rates by the name of the meter. A wager's only meter has an empty name.
     """
 
     rule: str

@@ -287,7 +287,7 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """Return the key of the paytable that the casino chooses, or else of the first; else empty."""
+    """Return the key of the chosen paytable, or else of the first one; empty if there is none."""
     choices = [bonus.choice for bonus in chapter.main_bonuses if bonus.choice]
     return next(iter([*choices, *paytables]), "")
 

@@ -113,14 +113,14 @@ class Metered:
         )
 
     def break_even(self, meter: str, wagers_cents: tuple[int, ...]) -> dict[str, int]:
-        """Return the lowest balance of a meter without a house edge; both in cents, by the wager.
+        """Return the lowest balance of a meter without a house edge, by the wager; all in cents.
 
         The other meters are at their seeds.
         """
         return {str(cents): self._break_even(meter, cents, Fraction(0)) for cents in wagers_cents}
 
     def with_envy(self, meter: str, envy: Mapping[int, Fraction]) -> tuple[dict[str, int], ...]:
-        """Return `break_even` with 1 to 6 other players, who each bring ``envy``, by the wager."""
+        """Return `break_even` with 1 to 6 other players; ``envy`` is what each brings, by wager."""
         return tuple(
             {str(cents): self._break_even(meter, cents, others * envy[cents]) for cents in envy}
             for others in range(1, OTHERS_MAX + 1)

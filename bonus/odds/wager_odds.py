@@ -83,7 +83,8 @@ def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> O
     if sums:
         dollars = offer.wagers_cents[0] // 100
         notes.append(
-            f"With fixed sums, the edge depends on the wager: it is for a ${dollars} wager."
+            "The paytable has fixed sums, so the edge depends on the amount of the wager: this edge"
+            f" is for ${dollars}."
         )
     return OddsEntry(
         game=offer.chapter.game,

@@ -39,8 +39,8 @@ def check_wagers(
             ``not_offered``, ``bad_amount``, ``unknown_meter`` (the table has no meter for the
             wager), ``wrong_amount``, ``wager_missing`` (another wager that is needed is missing),
             ``after_fold``, ``undecided`` or ``nothing_folded``. ``wrong_amount`` has three reasons:
-            the meter requires another amount (reading T22), a Play does not equal the Ante, or a
-            wager exceeds a limit of 649a.7(e).
+            the meter requires another amount (reading T22), the wager after the Ante is no allowed
+            multiple of the Ante, or a wager exceeds a limit of 649a.7(e).
     """
     errors: list[RoundError] = []
     seen: set[int] = set()
@@ -288,7 +288,7 @@ def _undealt(
 ) -> Mapping[str, Placing]:
     """Return the wagers that cannot be settled, because the cards in ``missing`` were not dealt.
 
-    ``no_common``: the table has no fourth card for all positions.
+    ``no_common`` is true if there is no fourth card that all positions share.
     """
     settled = rules.chapter.irregular.settled if exposed else rules.placings
     return {

@@ -1,4 +1,4 @@
-"""Decoding of a round from a line of JSON, by the public contract, "pitlink settle"."""
+"""Decoding of a round from a line of JSON, by "pitlink settle" in the public contract."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -52,8 +52,8 @@ class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_
     Attributes:
         position: its number. 1 is farthest to the dealer's left.
         patron: any text. Positions with the same text are one player, who has one share of a
-            divided jackpot, one payout limit, and no Envy Bonus from an own hand. Without the text,
-            the position is a player of its own.
+            divided jackpot, one payout limit, and no Envy Bonus for their own hands. Without the
+            text, the position is a player of its own.
         cards: the cards of the hand. Leave them out if the hand was folded and collected.
         folded: true if the player folded.
         no_win: true if the dealer declared that the hand wins nothing.
@@ -353,7 +353,7 @@ def _check_fields(text: RoundText, games: Games) -> None:
 
 @cache
 def _foreign_fields(games: Games, game: str) -> tuple[str, ...]:
-    """Return the fields that a game does not have; ``fourth_card``, of its positions, is last."""
+    """Return the fields that a game does not have; ``fourth_card`` of positions is last."""
     chapter = games[game]
     cards = {of for wager in chapter.wager for of in wager.cards}
     fourth = any(wager.fourth_card for wager in chapter.wager)

@@ -1,4 +1,4 @@
-"""Settlement of a round in the order that its chapter requires of the dealer, and its meters.
+"""Settlement of a round in the order of its chapter, and its effects on the meters.
 
 The order follows 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` needs no
 meter balance: it only records percentages of a meter, which ``resolve`` subtracts in paying order.

@@ -1,4 +1,4 @@
-"""The wagers that feed no meter, in the game against the dealer and besides it.
+"""The wagers that feed no meter, in the game against the dealer and beside it.
 
 The game against the dealer (``main`` of a chapter's file) has the Ante, the wager after it, and the
 bonuses on both: 649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2). Optional wagers, such as Pair Plus,
