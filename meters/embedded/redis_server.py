@@ -74,7 +74,7 @@ def redis_command(home: Path) -> list[str]:
 
 
 async def _retire(path: Path) -> bool:
-    """Stop a Redis whose supervisor was killed; return True if there was one.
+    """Stop a Redis whose supervisor was killed. Return True if there was such a Redis.
 
     A second Redis on the same files would damage them.
     """

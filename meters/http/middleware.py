@@ -82,8 +82,8 @@ class ServerSettings:
     """Names, certificate and metrics token of a server, from the floor file.
 
     `hosts` are further names of the machine, or of a proxy in front of it. The certificate (with
-    its chain) and its key are PEM files; None for plain HTTP. Without a metrics token, Prometheus
-    must run on this machine.
+    its chain) and its key are PEM files; without them, the server uses plain HTTP. Without a
+    metrics token, Prometheus must run on this machine.
     """
 
     hosts: tuple[str, ...] = ()

@@ -59,7 +59,6 @@ class ReportDays(msgspec.Struct, frozen=True):
     """The gaming days that can be reported.
 
     Attributes:
-        first: the first of these days.
         open: the open gaming day, which is the last.
     """
 
@@ -71,7 +70,6 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """A report as a page.
 
     Attributes:
-        document: the report.
         problems: the problems and variances of all parts.
         closing: the sentence above the lines of `signers`.
         signers: who signs; empty if nobody can sign.

@@ -234,7 +234,7 @@ def _tables_of(each: LinkScan) -> list[str]:
 
 
 def meters_of(links: Sequence[Link], meter: str | None) -> Sequence[str] | None:
-    """Return a list with the one meter of a report; None means all meters."""
+    """Return a list with the one meter of a report, or None for all meters."""
     _known("meter", meter, sorted({of.meter_id for one in links for of in one.meter}))
     return None if meter is None else [meter]
 

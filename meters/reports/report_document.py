@@ -55,7 +55,6 @@ class ReportSection:
 
     Attributes:
         title: the heading.
-        columns: the columns.
         rows: the cells of each row, as they are printed.
         sums: how many of the last rows are sums, which are highlighted.
         note: what is printed below the list.

@@ -64,7 +64,6 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     Attributes:
         name: the name as pages show it. No two names differ only in case.
-        role: the role of the user.
         enabled: whether the user can sign in.
         added_at: the time at which the user was added, RFC 3339 in UTC.
         added_by: the person or command that added the user.

@@ -225,7 +225,7 @@ class DisplayState:
         self._terms[link.id] = link
 
     def in_force(self, approved: Link) -> Link:
-        """Return a link with its present terms; without them, with the floor file's terms."""
+        """Return a link with its present terms. If none are known, return the approved link."""
         return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:

@@ -63,8 +63,8 @@ def _picture_routes(history: FloorHistory, days: GamingDays) -> list[HTTPRouteHa
     ) -> MeterHistory:
         """Show the last 24 hours and the last 30 gaming days of a meter.
 
-        With `day`, show this gaming day, and the 30 days up to it. If `unread` of a picture is not
-        0, the service is still reading past days: ask again in some seconds.
+        With `day`, show this gaming day, and the 30 days that end with it. If `unread` of a picture
+        is not 0, the service is still reading past days: ask again in some seconds.
         """
         return await history.meter(link, meter, _day(day))
 

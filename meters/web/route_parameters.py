@@ -17,7 +17,7 @@ def _in_query(description: str, example: object) -> QueryParameter:
 
 
 _LINK = "The id of a link in the floor file."
-_DAY = "A gaming day; without it, the open one."
+_DAY = "A gaming day. Without it, the open gaming day."
 _TIME = "2026-11-20T02:14:07Z"
 
 AskId = Annotated[str, _in_path("The id of a correction request.", "tcp-main.TCP-03-497-2")]

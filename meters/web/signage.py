@@ -356,7 +356,7 @@ class Signage:
         )
 
     def _envy(self, links: tuple[Link, ...]) -> str:
-        """Return the highest Envy Bonus in words; empty without one, or with several links."""
+        """Return the highest Envy Bonus in words; empty if there is none, or for several links."""
         most = highest_envy(links[0].meter) if len(links) == 1 else 0
         return self._words.limit.format(amount=short_money(most)) if most else ""
 
