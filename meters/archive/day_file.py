@@ -51,7 +51,22 @@ _CHECKPOINTS_BYTES_MAX: Final = 1 << 30
 
 
 class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """The line of a ledger entry, with the texts that Redis had."""
+    """The line of a ledger entry, with the texts that Redis had.
+
+    Attributes:
+        kind: what happened.
+        at: the time, RFC 3339 in UTC, by the clock of the service's machine.
+        by: the person, the table or the program that made the entry.
+        table: the table; empty if the entry is about none.
+        round: the round at the table; empty if the entry is about none.
+        seq: for a table's event, its number at the table; for an approval, its number on the link;
+            otherwise 0.
+        transfers: what moved, as JSON.
+        event: the table's event, or the record of the act, as JSON. A table's event has an `at` of
+            its own, by the clock of the table's machine.
+        reply: the answer to the table's event, as JSON; empty for an act.
+        chain: the digest of the entry, which covers the chain of the entry before.
+    """
 
     number: int
     kind: str
@@ -67,11 +82,19 @@ class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=Fals
 
 
 class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """First line of the file: the gaming day as in `Day`, with the digests of its checkpoints.
+    """The first line of the file.
 
-    `digest` is the digest of the file, `version` the release of pitlink that wrote the file.
-    `checkpoints_bytes` and `entries_bytes` are the lengths of the frames with the checkpoints and
-    with the entries.
+    Attributes:
+        first: the number of the day's first ledger entry.
+        last: the number of its last entry, the meter reading that closed the day.
+        previous: the digest of the file of the day before; empty for the first day.
+        digest: the digest of the file.
+        opening: the digest of the second line.
+        closing: the digest of the third line.
+        version: the release of pitlink that wrote the file.
+        written: when it was written.
+        checkpoints_bytes: the compressed length of the second and third line.
+        entries_bytes: the compressed length of the entries.
     """
 
     link: str

@@ -30,6 +30,7 @@ from controllers.table.device_events import (
     WagerPlaced,
     WagerWithdrawn,
 )
+from meters.archive.day_file import EntryLine, HeadLine
 from meters.cli.audit import AuditResult
 from meters.cli.report import ReportRows
 from meters.ledger.entry_messages import (
@@ -124,6 +125,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
         Hello, Reply, HelloReply, TableStatus, LedgerSeal,
     ),
     "device-events": (*DEVICE_EVENTS, DeviceAnswer),
+    "archive": (HeadLine, EntryLine),
     "ledger": (
         TermsText, DecisionRecord, AskDecision, Change, Withdrawn, SwitchRecord, HalfApproval,
         Approval, CloseReading, Archived, Expired, RestoreEntry, Outage,
@@ -142,6 +144,7 @@ _OF_MESSAGES: Final = {name: one.text for name, one in FIELDS.items()} | {
 _COMMON: Final[Mapping[str, Mapping[str, str]]] = {
     "stream": _OF_MESSAGES, "mqtt": _OF_MESSAGES, "device-events": _OF_MESSAGES,
     "ledger": _OF_MESSAGES,
+    "archive": _OF_MESSAGES | {"number": "The number of the entry: 1, 2, 3 and so on."},
 }  # fmt: skip
 """What fields with one meaning in a whole document say."""
 

@@ -47,7 +47,7 @@ def test_the_samples_of_a_round_and_its_settlement_fit_their_schemas() -> None:
 def test_every_field_of_a_message_and_of_a_stream_has_a_text() -> None:
     bare = [
         f"{document} {name}: {field}"
-        for document in ("mqtt", "stream", "settlement", "ledger")
+        for document in ("mqtt", "stream", "settlement", "ledger", "archive")
         for name, one in json_schema(document)["$defs"].items()
         for field, described in one.get("properties", {}).items()
         if not described.get("description")
