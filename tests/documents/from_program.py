@@ -35,6 +35,7 @@ from tests.documents.http_reference import api_document, http_reference
 from tests.documents.json_schemas import SCHEMAS, json_reference
 from tests.documents.json_tables import table
 from tests.documents.ledger_entries import ledger_accounts, ledger_kinds
+from tests.documents.report_figures import report_figures
 from tests.logs.calls import log_events
 from tests.test_tree import ROOT
 
@@ -293,6 +294,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "ledger-kinds": ledger_kinds,
     "service-metrics": _service_metrics,
     "agent-metrics": lambda: _metrics(AgentMetrics()._registry, "pitlink_"),
+    "report-figures": report_figures,
     "report-flows": _report_flows,
     "report-wins": _report_wins,
     "log-events": _log_events,

@@ -1,6 +1,7 @@
 """Each part of a page that the program states is as the program states it."""
 
 import re
+from datetime import date
 from pathlib import Path
 from typing import get_args
 
@@ -10,9 +11,12 @@ from typer.core import TyperCommand
 
 from bonus.rounds import SettlementText
 from controllers.table.device_events import CorrectionWithdrawn, DeviceEvent
+from meters.reports import accounting_rows
+from meters.reports.day_figures import LinkDay, TableRounds
 from tests.documents.columns import COLUMNS
 from tests.documents.from_program import DOCS, PARTS, all_commands, pages, with_parts
 from tests.documents.json_schemas import DEVICE_EVENTS, SCHEMAS, json_schema
+from tests.documents.report_figures import OF_METERS, OF_TABLES, OF_TABLES_AND_METERS
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(DOCS)))
@@ -58,6 +62,17 @@ def test_every_field_of_a_message_and_of_a_stream_has_a_text() -> None:
 def test_the_page_has_every_event_of_the_hardware() -> None:
     """A panel alone withdraws a request: the agent reads no line while a request waits."""
     assert {*DEVICE_EVENTS, CorrectionWithdrawn} == {*get_args(DeviceEvent)}
+
+
+def test_the_page_has_every_figure_of_a_report() -> None:
+    a_day = date(2026, 11, 20)
+    day = LinkDay(
+        link="pit", first_day=a_day, last_day=a_day, first_entry=1, last_entry=0, chain="", seal="",
+        pots={},
+    )  # fmt: skip
+    assert day.counts("progressive").keys() == OF_METERS.keys()
+    assert [name for name, *_ in accounting_rows._OF_TABLES] == list(OF_TABLES_AND_METERS)
+    assert [f"table_{name}" for name in TableRounds.__slots__] == list(OF_TABLES)
 
 
 def test_every_part_is_on_a_page() -> None:
