@@ -99,8 +99,8 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
         return StoreFindings(StoreCondition.HALF, interrupted=True)
     if not snapshot.meters and await redis.exists(*(_key(keys, name) for name in _BOOKS)):
         raise RestoreError(
-            f"{keys.link}: Redis has data of the link but no meters, so it is damaged: start"
-            " Redis with an empty directory, or with a copy of its data, and restore that"
+            f"{keys.link}: Redis has data of the link but no meters, so the data is damaged: start"
+            " Redis with an empty directory, or with a copy of its data. Then run the command again"
         )
     if not snapshot.is_opened:
         return StoreFindings(StoreCondition.EMPTY, interrupted=interrupted)

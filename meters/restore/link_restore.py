@@ -315,7 +315,8 @@ class LinkRestore:
             raise RestoreError(f"{link.id}: {error}: {_APPROVE}") from None
         if approved is None:
             raise RestoreError(
-                f"{link.id}: Redis has no approval of its settings in the floor file: {_APPROVE}"
+                f"{link.id}: Redis has no approval of the link's settings in the floor file:"
+                f" {_APPROVE}"
             )
         if approved.digest != LinkConfiguration.of(self._floor, link).digest:
             raise RestoreError(f"{link.id}: the floor file is not as approved: {_APPROVE}")
@@ -327,7 +328,7 @@ class LinkRestore:
         events = in_order(self._outboxes[one.table].after(one.last) for one in again)
         await self._open_link(again, by)
         return await OutboxReplay(self._floor, self._store).replay(
-            events, lambda done: advance("taking events of outboxes again", done, found.again)
+            events, lambda done: advance("applying events of outboxes again", done, found.again)
         )
 
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:

@@ -103,7 +103,7 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
         say(f"  KEPT slip {slip}, reserved for {claim}")
     if restored.kept:
         say(
-            "  The ledger has no payment with these slips, and it may have been made. Their numbers"
+            "  The ledger has no payment with these slips, but one may have been made. The numbers"
             " stay used. Each can pay only its own win, if that win is listed above."
         )
     for problem in finding.problems:

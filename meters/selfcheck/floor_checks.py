@@ -54,7 +54,7 @@ def _check_offers(floor: Floor) -> Iterator[Check]:
         for bonus in table.chapter.main_bonuses:
             if bonus.choice and bonus.choice not in table.paytables:
                 stake, rule = table.chapter.main_wagers[0], bonus.table[0].rule
-                seen = f"no {stake} is offered: no {bonus.choice} of {rule} chosen"
+                seen = f"no {stake} is offered: no {bonus.choice} of {rule} is chosen"
                 yield warning(f"paytables of {table.id}", seen)
                 break
 

@@ -139,7 +139,7 @@ def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
         elif (days := (date.fromisoformat(day) - newest).days) > _BEHIND_MAX:
             behind.append(f"{link} is {days} days behind, its last file is {newest}")
     if behind:
-        more = [f"and {len(behind) - _NAMED_MAX} links more"] * (len(behind) > _NAMED_MAX)
+        more = [f"and {len(behind) - _NAMED_MAX} more links"] * (len(behind) > _NAMED_MAX)
         seen = "; ".join([*behind[:_NAMED_MAX], *more, "run `pitlink archive`"])
         return warning(what, seen)
     days_held = sorted({day for day in last.values() if day is not None})

@@ -37,8 +37,8 @@ _HEARD_WITHIN_S: Final = 1.0
 
 _FORBIDDEN: Final = f"{topics.ROOT}/check"
 _NO_ACCESS_LIST: Final = (
-    "anybody may publish and read everything there, because its access list is not in force: let"
-    " mosquitto read broker/acl, and restart it"
+    "anybody may publish and read everything there, because the broker's access list is not in"
+    " force: let mosquitto read broker/acl, and restart mosquitto"
 )
 _OTHER_LIST: Final = (
     "Redis refuses the Redis user for users and the operators' log, so nobody can sign in. The"
@@ -109,7 +109,7 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         same = "; ".join(await refusals(redis, floor.link[0].id))
         yield judged("services", same, "no two of them use the same keys")
         if users_readable:
-            yield await _check_schema("schema of the people", UserStore(redis).schema())
+            yield await _check_schema("schema of the users", UserStore(redis).schema())
             yield await _check_log(redis, floor)
         for link in floor.link:
             store = LinkStore(redis, link)

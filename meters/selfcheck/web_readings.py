@@ -148,7 +148,7 @@ async def _read(
         path = error.request.url.path
         return ServiceReading(address, f"{path}: {failure_text(error)}")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return ServiceReading(address, f"does not answer: {failure_text(error)}")
+        return ServiceReading(address, f"is not reachable: {failure_text(error)}")
     except (msgspec.MsgspecError, ValueError):
         return ServiceReading(address, "is not a service of this release")
 

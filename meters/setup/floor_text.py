@@ -59,7 +59,7 @@ def check_name(name: str) -> str:
     """Return the name of a facility without spaces around it."""
     name = name.strip()
     if not 1 <= len(name) <= _NAME_MOST:
-        raise UserError(f"the name of the facility has 1 to {_NAME_MOST} characters")
+        raise UserError(f"the name of the facility must have 1 to {_NAME_MOST} characters")
     if problem := unprintable_problem(name):
         raise UserError(f"the name of the facility {problem}")
     return name

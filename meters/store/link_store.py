@@ -45,7 +45,7 @@ _LINK_FIELDS: Final = (
     "terms", "closed", "closed_by", "closed_at", "rounds", "changes", "entries", "chain", "day",
     "day_closed",
 )  # fmt: skip
-TERMS_CHANGED: Final = "the link's terms in Redis are no longer those it opened with"
+TERMS_CHANGED: Final = "the link's terms in Redis have changed since the link was opened"
 
 
 class TermsError(Exception):

@@ -65,12 +65,12 @@ class TestCheck:
             *("warn  software", "ok    floor file", "ok    signage", "warn  paytables of T-3"),
             *("ok    return of bonus on one", "ok    last audit", "ok    last whole audit"),
             *("ok    last backup", "ok    last check of the archive", "ok    redis"),
-            *("ok    redis version", "ok    services", "ok    schema of the people"),
+            *("ok    redis version", "ok    services", "ok    schema of the users"),
             *("ok    operators' log", "ok    schema of one", "warn  configuration of one"),
             *("ok    data of one", "ok    schema of two", "warn  configuration of two"),
             *("ok    data of two", "ok    archive of one", "ok    archive of two", "ok    broker"),
         ]
-        assert "no ante is offered: no ante_bonus of 649a.12(b) chosen" in done.stdout
+        assert "no ante is offered: no ante_bonus of 649a.12(b) is chosen" in done.stdout
 
     def test_a_logo_that_is_not_there(self, floor: str) -> None:
         logo = Path(floor).with_name("logo.svg")

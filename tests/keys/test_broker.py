@@ -237,4 +237,4 @@ async def test_a_broker_without_its_access_list_is_found(keys: Path, tmp_path: P
         for _ in range(200):
             if (check := await broker_check(floor)).fails:
                 break
-        assert "its access list is not in force" in check.seen
+        assert "access list is not in force" in check.seen

@@ -162,7 +162,7 @@ async def test_a_restore_approves_nothing(pit: KeptPit, *, copied: bool) -> None
     await play(pit, 1)
     copy = await Copy.of(pit.store) if copied else None
     await pit.redis.flushall()
-    with pytest.raises(RestoreError, match="pit: Redis has no approval of its settings"):
+    with pytest.raises(RestoreError, match="pit: Redis has no approval of the link"):
         await pit.restoring(copy).run(approved=False)
     assert await read_store(pit.redis, pit.store.keys) == {}, "nothing was done"
     configuration = Configuration(pit.floor, pit.store)
@@ -582,7 +582,7 @@ async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
 async def test_books_without_meters_are_damage_and_no_loss(pit: KeptPit) -> None:
     await play(pit, 1)
     await pit.redis.delete(pit.store.keys.meters)
-    with pytest.raises(RestoreError, match="data of the link but no meters, so it is damaged"):
+    with pytest.raises(RestoreError, match="the link but no meters, so the data is damaged"):
         await pit.restoring().look()
 
 

@@ -58,7 +58,7 @@ def test_a_store_of_another_release_is_refused_and_not_changed(tmp_path: Path) -
         refuse(
             stand,
             f"FAIL schema of main: it is {other}",
-            f"FAIL schema of the people: it is of schema version {SCHEMA + 1}",
+            f"FAIL schema of the users: it is of schema version {SCHEMA + 1}",
             f"ok schema of other: version {SCHEMA}",
             why="another release wrote it",
         )
@@ -70,7 +70,7 @@ def test_a_store_of_another_release_is_refused_and_not_changed(tmp_path: Path) -
         refuse(
             stand,
             f"FAIL schema of main: {missing}",
-            "FAIL schema of the people: the data of the users",
+            "FAIL schema of the users: the data of the users",
             why=missing,
         )
 

@@ -34,7 +34,7 @@ REDIS: Final = "--redis 10.0.0.8 --primary 10.0.0.8"
         ("--timezone America/Newyork", 1, "no time zone 'America/Newyork': is America/New_York"),
         ("--timezone Mars", 1, 'write one such as "America/New_York"'),
         ("--host https://pit.oak", 1, "'https://pit.oak' is not a host name"),
-        ("--name ' '", 1, "the name of the facility has 1 to 80 characters"),
+        ("--name ' '", 1, "the name of the facility must have 1 to 80 characters"),
         ("--name Oak\x1b[2J", 1, "U+001B, which cannot be printed"),
         (
             "--machines several --host localhost",

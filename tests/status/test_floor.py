@@ -108,7 +108,7 @@ def test_a_floor_in_order_and_then_not(pit: Pit) -> None:
     own = pit.service.url.removeprefix("http://")
     output = pit.status(*_NO_PROMETHEUS, "--service", own, "--service", strange).stdout
     assert f"ok    service {own}: last heartbeat " in output
-    assert f"FAIL  service {strange}: does not answer: " in output
+    assert f"FAIL  service {strange}: is not reachable: " in output
     assert "ok    main   Open" in output
     with pit.prometheus as prometheus:
         options = ("--prometheus", f"http://127.0.0.1:{prometheus.port}/")
@@ -161,7 +161,7 @@ def test_each_part_that_fails_has_its_line(pit: Pit) -> None:
     pit.comes_to_show("ok    redis: keeps every write", "ok    main   Open")
 
     with pit.service.frozen():
-        output = pit.comes_to_show("does not answer: no answer within 3 s")
+        output = pit.comes_to_show("is not reachable: no answer within 3 s")
         assert "FAIL  main   Unknown " in output
     pit.broker.kill()
     output = pit.comes_to_show("FAIL  broker: 127.0.0.1:", "it has no connection to the broker")
