@@ -474,7 +474,7 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
     for at, meter in enumerate(link.meter):
         spot = (*here, "meter", at)
         if meter.meter_id in seen:
-            reason = f"meter {meter.meter_id} is twice on link {link.id}: give one another id"
+            reason = f"meter {meter.meter_id} appears twice on link {link.id}: change one id"
             yield (*spot, "id"), reason
         seen.add(meter.meter_id)
         yield from _terms_problems(meter, spot)

@@ -124,8 +124,8 @@ def _twice(lines: Sequence[str], number: int, *, of_game: bool) -> str | None:
         return None
     first = named.index(named[-1]) + 1
     return (
-        f"the section {named[-1].strip()} is twice, at lines {first} and {number}: write all its"
-        " keys into one of them, and delete the other one"
+        f"the section {named[-1].strip()} appears twice, at lines {first} and {number}: write all"
+        " its keys into one of them, and delete the other one"
     )
 
 
@@ -138,7 +138,7 @@ def _advice(what: str, line: str, *, of_game: bool) -> str:
             "this line ends with a carriage return alone: save the file with other line ends (LF)",
         ),
         (re.search("[“”„‘’«»]", line), 'use straight quotes: "…"'),  # noqa: RUF001
-        (twice and equals, f"{key} is twice in this section"),
+        (twice and equals, f"{key} appears twice in this section"),
         (twice, "a section that may be repeated has double brackets, such as [[link.table]]"),
         (line.startswith("["), "a section is named in brackets: [service] or [[link.table]]"),
         (not equals, "a line is a key and its value, such as positions = 7"),

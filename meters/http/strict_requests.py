@@ -55,7 +55,7 @@ async def check_query(connection: WebConnection, handler: BaseRouteHandler) -> N
     strict = [(name, kind) for name, parameter in parameters for kind in _kinds(parameter.raw)]
     # Routes without such parameters are not checked: Prometheus can repeat names in its queries.
     if strict and len(given) > len(set(given)):
-        raise ValidationException("a name is twice in the query")
+        raise ValidationException("a name appears twice in the query")
     for name, kind in strict:
         pattern, words = _WRITTEN[kind]
         text = given.get(name)

@@ -50,9 +50,9 @@ _STATUS_OF: Final = {code: status for status, codes in _CODES.items() for code i
 _MEANINGS: Final[Mapping[int, str]] = {
     400: "The request is not valid.",
     401: "Nobody has signed in, or the name or PIN is wrong.",
-    403: "The role does not allow it, the page is not one of ours, or the PIN is wrong.",
-    404: "It does not exist.",
-    409: "Its state does not allow it, or another person must do it.",
+    403: "The role does not allow the request, its page is not one of ours, or the PIN is wrong.",
+    404: "What the request names does not exist.",
+    409: "The present state does not allow the request, or another person must make it.",
     413: "The request is too long.",
     415: "The request is not JSON.",
     429: "Sign-in is locked or slowed for a time, or too many event streams are open.",

@@ -82,8 +82,8 @@ METERS: Final = (
     Mistake(19, 'paytable = "A"', 'paytable = "C"', "the paytables A or B, not 'C'"),
     Mistake(19, 'paytable = "A"', 'paytable = "a"', "the paytables A or B, not 'a'"),
     Mistake(25, "wager = 250", 'wager = 250\npaytable = "A"', "only one paytable"),
-    Mistake(30, 'id = "high"', 'id = "bonus"', "meter bonus is twice on link one"),
-    Mistake(28, 'id = "high"\n', "", "meter progressive is twice on link one"),
+    Mistake(30, 'id = "high"', 'id = "bonus"', "meter bonus appears twice on link one"),
+    Mistake(28, 'id = "high"\n', "", "meter progressive appears twice on link one"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nmagic_card_every = 24', "649a.12(i)(3)"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlucky_every = 24', "649a.12(i)(3)"),
     Mistake(
@@ -240,13 +240,16 @@ TOML: Final = (
     Mistake(38, "positions = 7", "positions = 7,", "remove the comma"),
     Mistake(38, "positions = 7", "positions = 7 ; seats", "a comment begins with #"),
     Mistake(
-        39, "positions = 7", "positions = 7\npositions = 7", "positions is twice in this section"
+        39,
+        "positions = 7",
+        "positions = 7\npositions = 7",
+        "positions appears twice in this section",
     ),
     Mistake(34, "[[link.table]]", "[[link.table]", "a section is named in brackets"),
     Mistake(42, "[[link.table]]\nid", "[link.table]\nid", "double brackets"),
     Mistake(6, "[service]", "service", "a line is a key and its value"),
-    Mistake(6, "[service]", "[facility]", "[facility] is twice, at lines 1 and 6"),
-    Mistake(12, "[[link]]", "[service]\n[[link]]", "[service] is twice, at lines 6 and 12"),
+    Mistake(6, "[service]", "[facility]", "[facility] appears twice, at lines 1 and 6"),
+    Mistake(12, "[[link]]", "[service]\n[[link]]", "[service] appears twice, at lines 6 and 12"),
 )
 
 

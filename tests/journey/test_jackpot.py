@@ -136,7 +136,9 @@ async def test_jackpot_is_rejected_and_then_won_validated_paid_and_the_table_rel
         claim = await card.get_attribute("data-claim")
         await sees(pane, WON, "they wait for the decision on the win", "2 value chips")
         await expect(pane.locator("[data-mark=in]")).to_have_count(5)
-        await expect(pane.get_by_role("img", name="three of diamonds, not in it")).to_be_visible()
+        await expect(
+            pane.get_by_role("img", name="three of diamonds, not in the winning hand")
+        ).to_be_visible()
         await screens.take(flo, "floor-waiting")
         await press(pane, "Validate")
 

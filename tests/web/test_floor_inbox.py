@@ -79,7 +79,9 @@ async def test_a_win_is_shown_with_all_its_facts(room: FloorRoom) -> None:
     await expect(
         cards.get_by_role("img", name="jack of spades, in the winning hand")
     ).to_be_visible()
-    await expect(cards.get_by_role("img", name="two of clubs, not in it")).to_be_visible()
+    await expect(
+        cards.get_by_role("img", name="two of clubs, not in the winning hand")
+    ).to_be_visible()
     await expect(cards.locator(".apart")).to_contain_text("Community: not in this wager")
     await expect(pane.locator("[data-own] th")).to_have_text("7 winsWalter Ng")
     await expect(pane.locator(".steps b")).to_have_text(
@@ -356,7 +358,7 @@ async def test_a_missing_answer_is_reported_as_such(room: FloorRoom) -> None:
     await asked.get()
     await page.clock.fast_forward("00:08")
     await expect(opened(page).get_by_role("alert")).to_have_text(
-        "No answer. It may or may not have been done: check the list."
+        "No answer. The act may or may not have been done: check the list."
     )
     await expect(opened(page).get_by_role("button", name="Validate")).to_be_enabled()
     await validated_by_flo(room)

@@ -14,7 +14,7 @@ export const cardWords = (name) => say("{rank} of {suit}", { rank: RANKS[name[0]
 const marked = (name, mark) => {
   const card = cardWords(name);
   if (mark === null) return card;
-  return mark === "in" ? say("{card}, in the winning hand", { card }) : say("{card}, not in it", { card });
+  return mark === "in" ? say("{card}, in the winning hand", { card }) : say("{card}, not in the winning hand", { card });
 };
 
 /* A playing card; "Td" is the ten of diamonds. Of a win, `mark` says if it is "in" the hand. */

@@ -8,7 +8,7 @@ import { say } from "./say.js";
 const LIMIT_MS = 8000;
 /* The codes with which a PIN is refused or missing, while the session goes on. */
 const OF_A_PIN = ["pin_needed", "wrong_name_or_pin", "pin_expired"];
-const UNKNOWN = say("No answer. It may or may not have been done: check the list.");
+const UNKNOWN = say("No answer. The act may or may not have been done: check the list.");
 const AWAY = say("The service does not answer. Try again in a moment.");
 
 /* A request that was not carried out. `unknown` is true if it is possible that the service

@@ -75,7 +75,7 @@ export const approve = (link, done) => open({
     <p>${say("All terms:")}</p>
     <${Terms} unapproved=${link.unapproved} />
     <${Approvals} unapproved=${link.unapproved} />
-    <p>${say("The link uses it once it is approved. At a service with another floor file the link stops until that service is restarted with this one.")}</p>
+    <p>${say("The link uses the floor file once it is approved. At a service with another floor file, the link stops until that service is restarted with this floor file.")}</p>
     <p class="of">${`SHA-256 ${link.unapproved.digest}`}</p>`,
   confirm: say("Approve"),
   act: () => api.post(path(link, "approve"), { digest: link.unapproved.digest }),
@@ -110,7 +110,7 @@ export const approveAll = (found, done) => open({
       <p key=${link.link}>${say("All terms of {name}:", link)}</p>
       <${Terms} unapproved=${link.unapproved} />
       <${Approvals} unapproved=${link.unapproved} />`)}
-    <p>${say("The links use it once it is approved. At a service with another floor file they stop until that service is restarted with this one.")}</p>`,
+    <p>${say("The links use the floor file once it is approved. At a service with another floor file, they stop until that service is restarted with this floor file.")}</p>`,
   confirm: say("Approve for {count} links", { count: found.waiting.length }),
   act: async () => {
     for (const link of found.waiting) await api.post(path(link, "approve"), { digest: link.unapproved.digest });
@@ -287,7 +287,7 @@ const decide = (act, title, confirm, kind) => (link, proposal, done) => open({
     <${Adjusts} link=${link} proposal=${proposal} />
     <p>${say("Reason: {reason}", { reason: format.sentence(proposal.reason) })}</p>
     ${OF_TABLES.includes(proposal.parameter) && html`
-      <p>${say("Then set it in the floor file of the tables too, and restart their agents: until then their wagers are refused at lock-out.")}</p>`}
+      <p>${say("Then set the same value in the floor file of the tables, and restart their agents: until then, wagers of these tables are refused at lock-out.")}</p>`}
     <p>${say("Proposed by {by}, {time}.", { by: proposal.by, time: format.moment(proposal.at) })}</p>
     ${act === "confirm" && (isOwn(proposal) || proposal.barred_by) && html`<${Colleague} />`}`,
   confirm,

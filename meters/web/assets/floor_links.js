@@ -79,7 +79,7 @@ const AllUnapproved = ({ found, canAct, done }) => html`
   </section>`;
 
 const LinkAct = ({ link, done }) => {
-  if (!link.changeable) return html`<p class="why">${say("You can do nothing with it until the cause is gone.")}</p>`;
+  if (!link.changeable) return html`<p class="why">${say("You can do nothing with this link until the cause is gone.")}</p>`;
   if (link.wrong_parameters && changes.isClosed(link)) return null;
   return changes.isClosed(link)
     ? html`<${Action} key="open" kind="go" label=${say("Open the link")} about=${link.name} onClick=${() => changes.openLink(link, done)} />`
