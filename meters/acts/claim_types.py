@@ -286,6 +286,7 @@ class WinPage(FloorRow, frozen=True, kw_only=True):
     """A page of wins, latest first.
 
     Attributes:
+        wins: at most as many as the search asked for.
         next: the value of `before` in the search for the next page; null on the last page.
     """
 

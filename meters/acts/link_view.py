@@ -73,6 +73,7 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
         highest: the largest of the present amount of the meter and its amounts before each of its
             last 25 wins of a percentage.
         pending: the number of wins of the meter that wait.
+        accounting: what its accounting meters show (duty D2).
     """
 
     meter: str
@@ -149,6 +150,7 @@ class LinkView(FloorRow, frozen=True, kw_only=True):
         tables_offline: the tables whose agents are not connected (duty D14).
         sealed_entry: the last ledger entry up to which an audit found no error (duty D17).
         seal: the digest over the entries up to `sealed_entry`.
+        meters: its meters, in the order of the floor file.
         proposals: the proposed changes that nobody has confirmed or withdrawn.
         unapproved: null if the service's floor file is approved for the link.
     """

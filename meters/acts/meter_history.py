@@ -66,7 +66,12 @@ class AddedBar(FloorRow, frozen=True, kw_only=True):
 
 
 class MissingDays(FloorRow, frozen=True, kw_only=True):
-    """Gaming days, from `first` to `last`, that neither Redis nor the service's archive has."""
+    """Consecutive gaming days that neither Redis nor the service's archive has.
+
+    Attributes:
+        first: the earliest of them.
+        last: the latest of them.
+    """
 
     first: date
     last: date

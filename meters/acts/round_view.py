@@ -70,6 +70,7 @@ class RoundPage(FloorRow, frozen=True, kw_only=True):
     """A page of rounds of one table.
 
     Attributes:
+        rounds: in the order that `latest_first` says.
         latest_first: if true, send `next` as `before` for the next page; if false, send `next` as
             `after`.
         day: the gaming day that was searched; null if the search had neither a day nor a time.
@@ -185,6 +186,7 @@ class RoundView(FloorRow, frozen=True, kw_only=True):
         row: the row of the round in lists.
         table_at: the time of lock-out, by the clock of the table.
         ended_table_at: the time of the result or the void, by the clock of the table.
+        hands: each position that plays, with its wagers.
         dealer: the dealer's cards.
         community: the community cards.
         draw: the draws at lock-out; null if nothing was drawn.
@@ -193,6 +195,7 @@ class RoundView(FloorRow, frozen=True, kw_only=True):
         void_reason: the reason of a void; null for any other round.
         acts: what people did with the round: corrections and their confirmations, decisions on
             wins, payments. A correction also has the cards that were taken back.
+        meters: what the round added to each meter.
         entries: the numbers of the round's ledger entries.
     """
 

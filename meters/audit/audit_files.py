@@ -9,10 +9,10 @@ replay only the entries after the last audit. Later audits of the service read t
 again in small parts. `pitlink audit` always replays all entries.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -146,8 +146,6 @@ class _Claim(msgspec.Struct, frozen=True, array_like=True, tag="claim"):
 
 _DECODER: Final = msgspec.json.Decoder(AuditCheckpoint)
 _LINES: Final = msgspec.json.Decoder(_Table | _Claim)
-_AT_ONCE: Final = 20
-"""Count of tables or claims that are encoded at once. This takes a fraction of a millisecond."""
 
 
 class AuditCheckpointFile:
@@ -158,8 +156,8 @@ class AuditCheckpointFile:
     table.
     """
 
-    def __init__(self, mark_path: Path, link: str) -> None:
-        self._path = mark_path.with_name(f"{link}.{_CHECKPOINT}")
+    def __init__(self, data: Path, link: str) -> None:
+        self._path = data / "marks" / f"{link}.{_CHECKPOINT}"
         self._link = link
 
     async def read(self, store: LinkStore, seen: Mark) -> AuditCheckpoint | None:
@@ -177,15 +175,14 @@ class AuditCheckpointFile:
         if state.link != self._link or not 0 < checkpoint.entries <= seen.sealed:
             return None
         entries = dict(await store.entries(checkpoint.entries - 1, 1))
-        chain = entries.get(checkpoint.entries, {}).get("chain", b"")
-        return state if chain == checkpoint.chain.encode() else None
+        digest = entries.get(checkpoint.entries, {}).get("chain", b"")
+        return state if digest == checkpoint.chain.encode() else None
 
-    async def write(self, state: AuditCheckpoint, pause: Callable[[], Awaitable[None]]) -> None:
+    def write(self, state: AuditCheckpoint) -> None:
         """Write the audit checkpoint in one step.
 
-        A floor of 20,000 tables has a hundred megabytes of replies and open rounds. So only a few
-        tables or claims are encoded at once, and `pause` is awaited between them. Until the end of
-        this call, nobody is allowed to change `state`.
+        A floor of 20,000 tables has a hundred megabytes of replies and open rounds, so they are
+        encoded line by line. Until the end of this call, nobody is allowed to change `state`.
 
         Raises:
             OSError: the file cannot be written.
@@ -193,16 +190,9 @@ class AuditCheckpointFile:
         whole = state.checkpoint
         tables = replace(whole.tables, replies={}, rounds={})
         rest = msgspec.structs.replace(whole, tables=tables, claims={})
-        lines = [msgspec.json.encode(msgspec.structs.replace(state, checkpoint=rest))]
-        for place, line in enumerate(_lines_of(whole)):
-            if place % _AT_ONCE == 0:
-                await pause()
-            lines.append(msgspec.json.encode(line))
-        await asyncio.to_thread(self._put, lines)
-
-    def _put(self, lines: Iterable[bytes]) -> None:
-        parts = (b"\n" + line if place else line for place, line in enumerate(lines))
-        replace_private_file(self._path, parts)
+        first = msgspec.json.encode(msgspec.structs.replace(state, checkpoint=rest))
+        others = (b"\n" + msgspec.json.encode(line) for line in _lines_of(whole))
+        replace_private_file(self._path, chain([first], others))
 
 
 def decode_checkpoint(content: bytes) -> AuditCheckpoint:

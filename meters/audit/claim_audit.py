@@ -5,14 +5,12 @@ An act is a ledger entry about what a person or the service did, or about a corr
 """
 
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import itemgetter
 from typing import Final
-
-import structlog
 
 from meters.ledger.claim_evidence import (
     CLAIM_ACTS,
@@ -26,8 +24,6 @@ from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
 from meters.ledger.link_state import IndexCounts, IndexPart, Snapshot
 from meters.ledger.slip_numbers import claim_of
 from meters.store.link_store import LinkStore
-
-log = structlog.get_logger()
 
 _AT_ONCE: Final = 25
 """Count of claims that are compared at once. This takes about a millisecond."""
@@ -54,18 +50,15 @@ class LaterEntries:
     of these entries.
     """
 
-    def __init__(self, store: LinkStore, after: int, pause: Callable[[], Awaitable[None]]) -> None:
-        """Begin after the entry `after`. `pause` is awaited before each read."""
+    def __init__(self, store: LinkStore, after: int) -> None:
         self.acts: dict[str, list[LaterAct]] = {}
         self.tables: set[str] = set()
         self._store = store
         self._read_to = after
-        self._pause = pause
 
     async def read_to(self, last: int) -> None:
         """Read the entries up to `last` that were not read yet."""
         while self._read_to < last:
-            await self._pause()
             count = min(_PAGE, last - self._read_to)
             page = await self._store.entries(self._read_to, count)
             if not page:
@@ -97,11 +90,13 @@ class ClaimAudit:
 
     `doubles` are texts about payout slips that paid two claims, at least one of them of this link.
     This can happen if reservations were lost, and a service's floor file lacks one of the links.
+    `unreserved` are the slip numbers, each with its claim, that the last comparison found without a
+    reservation.
     """
 
-    def __init__(self, store: LinkStore, pause: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, store: LinkStore) -> None:
         self._store = store
-        self._pause = pause
+        self.unreserved: dict[str, str] = {}
         self._compared: _Compared | None = None
         self._old = 0
         self._slips_compared = 0
@@ -145,8 +140,8 @@ class ClaimAudit:
         """Return the differences between the claims and the ledger, as texts.
 
         `replay` ends at the last entry of `snapshot`, which has the indexes. `at_most` is the
-        greatest count of old payout slips to check in this audit. If `reserves` is true, a payout
-        slip that paid a claim, but whose number is not reserved, gets its reservation again.
+        greatest count of old payout slips to check in this audit. If `reserves` is true, the caller
+        reserves the numbers in `unreserved`, so they are no difference.
         """
         archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
         part = snapshot.part
@@ -168,9 +163,8 @@ class ClaimAudit:
             *await self._other_reservations(replay, slips, at_most, reserves=reserves),
         ]
         due = iter(_due(replay, part))
-        later = LaterEntries(self._store, replay.entries, self._pause)
+        later = LaterEntries(self._store, replay.entries)
         while (some := list(islice(due, _AT_ONCE))) and len(found) < PROBLEMS_MAX:
-            await self._pause()
             found += await self._compare(replay, some, archived_to, later)
         self._compared = None
         if not found:
@@ -195,13 +189,14 @@ class ClaimAudit:
     ) -> list[str]:
         register, found = self._store.slip_register, list[str]()
         held = await register.held([slip for slip, _ in slips])
+        self.unreserved = {slip: claim for slip, claim in slips if slip not in held}
+        if not reserves:
+            found += [
+                f"slip {slip!r} is not reserved, the ledger says it {_did(claim)}"
+                for slip, claim in self.unreserved.items()
+            ]
         for slip, claim in slips:
             other = held.get(slip)
-            if other is None and reserves:
-                other = await register.reserve(slip, claim)
-                log.warning("slip reserved again", link=self._store.link.id, slip=slip, claim=claim)
-            elif other is None:
-                found.append(f"slip {slip!r} is not reserved, the ledger says it {_did(claim)}")
             if other is None or other.claim == claim_of(claim):
                 continue
             if await register.has_paid(slip, other.claim):

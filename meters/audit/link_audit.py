@@ -1,8 +1,7 @@
 """The audit of a link: it replays the ledger, and compares every balance in Redis (duty D19)."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, Self
 
 from meters.audit.claim_audit import ClaimAudit
@@ -11,16 +10,11 @@ from meters.audit.table_audit import table_problems
 from meters.ledger.accounts import Totals, meter_account, overflow_account, reserve_account
 from meters.ledger.checkpoint import Mark
 from meters.ledger.ledger_replay import AuditCheckpoint, Replay
-from meters.ledger.link_state import Snapshot
+from meters.ledger.link_state import MeterBalances, Snapshot
 from meters.store.link_store import LinkStore
 
 _PAGE: Final = 100
 """Count of ledger entries in one read. A read delays the tables by at most a few milliseconds."""
-_TURN: Final = 3
-"""Count of entries that are replayed in one turn of the event loop. An event of a table needs
-several turns until it has its reply: if each turn replayed a page, replies would take much
-longer."""
-
 _CLAIMS_AGAIN: Final = 500
 """Count of finally decided claims that an audit compares if it continues an earlier audit."""
 
@@ -49,7 +43,9 @@ class Finding:
     `seal` is the digest over all entries up to the last replayed one. `variances` are two kinds of
     findings: differences between meter readings and the ledger, which stay in every later audit,
     and payout slips that paid two claims. `notes` are facts that are no fault, but that a reader of
-    the ledger must know.
+    the ledger must know. `unreserved` has slip numbers that paid a claim and are not reserved, each
+    with its claim. `replayed` has the meter balances at the entry that the caller named, if the
+    replay reached this entry.
     """
 
     link: str
@@ -62,6 +58,8 @@ class Finding:
     first: int = 1
     stored: int = 0
     notes: tuple[str, ...] = ()
+    unreserved: Mapping[str, str] = field(default_factory=dict)
+    replayed: MeterBalances | None = None
 
     def also(self, problem: str | None) -> Self:
         return replace(self, problems=(problem, *self.problems)) if problem else self
@@ -69,10 +67,6 @@ class Finding:
     @property
     def balanced(self) -> bool:
         return not self.problems
-
-
-async def one_turn() -> None:
-    await asyncio.sleep(0)
 
 
 class LinkAudit:
@@ -84,22 +78,16 @@ class LinkAudit:
 
     `begun` is a replay of the archive files, or of the entries before an audit checkpoint, which
     the first audit continues. If it is None, the first audit begins with the checkpoint in Redis.
-    `onlooker` is called for each entry that is replayed for the first time. `pause` is awaited
-    after every few entries, so that other tasks can run.
+    `onlooker` is called for each entry that is replayed for the first time.
     """
 
     def __init__(
-        self,
-        store: LinkStore,
-        begun: Replay | None = None,
-        onlooker: Onlooker | None = None,
-        pause: Callable[[], Awaitable[None]] = one_turn,
+        self, store: LinkStore, begun: Replay | None = None, onlooker: Onlooker | None = None
     ) -> None:
         self._store = store
-        self._pause = pause
         self._onlooker = onlooker
         self._replay = begun
-        self._claims = ClaimAudit(store, pause)
+        self._claims = ClaimAudit(store)
         self._again: Replay | None = None
         self._has_run = self._doubtful = self._knows_approval = False
 
@@ -109,18 +97,26 @@ class LinkAudit:
         advance: Callable[[int, int], None] | None = None,
         *,
         again: int = 0,
+        at: int = 0,
         restoring: bool = False,
     ) -> Finding:
         """Replay the ledger up to its last entry, and compare the data in Redis with the result.
 
         `seen` is the ledger mark. `advance` receives the numbers of the last replayed entry and of
-        the last entry in Redis. `again` is the count of replayed entries to read once more.
+        the last entry in Redis. `again` is the count of replayed entries to read once more. If it
+        is not 0, or during a restore, the caller reserves the `unreserved` slip numbers. `at` is an
+        entry for `Finding.replayed`.
         """
         replay, goes_on = await self._replay_to_continue()
         part = self._claims.part_of(replay) if goes_on and again else None
         snapshot = await self._store.snapshot(indexes=True, part=part)
         if seen and replay.entries:
             replay.hold_against(seen)
+        replayed = None
+        if replay.entries <= at <= snapshot.last_entry:
+            replay = await self._read(replay, at, seen, advance, self._onlooker)
+            if replay.entries == at:
+                replayed = MeterBalances(at, replay.chain, self._meter_micros(replay))
         replay, problems = await self._replay_to(
             replay, snapshot.last_entry, seen, advance, again=again if goes_on else None
         )
@@ -137,8 +133,7 @@ class LinkAudit:
             snapshot,
             _CLAIMS_AGAIN if goes_on and again else None,
             restoring=restoring,
-            # An audit that only reads must not change the data in Redis. A service or a restore is
-            # allowed to repair the data.
+            # Only a service or a restore repairs the data.
             reserves=restoring or again > 0,
         )
         self._has_run = not problems
@@ -154,6 +149,8 @@ class LinkAudit:
             (*replay.variances, *self._claims.doubles),
             stored=stored,
             notes=tuple(replay.notes),
+            unreserved=self._claims.unreserved,
+            replayed=replayed,
         )
 
     async def _replay_to_continue(self) -> tuple[Replay, bool]:
@@ -198,8 +195,8 @@ class LinkAudit:
         """Compare the data in Redis with a replay, and return the differences as texts.
 
         `at_most` is the greatest count of finally decided claims to compare; None to compare all
-        claims, and all fields of the tables and of the link. If `reserves` is true, the numbers of
-        payout slips without a reservation are reserved.
+        claims, and all fields of the tables and of the link. If `reserves` is true, a slip number
+        without a reservation is no difference.
         """
         store, problems = self._store, list[str]()
         if problem := await store.continuity_problem():
@@ -210,7 +207,7 @@ class LinkAudit:
         if replay.entries == snapshot.last_entry:
             whole = at_most is None
             problems += await self._claims.problems(replay, snapshot, at_most, reserves=reserves)
-            problems += await table_problems(store, self._pause, replay, whole=whole)
+            problems += await table_problems(store, replay, whole=whole)
             # While a link operates, its self-check compares the approval with the ledger, and a new
             # approval repairs a difference. So only the first audit compares it.
             approved = whole and not self._knows_approval
@@ -229,6 +226,10 @@ class LinkAudit:
             }
             for meter in self._store.link.meter
         }
+
+    def _meter_micros(self, replay: Replay) -> dict[str, int]:
+        ids, balances = (meter.meter_id for meter in self._store.link.meter), replay.books.balances
+        return {meter: balances.get(meter_account(meter), 0) for meter in ids}
 
     @property
     def entries(self) -> int:
@@ -273,9 +274,7 @@ class LinkAudit:
                     if onlooker:
                         onlooker.began(replay)
                     continue
-            for place, (number, fields) in enumerate(page):
-                if place % _TURN == 0:
-                    await self._pause()
+            for number, fields in page:
                 replay.apply_entry(number, fields, seen)
                 if onlooker:
                     onlooker.took(number, fields, replay)

@@ -1,6 +1,6 @@
 """Comparison of tables in Redis with the ledger: rounds, replies, hand pays that hold tables."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -31,9 +31,7 @@ _DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _HELD: Final = msgspec.json.Decoder(ClaimOpened)
 
 
-async def table_problems(
-    store: LinkStore, pause: Callable[[], Awaitable[None]], replay: Replay, *, whole: bool
-) -> list[str]:
+async def table_problems(store: LinkStore, replay: Replay, *, whole: bool) -> list[str]:
     """Return the differences between the tables in Redis and the ledger, as texts.
 
     A difference means that somebody changed data directly in Redis. If an open round was changed,
@@ -43,7 +41,7 @@ async def table_problems(
     `replay` ends at the last entry in Redis. If `whole` is false, only the last event, the open
     round and the hold are checked, and no other fields of the tables, such as the kept replies.
     """
-    later = LaterEntries(store, replay.entries, pause)
+    later = LaterEntries(store, replay.entries)
     asks = await _other_asks(store, replay, later)
     held = holding(replay)
     known = {table.id for table in store.link.table}
@@ -57,7 +55,6 @@ async def table_problems(
     ordered = sorted(tables)
     for begin in range(0, len(ordered), at_once):
         some = ordered[begin : begin + at_once]
-        await pause()
         entries, rows = await store.tables_at(some, replies=whole)
         events = await _round_events(store, replay, some) if whole else {}
         for table, row in zip(some, rows, strict=True):

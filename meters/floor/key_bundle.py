@@ -16,6 +16,8 @@ from bonus.errors import UserError
 AUTHORITY_FILE: Final = "ca.crt"
 PASSWORD_FILE: Final = "password"  # noqa: S105  (the name of a file)
 REDIS_PASSWORD_FILE: Final = "redis-password"  # noqa: S105
+REDIS_AUDIT_PASSWORD_FILE: Final = "redis-audit-password"  # noqa: S105
+"""File in a service's bundle: the password of the Redis user of its auditor."""
 REDIS_USERS_PASSWORD_FILE: Final = "redis-people-password"  # noqa: S105
 """File in a service's bundle: the password of the Redis user for pitlink's users and log."""
 EVENT_GROUP_FILE: Final = "event-group"
@@ -136,6 +138,9 @@ class KeyBundle:
 
     def redis_password(self) -> str | None:
         return self._secret(REDIS_PASSWORD_FILE)
+
+    def redis_audit_password(self) -> str | None:
+        return self._secret(REDIS_AUDIT_PASSWORD_FILE)
 
     def redis_users_password(self) -> str | None:
         return self._secret(REDIS_USERS_PASSWORD_FILE)

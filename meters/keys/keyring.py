@@ -17,6 +17,7 @@ from meters.floor.key_bundle import (
     EVENT_GROUP_FILE,
     LOG_SECRETS_FILE,
     PASSWORD_FILE,
+    REDIS_AUDIT_PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
     REDIS_USERS_PASSWORD_FILE,
     SENTINELS,
@@ -53,7 +54,12 @@ _SENTINEL_PASSWORD: Final = "sentinel-password"  # noqa: S105
 
 BROKER: Final = Identity("broker", "broker", "broker")
 REDIS: Final = Identity("redis", "redis", "redis")
-_OF_SERVICES: Final = (PASSWORD_FILE, REDIS_PASSWORD_FILE, REDIS_USERS_PASSWORD_FILE)
+_OF_SERVICES: Final = (
+    PASSWORD_FILE,
+    REDIS_PASSWORD_FILE,
+    REDIS_USERS_PASSWORD_FILE,
+    REDIS_AUDIT_PASSWORD_FILE,
+)
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
 Act = Literal["made", "kept", "renewed", "changed"]
@@ -291,6 +297,7 @@ class Keyring:
         listed = redis_users(
             books=[*books.values()],
             users=[*user_store.values()],
+            audit=[*self._passwords(held, REDIS_AUDIT_PASSWORD_FILE).values()],
             archive=archive,
             replica=replica,
             sentinel=sentinel,

@@ -12,6 +12,7 @@ from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import DISPLAY, service_identity, table_identity
 from meters.store.credentials import (
     ARCHIVE_USER,
+    AUDIT_USER,
     REDIS_USER,
     REPLICA_USER,
     SENTINEL_USER,
@@ -184,6 +185,13 @@ USERS_COMMANDS: Final = (*_EVERYBODY, "pexpire", "pttl", "sadd", "scard", "smemb
 ARCHIVE_COMMANDS: Final = (*COMMANDS, "xtrim")
 """The commands of the service, and a command that deletes archived entries."""
 
+AUDIT_COMMANDS: Final = (
+    "auth", "hello", "ping", "select", "client|setname", "cluster|slots", "role", "multi", "exec",
+    "exists", "hget", "hgetall", "hmget", "xrange", "xrevrange",
+    "zcard", "zcount", "zrange", "zrevrangebyscore", "zscore",
+)  # fmt: skip
+"""All Redis commands that a service's auditor uses. None of them changes anything."""
+
 _REPLICA_COMMANDS: Final = ("psync", "replconf", "ping")
 _SENTINEL_COMMANDS: Final = (
     "multi", "exec", "ping", "info", "role", "publish", "subscribe", "slaveof", "replicaof",
@@ -209,7 +217,7 @@ REPLICA_ACCESS: Final = "replica-access.conf"
 SENTINEL_ACCESS: Final = "sentinel-access.conf"
 
 _OURS: Final = frozenset(
-    {"default", REDIS_USER, USERS_REDIS_USER, ARCHIVE_USER, REPLICA_USER, SENTINEL_USER}
+    {"default", REDIS_USER, USERS_REDIS_USER, AUDIT_USER, ARCHIVE_USER, REPLICA_USER, SENTINEL_USER}
 )
 
 
@@ -217,6 +225,7 @@ def redis_users(
     *,
     books: Sequence[str],
     users: Sequence[str],
+    audit: Sequence[str],
     archive: str,
     replica: str | None = None,
     sentinel: str | None = None,
@@ -225,14 +234,15 @@ def redis_users(
     """Return the file of Redis users, with the hashes of their passwords (duty D20).
 
     The file has the Redis users of pitlink, and the facility's users in the file `before`.
-    ``books`` and ``users`` have a password for each service: ``books`` for the data of links,
-    ``users`` for pitlink's users and the operators' log. Replicas and sentinels have access to no
-    key.
+    ``books``, ``users`` and ``audit`` have a password for each service: ``books`` for the data of
+    links, ``users`` for pitlink's users and the operators' log, ``audit`` for its auditor. Replicas
+    and sentinels have access to no key.
     """
     lines = [
         _NOBODY,
         _user(REDIS_USER, _BOOKS_KEYS, COMMANDS, books),
         _user(USERS_REDIS_USER, _USERS_KEYS, USERS_COMMANDS, users),
+        _user(AUDIT_USER, _BOOKS_KEYS, AUDIT_COMMANDS, audit),
         _user(ARCHIVE_USER, _LINK_KEYS, ARCHIVE_COMMANDS, [archive]),
     ]
     if replica is not None:

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
@@ -44,6 +45,15 @@ class LedgerHead:
     entry: int
     chain: str
     in_ledger: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MeterBalances:
+    """The meter balances in micros after the ledger entry `entry`, which has the digest `chain`."""
+
+    entry: int
+    chain: str
+    micros: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

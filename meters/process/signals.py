@@ -38,6 +38,15 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+def leave_stops_to_parent() -> None:
+    """Ignore Ctrl-C and SIGTERM, which a terminal and systemd also send to children.
+
+    The parent still needs this process, and ends it.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def on_stop(
     stop: Callable[[], object], numbers: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
 ) -> None:

@@ -59,6 +59,7 @@ class ReportDays(msgspec.Struct, frozen=True):
     """The gaming days that can be reported.
 
     Attributes:
+        first: the earliest day that the archive or Redis has.
         open: the open gaming day, which is the last.
     """
 
@@ -70,6 +71,7 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """A report as a page.
 
     Attributes:
+        document: its texts and tables.
         problems: the problems and variances of all parts.
         closing: the sentence above the lines of `signers`.
         signers: who signs; empty if nobody can sign.

@@ -55,6 +55,7 @@ class ReportSection:
 
     Attributes:
         title: the heading.
+        columns: their heads and widths, from the left.
         rows: the cells of each row, as they are printed.
         sums: how many of the last rows are sums, which are highlighted.
         note: what is printed below the list.

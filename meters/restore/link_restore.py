@@ -252,6 +252,7 @@ class LinkRestore:
             advance=lambda done, of: advance("comparing the data with the ledger", done, of),
             restoring=True,
         )
+        await store.slip_register.reserve_paid(finding.unreserved)
         if finding.balanced:
             head = (await store.state()).head
             self._mark.reset(head.entry, head.chain, finding.seal)

@@ -169,6 +169,7 @@ def _reading(address: str, readiness: _Readiness, metrics: str) -> ServiceReadin
     problems = [
         text
         for name, text in (
+            ("pitlink_auditor_up", "its auditor does not run: see its log (`auditor ended`)"),
             ("pitlink_broker_connected", "it has no connection to the broker"),
             ("pitlink_self_check_passed", "its self-check failed: run `pitlink check`"),
             ("pitlink_operators_log_holds", "the operators' log was altered: run `pitlink audit`"),

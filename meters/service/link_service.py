@@ -16,11 +16,12 @@ from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.ledger.checkpoint import Mark
 from meters.ledger.link_state import LedgerHead, LinkState
 from meters.selfcheck.software import UNDER_WAY, SelfCheck
-from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing, failure_text
+from meters.service.ledger_auditing import NOT_AUDITED, CarryOut, LedgerAuditing
 from meters.service.link_outages import Outages
 from meters.service.link_publisher import COALESCE_S, LinkPublisher
-from meters.service.pace import BatchesInWork, Pace
+from meters.service.pace import Pace
 from meters.service.service_metrics import Metrics
+from meters.store.failures import failure_text
 from meters.store.floor_file_approval import Configuration
 from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem
 from meters.store.ledger_mark import LedgerMark, MarkError
@@ -58,8 +59,7 @@ class LinkService:
     """One link in operation. It operates only while every check passes (duties D9, D10).
 
     `adopt` receives the link each time that its parameters were read. `ring` is called after each
-    change that the floor page shows. Audits give way to `batches`, the batches of events of all
-    links that are in work.
+    change that the floor page shows. `carry_out` has the auditor audit the link.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class LinkService:
         self_check: SelfCheck,
         adopt: Callable[[Link], None],
         ring: Callable[[], None],
-        batches: BatchesInWork,
+        carry_out: CarryOut,
         pace: Pace,
     ) -> None:
         self.store = store
@@ -91,7 +91,13 @@ class LinkService:
         self._intake = LinkIntake(store)
         self._check_now = asyncio.Event()
         self.auditing = LedgerAuditing(
-            store, mark, publisher, metrics, batches=batches, ended=self._check_now.set, pace=pace
+            store,
+            mark,
+            publisher,
+            metrics,
+            carry_out=carry_out,
+            ended=self._check_now.set,
+            pace=pace,
         )
         self._figures = LinkStatsReader(store)
         self._mark = mark

@@ -52,10 +52,12 @@ from meters.process.owned_tasks import OwnedTasks
 from meters.reports.floor_reports import FloorReports
 from meters.selfcheck.break_even import BreakEvens
 from meters.selfcheck.software import SelfCheck
+from meters.service.auditor_client import AuditorProcess
+from meters.service.ledger_auditing import CarryOut
 from meters.service.link_publisher import LinkPublisher
 from meters.service.link_service import LinkService
 from meters.service.log_auditing import LogAuditing, note_start
-from meters.service.pace import USUAL, BatchesInWork, Pace
+from meters.service.pace import USUAL, Pace
 from meters.service.publishing_turn import HEARD_FOR_S
 from meters.service.service_metrics import UNKNOWN, Metrics
 from meters.store.client_name import ClientName
@@ -113,7 +115,8 @@ class ServeOptions:
 class MeterService:
     """One process of the service.
 
-    `identifier`, its name at the broker and in its log, is new at each start.
+    `identifier`, its name at the broker and in its log, is new at each start. `carry_out` has an
+    auditor carry out an order; without it, the service starts an auditor of its own.
     """
 
     def __init__(
@@ -122,6 +125,7 @@ class MeterService:
         redis: AnyRedis,
         options: ServeOptions,
         connect: Connect = connect_broker,
+        carry_out: CarryOut | None = None,
     ) -> None:
         self._floor, self._redis, self._options, self._connect = floor, redis, options, connect
         self.identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
@@ -130,7 +134,10 @@ class MeterService:
         self._metrics = Metrics(floor)
         self._displays, self._bell = DisplayState(), ChangeSignal()
         self._self_check = SelfCheck(floor)
-        self._batches = BatchesInWork()
+        self._batches: set[asyncio.Task[None]] = set()
+        show = partial(self._metrics.set, "auditor_up")
+        auditor = AuditorProcess(floor, show)
+        self._auditor = None if carry_out else auditor
         self.user_directory = UserDirectory(
             redis,
             floor.service.idle_minutes,
@@ -162,7 +169,7 @@ class MeterService:
                 self_check=self._self_check,
                 adopt=self._adopt,
                 ring=self._ring,
-                batches=self._batches,
+                carry_out=carry_out or auditor.carry_out,
                 pace=options.pace,
             )
             for link, store in stores.items()
@@ -285,6 +292,8 @@ class MeterService:
 
     async def work(self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup) -> None:
         """Run the links and apply the tables' events until canceled, without the web server."""
+        if self._auditor:
+            group.create_task(self._auditor.run(), name="auditor")
         group.create_task(self._self_check.run(), name="self-check")
         group.create_task(self._log_auditing.run(), name="operators' log")
         for link in self._links.values():
@@ -316,7 +325,7 @@ class MeterService:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LEFT_WITHIN_S):
                 await self._events.leave()
-        await stays_true(lambda: queue.empty() and self._batches.none, within_s=_ANSWERED_WITHIN_S)
+        await stays_true(lambda: queue.empty() and not self._batches, within_s=_ANSWERED_WITHIN_S)
         await stays_true(
             lambda: all(each.others.are_known for each in publishers), within_s=HEARD_FOR_S
         )
@@ -419,7 +428,11 @@ class MeterService:
                 raise
             task = batches.create_task(self._apply_batch(by_link, arrived_s), name="batch")
             self._batches.add(task)
-            task.add_done_callback(lambda _: self._free.release())
+            task.add_done_callback(self._batch_ended)
+
+    def _batch_ended(self, task: asyncio.Task[None]) -> None:
+        self._batches.discard(task)
+        self._free.release()
 
     def _sort(self, batch: Sequence[Message]) -> dict[str, list[Arrival]]:
         by_link: dict[str, list[Arrival]] = {}

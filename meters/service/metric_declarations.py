@@ -134,6 +134,7 @@ DECLARED: Final = (
         LINK),
     _gauge_later("redis_memory_used_bytes", "Memory that Redis uses.", LINK),
     _gauge_later("redis_memory_limit_bytes", "Memory limit of Redis; 0 for no limit.", LINK),
+    _gauge("auditor_up", "1 while this service's auditor runs."),
     _gauge("broker_connected", "1 while this service is connected to the broker."),
     _counter("broker_connections", "How often this service connected to the broker."),
     _gauge_later("streams_open",

@@ -26,6 +26,7 @@ from meters.floor.server_addresses import with_one_host
 
 REDIS_USER: Final = "pitlink"
 USERS_REDIS_USER: Final = "pitlink-people"
+AUDIT_USER: Final = "pitlink-audit"
 ARCHIVE_USER: Final = "pitlink-archive"
 REPLICA_USER: Final = "pitlink-replica"
 SENTINEL_USER: Final = "pitlink-sentinel"
@@ -81,6 +82,24 @@ def users_access(service: Service) -> dict[str, object] | None:
     if password is None:
         return None
     credential: dict[str, object] = {"username": USERS_REDIS_USER, "password": password}
+    return credential | _tls_access(service, bundle)
+
+
+def audit_access(service: Service) -> dict[str, object]:
+    """Return the settings of the Redis user of a service's auditor, who can only read.
+
+    Without key bundles, or with a Redis user of the facility, they are the settings of the service.
+
+    Raises:
+        UserError: for the same reasons as in `redis_access`.
+    """
+    parts = urlsplit(with_one_host(service.redis))
+    bundle = _bundle_for(service, archives=False)
+    ours = parts.username == REDIS_USER or not (parts.username or parts.password)
+    password = bundle.redis_audit_password() if bundle is not None and ours else None
+    if password is None:
+        return redis_access(service)
+    credential: dict[str, object] = {"username": AUDIT_USER, "password": password}
     return credential | _tls_access(service, bundle)
 
 

@@ -10,7 +10,14 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import meter_account
 from meters.ledger.chain import CHAIN
-from meters.ledger.link_state import Closure, LedgerHead, LinkState, MeterState, OpenDay
+from meters.ledger.link_state import (
+    Closure,
+    LedgerHead,
+    LinkState,
+    MeterBalances,
+    MeterState,
+    OpenDay,
+)
 from meters.ledger.money_terms import LinkTerms, adopted, terms_text
 from meters.ledger.redis_layout import (
     DEALT_KEPT,
@@ -244,6 +251,16 @@ class LinkStore(LinkReader):
         if found.entry > self.head.entry or not self.head.in_ledger:
             self.head = LedgerHead(found.entry, found.chain, found.in_ledger)
         return await self.add_replies(found.answers)
+
+    async def meter_balances(self) -> MeterBalances:
+        """Return all meter balances at one moment, also before `open`."""
+        ids = [meter.meter_id for meter in self.link.meter]
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.hmget(self.keys.accounts, [meter_account(meter) for meter in ids])
+            pipe.hmget(self.keys.meters, ["entries", "chain"])
+            micros, (entries, chain) = await pipe.execute()
+        held = {meter: int(each or 0) for meter, each in zip(ids, micros, strict=True)}
+        return MeterBalances(int(entries or 0), (chain or b"").decode(), held)
 
     async def state(self) -> LinkState:
         """Return the state of the link and of all its meters at one moment.

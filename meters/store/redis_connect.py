@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,13 @@ from meters.floor.server_addresses import (
     parse_replicated,
     without_user,
 )
-from meters.store.credentials import redis_access, sentinel_access, users_access
+from meters.store.credentials import (
+    AUDIT_USER,
+    audit_access,
+    redis_access,
+    sentinel_access,
+    users_access,
+)
 from meters.store.primary_discovery import ClusterDiscovery, PrimaryDiscovery, SentinelDiscovery
 from meters.store.redis_clients import (
     AnyRedis,
@@ -45,7 +52,12 @@ _Access = Mapping[str, object]
 
 @asynccontextmanager
 async def open_redis(
-    floor: Floor, *, only_reads: bool = False, archives: bool = False, starts: bool = True
+    floor: Floor,
+    *,
+    only_reads: bool = False,
+    audits: bool = False,
+    archives: bool = False,
+    starts: bool = True,
 ) -> AsyncIterator[AnyRedis]:
     """Open the Redis in the floor file, or the embedded Redis.
 
@@ -53,8 +65,8 @@ async def open_redis(
     as this user at its first use. `pitlink archive` never uses this client.
 
     With `only_reads`, the client answers even if replicas are missing. With `archives`, it signs in
-    as the Redis user of `pitlink archive`. Without `starts`, an embedded Redis that does not run is
-    not started.
+    as the Redis user of `pitlink archive`; with `audits`, as the user of a service's auditor.
+    Without `starts`, an embedded Redis that does not run is not started.
 
     Raises:
         UserError: the key bundle or the password for Redis cannot be used.
@@ -62,8 +74,11 @@ async def open_redis(
     async with AsyncExitStack() as stack:
         url = floor.service.redis
         embedded = url == "embedded"
-        access = {} if embedded else redis_access(floor.service, archives=archives)
-        for_users = None if embedded or archives else users_access(floor.service)
+        access: _Access = {}
+        if not embedded:
+            of_service = partial(redis_access, archives=archives)
+            access = (audit_access if audits else of_service)(floor.service)
+        for_users = None if embedded or archives or audits else users_access(floor.service)
         if is_replicated(url):
             sentinels = sentinel_access(floor.service, archives=archives)
             opening = _ReplicatedOpening(parse_replicated(url), stack, only_reads=only_reads)
@@ -74,11 +89,14 @@ async def open_redis(
             url = await stack.enter_async_context(embedded_redis(data))
         elif embedded:
             url = embedded_redis_url(data)
+        if access.get("username") == AUDIT_USER:
+            # The client library would prefer credentials in the address.
+            url = without_user(url)
         books = _client(url, access, stack)
         if for_users is None:
             yield books
             return
-        # The client library would prefer credentials in the address, so these are removed.
+        # Here too, the client library would prefer credentials in the address.
         yield _by_user(books, _client(without_user(url), for_users, stack))
 
 

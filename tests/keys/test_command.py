@@ -57,7 +57,7 @@ def test_every_table_has_its_bundle_which_nobody_else_can_read(keys: Path) -> No
     certificate = x509.load_pem_x509_certificate((bundle / "table.crt").read_bytes())
     assert certificate.subject.rfc4514_string() == "CN=table.A-1"
     passwords = [path.read_text() for path in keys.rglob("*password")]
-    assert len(passwords) == len(set(passwords)) == 9
+    assert len(passwords) == len(set(passwords)) == 10
 
 
 def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None:

@@ -16,7 +16,13 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
 from meters.keys.authority import Authority
-from meters.keys.server_files import ARCHIVE_COMMANDS, COMMANDS, USERS_COMMANDS, redis_users
+from meters.keys.server_files import (
+    ARCHIVE_COMMANDS,
+    AUDIT_COMMANDS,
+    COMMANDS,
+    USERS_COMMANDS,
+    redis_users,
+)
 from meters.ledger.redis_layout import LinkKeys
 from meters.store.facility_notes import FACILITY_KEY
 from meters.store.slip_register import SLIPS_KEY
@@ -25,9 +31,11 @@ from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
 USERS_REDIS_USER: Final = "pitlink-people"
+AUDIT: Final = "pitlink-audit"
 PLACES: Final = {
     USER: ("services/1", "service", "redis-password"),
     USERS_REDIS_USER: ("services/1", "service", "redis-people-password"),
+    AUDIT: ("services/1", "service", "redis-audit-password"),
     "pitlink-archive": ("archive", "archive", "redis-password"),
 }
 """The directory, the certificate and the password's file of each of our Redis users."""
@@ -275,11 +283,11 @@ def test_the_operators_own_users_stay(keys: Path) -> None:
     """Users that an operator added to the file are still there after it is written again."""
     house = "user backup on #aa ~* +@read"
     before = (keys / "redis" / "users.acl").read_text() + house + "\nnonsense\n"
-    lines = redis_users(books="12", users="34", archive="5", before=before).splitlines()
+    lines = redis_users(books="12", users="34", audit="67", archive="5", before=before).splitlines()
     named = [line.split()[1] for line in lines]
-    assert named == ["default", USER, USERS_REDIS_USER, "pitlink-archive", "backup"]
-    assert lines[4] == house
-    assert [line.count("#") for line in lines[1:4]] == [2, 2, 1]
+    assert named == ["default", USER, USERS_REDIS_USER, AUDIT, "pitlink-archive", "backup"]
+    assert lines[5] == house
+    assert [line.count("#") for line in lines[1:5]] == [2, 2, 2, 1]
 
 
 CONNECTION: Final = frozenset({"health", "primary_discovery", "redis_clients", "redis_connect"})
@@ -303,6 +311,7 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
     assert set(ARCHIVE_COMMANDS) == books | every
     assert set(ARCHIVE_COMMANDS) - set(COMMANDS) == {"xtrim"}, "which only the archive may"
     assert set(USERS_COMMANDS) == user_store | every
+    assert set(AUDIT_COMMANDS) < set(COMMANDS)
 
 
 def called_by(package: str) -> set[str]:

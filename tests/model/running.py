@@ -9,12 +9,14 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
+from meters.audit.auditor import LinkAuditor
 from meters.floor.facility import GamingDays
 from meters.intake.batches import Arrival
 from meters.selfcheck.software import SelfCheck
+from meters.service.ledger_auditing import CarryOut
 from meters.service.link_publisher import LinkPublisher
 from meters.service.link_service import LinkService
-from meters.service.pace import BatchesInWork, Pace
+from meters.service.pace import Pace
 from meters.service.service_metrics import Metrics
 from meters.store.floor_file_approval import Configuration
 from meters.store.ledger_mark import LedgerMark
@@ -43,13 +45,13 @@ class Running:
         adopts: bool = False,
         unfit: str | None = None,
         pace: Pace = SOON,
+        carry_out: CarryOut | None = None,
     ) -> None:
         self.pit = pit
         self.data = data
         self.posted: list[tuple[str, bytes, bool]] = []
         self.self_check = SelfCheck(pit.floor)
         self.unfit = unfit
-        self.batches = BatchesInWork()
         self.displays = DisplayState()
         metrics = Metrics(pit.floor)
         self.service = LinkService(
@@ -64,7 +66,7 @@ class Running:
             self_check=self.self_check,
             adopt=lambda _: None,
             ring=lambda: None,
-            batches=self.batches,
+            carry_out=carry_out or LinkAuditor(pit.store, data).carry_out,
             pace=pace,
         )
 
@@ -135,17 +137,18 @@ async def running(
     unfit: str | None = None,
     approved: bool = True,
     pace: Pace = SOON,
+    carry_out: CarryOut | None = None,
 ) -> AsyncIterator[Running]:
     """Yield the link in operation, with its ledger mark in `data`.
 
     With `adopts`, a changed floor file is adopted, as in a demonstration. `unfit` says why the
-    whole service may not operate. People first approve a floor file that was never approved, but
-    nobody approves a Redis that has lost what the mark in `data` has.
+    whole service may not operate. `carry_out` is the auditor. People first approve a floor file
+    that was never approved, but nobody approves a Redis that has lost what the mark in `data` has.
     """
     if approved and not adopts and not LedgerMark(data, pit.link.id).seen.entries:
         with contextlib.suppress(RedisError, OSError, ValueError):
             await approve_never_approved(Configuration(pit.floor, pit.store), pit.store)
-    link = Running(pit, data, adopts=adopts, unfit=unfit, pace=pace)
+    link = Running(pit, data, adopts=adopts, unfit=unfit, pace=pace, carry_out=carry_out)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(job) for job in link.service.jobs().values()]
         try:
@@ -160,8 +163,13 @@ async def running(
 
 @asynccontextmanager
 async def operating(
-    pit: Pit, data: Path, *, adopts: bool = False, pace: Pace = SOON
+    pit: Pit,
+    data: Path,
+    *,
+    adopts: bool = False,
+    pace: Pace = SOON,
+    carry_out: CarryOut | None = None,
 ) -> AsyncIterator[Running]:
-    async with running(pit, data, adopts=adopts, pace=pace) as link:
+    async with running(pit, data, adopts=adopts, pace=pace, carry_out=carry_out) as link:
         await link.comes_up()
         yield link

@@ -259,7 +259,7 @@ async def test_an_audit_without_the_archive_says_that_it_is_not_whole(
     (problem,) = (await kept.audit()).problems
     assert "only the later entries were audited" in problem
     await kept.week(1)
-    with pytest.raises(ArchiveError, match="name the directory of the files"):
+    with pytest.raises(ArchiveError, match="name the directory of the later files"):
         await kept.run()
     assert not (tmp_path / "elsewhere").exists(), "it is not created again"
     kept.archive = whole

@@ -114,6 +114,7 @@ NAMED: Final = {
     "account:*": "the account of '{of}' lacks entry {field} of the log",
     "administrators *": "they differ in {field}",
     "pins-set*": "redis lacks the record that the pin of ",
+    "log-head mac_by *": "another secret than its last mac",
     "log-head *": "the operators' log: it",
     "*": "it is in UNNAMED",
 }

@@ -30,6 +30,7 @@ class Faults:
     ) -> None:
         self._world = world
         self._broker, self._server, self._checker = broker, server, checker
+        self._services = services
         self._killed: Mapping[str, Sequence[SimulatedService | SimulatedTable]] = {
             "service": services, "agent": tables,
         }  # fmt: skip
@@ -123,6 +124,8 @@ class Faults:
         self._world.note(f"{kind}: {who.name}")
 
     def end(self) -> None:
+        for service in self._services:
+            service.auditor.kill()  # it can be late
         self._broker.up = True
         self._redis_up()
         for name in ("maxmemory", "min-replicas-to-write"):

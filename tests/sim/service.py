@@ -9,6 +9,7 @@ from meters.floor.floor_file import Floor
 from meters.floor.server_addresses import parse_broker_url
 from meters.service.meter_service import Connect, MeterService, ServeOptions
 from meters.service.pace import Pace
+from tests.sim.auditor import SimulatedAuditor
 from tests.sim.disk import ServiceDisk
 from tests.sim.loop import Process
 from tests.sim.redis_wire import troubled_redis
@@ -38,17 +39,20 @@ class SimulatedService:
         self._chance = world.chance(f"service/{name}")
         self.process = Process(world.loop, name)
         self._main: asyncio.Task[None] | None = None
+        self.auditor = SimulatedAuditor(world, f"{name}-audit", floor, server)
 
     def start(self) -> None:
         self.process = self.process.again(ServiceDisk(self._world))
         self.process.died.add_done_callback(lambda _: self._down())
+        self.auditor.start(self.process)
         self._main = self.process.spawn(self._run())
 
     async def _run(self) -> None:
         redis = troubled_redis(self._server, self._world, self._wrote)
         # A simulated person approves the first floor file. The staff of the simulation validates.
         options = ServeOptions(auto_floor=True, pace=_PACE)
-        service = MeterService(self._floor, redis, options, self._connect)
+        carry_out = self.auditor.carry_out
+        service = MeterService(self._floor, redis, options, self._connect, carry_out)
         self.running = service
         try:
             async with asyncio.TaskGroup() as group:

@@ -43,8 +43,9 @@ PER_SECOND: Final = {
     "redis refuses writes": 0.02,
     "clock set": 0.06,
 }
+PER_ORDER: Final = {"auditor killed": 0.02, "auditor late": 0.02, "auditor lies": 0.02}
 PER_DEATH: Final = {"power lost": 0.4, "outbox write lost": 0.15}
-KINDS: Final = {**PER_MESSAGE, **PER_COMMAND, **PER_WRITE, **PER_SECOND, **PER_DEATH}
+KINDS: Final = {**PER_MESSAGE, **PER_COMMAND, **PER_WRITE, **PER_SECOND, **PER_ORDER, **PER_DEATH}
 _ABSENT: Final = 0.35
 
 

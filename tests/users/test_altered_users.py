@@ -114,10 +114,8 @@ async def test_log_rewritten_with_new_digests_differs_from_its_mark(
     await rewrite(staffed, add_eve)
     await insert_administrator(staffed)
     found_problems = (await LogAudit(staffed.redis).run(LogMark(tmp_path).seen)).problems
-    assert (
-        f"the operators' log: entry {found.entries} is not the one that was seen: {found.chain}"
-        in found_problems
-    )
+    other = f"entry {found.entries} is not the one that was seen: its digest was {found.chain}"
+    assert f"the operators' log: {other}" in found_problems
     assert (
         f"the operators' log: the entries up to {found.entries} are not those that were sealed"
         in found_problems
