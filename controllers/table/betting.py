@@ -61,10 +61,7 @@ def correct_wager(
         )
     tables = layout.rules.meters.terms.get(wager)
     if tables is not None and tables.draws is not None:
-        raise DeviceRefusal(
-            "drawn_wager",
-            f"the draw of this round was made, and decides {wager}: it cannot be corrected",
-        )
+        raise DeviceRefusal("drawn_wager", f"a draw can decide {wager}: it cannot be corrected")
     amount_cents = _amount_cents(layout, wager)
     if state.round is None:
         raise DeviceRefusal(

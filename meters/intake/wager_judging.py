@@ -152,9 +152,7 @@ def judge_correction(
         )
     if tables is not None and tables.draws:
         raise EventRefusal(
-            "drawn_wager",
-            f"the draw of this round was made, and decides {wager}: it cannot be corrected",
-            "wager",
+            "drawn_wager", f"a draw can decide {wager}: it cannot be corrected", "wager"
         )
     placed = WageredPosition(position=event.position, wagers={wager: event.amount})
     try:
