@@ -113,8 +113,8 @@ class UnapprovedRow(FloorRow, frozen=True, kw_only=True):
         barred: why the new floor file cannot be approved now.
         terms: all settings of the link in the service's floor file, in words and dollars.
         first: true if the whole floor is empty. Then one person approves.
-        confirmed: true if the floor file only has values that two people have confirmed as changes
-            of parameters. Then one person approves. In all other cases, two people approve.
+        confirmed: true if two people have confirmed all differences as changes of parameters. Then
+            one person approves. In all other cases, two people approve.
         first_by: the user who approved exactly this floor file first, at `first_at`.
         first_at: the time of this first approval, in UTC.
     """

@@ -383,7 +383,8 @@ def hourly_picture(
 ) -> MeterPicture:
     """Return the picture of a meter for some hours, with a bar for each hour.
 
-    `minutes` has the meter in the last minutes, if the picture ends now.
+    `minutes` has the meter's micros for each minute of the last hour in which the meter changed; it
+    is empty unless the picture ends now.
     """
     first_s = begins_s // _HOUR_S * _HOUR_S
     hours = dict.fromkeys(range(first_s, ends_s, _HOUR_S), 0)

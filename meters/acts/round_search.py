@@ -57,7 +57,7 @@ _T = TypeVar("_T")
 
 
 class RoundQuery(FloorRow, frozen=True, kw_only=True):
-    """A search of rounds. Without a claim, it needs a table.
+    """What a search for rounds asks for. Without a claim, it needs a table.
 
     Attributes:
         day: only this gaming day.

@@ -90,7 +90,7 @@ def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
     """Return texts about meters whose version number in Redis is too low.
 
     A version number never falls, so a lower number was changed by somebody. A display ignores a
-    meter's value if its version number is not higher than the last one that the display received.
+    value with a lower version number than the one that it shows.
     """
     for meter, least in replay.link.versions.items():
         text = meters.get(f"version:{meter}", "")

@@ -55,8 +55,9 @@ def approve(
 
     The command shows what changes, and all terms in words and dollars. Then it asks for the PIN of
     the user who approves, and for a yes. If standard input is not a terminal, its first line is the
-    PIN, and its second line is the yes. A running service opens the link within seconds, unless it
-    has another floor file: then restart it.
+    PIN, and its second line is the yes. A service that runs with this floor file opens the link
+    within seconds. A service with another floor file no longer operates it: restart that service
+    with this file.
 
     Example: **pitlink approve --by "Ada Lane" --config floor.toml**
 

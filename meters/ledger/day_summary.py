@@ -59,7 +59,7 @@ class Hit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MeterDay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A meter on a gaming day, in micros.
 
-    `amounts` has the meter at the end of each step of the day. `added` has, for each step, what
+    `amounts` has the balance at the end of each step of the day. `added` has, for each step, what
     wagers added to the meter, less what voids and corrections of wagers took off.
     """
 

@@ -340,8 +340,8 @@ def _take_off(
 ) -> int:
     """Add the transfers of a percentage of a meter to `draft`, and return the cents of one share.
 
-    If the percentage is 100, reseed the meter. Then refill it from its overflow. `payees` are the
-    accounts that get one share each.
+    If the percentage is 100, reseed the meter. In every case, refill it from its overflow
+    afterwards. `payees` are the accounts that get one share each.
     """
     account, terms = meter_account(meter), books.terms[meter]
     share = draft.holds(account) * percent // (100 * MICROS_PER_CENT) // len(payees)

@@ -28,7 +28,7 @@ def count(number: int) -> str:
 
 
 def day_words(day: date) -> str:
-    """Return the text of a date.
+    """Return a date in words, with its weekday.
 
     >>> day_words(date(2026, 3, 8))
     'Sunday, March 8, 2026'

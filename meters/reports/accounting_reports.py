@@ -29,7 +29,7 @@ from meters.reports.report_document import ReportDocument
 
 @dataclass(frozen=True, slots=True)
 class AccountingReport:
-    """The rows are wins if `of_wins`, and figures otherwise. No meters given means all meters."""
+    """The rows are wins if `of_wins`, and figures otherwise. `meters` is None for all meters."""
 
     document_of: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]
     rows_of: Callable[[Sequence[LinkScan], Sequence[str] | None], Iterator[Figure]]

@@ -46,7 +46,8 @@ class LogAuditing:
     """Audits of the operators' log and of the users (duty D17), with the log's mark and seal.
 
     `mark` is a file outside Redis. It names the last entry that this service has seen. `show`
-    receives True if all is correct. `secrets` are for the MACs of the entries, if there are any.
+    receives True if all is correct. `secrets` has the secrets of the entries' MACs, if this service
+    has a key bundle.
     """
 
     def __init__(

@@ -9,8 +9,8 @@ Several services publish the same meters. The broker puts their messages in one 
 service receives all of them. The service that published last is the publisher. The other services
 publish nothing as long as the publisher sends each new value in time. If a service receives a newer
 value than it has read from Redis, it does not publish the older one. A service publishes the next
-value of a meter only after the broker has sent back the last one, so no value waits until it is
-old.
+value of a meter only after the broker has sent back the last one. So no old values queue at the
+broker: the next value is always the newest.
 """
 
 import asyncio

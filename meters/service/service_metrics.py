@@ -70,8 +70,8 @@ Labels = tuple[str, ...]
 class Metrics:
     """The service's counters, gauges and histograms, in their own registry.
 
-    A metric is changed by its name in `DECLARED` and the values of its labels. From the start, most
-    metrics have the value 0 for each link, meter or table of the floor, so Prometheus sees the
+    The methods name a metric as `DECLARED` does, with the values of its labels. From the start,
+    most metrics have the value 0 for each link, meter or table of the floor, so Prometheus sees the
     first increase. Every label has a limited set of values. Any other value, such as a stranger's
     link, becomes ``unknown``. `now` returns seconds since the epoch.
     """

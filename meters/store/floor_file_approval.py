@@ -329,10 +329,11 @@ class Configuration:
         )
 
     async def _is_first(self) -> bool:
-        """Check if one person suffices: the floor is empty, or another link has just begun.
+        """Check if one person suffices: this link is empty, and nobody has played on any other.
 
         The first approval is for all links. It can be interrupted between two links, and a service
-        can open the links that are approved. In all other cases, two people approve.
+        then opens the approved ones. So another link can have entries, if it was approved under
+        this floor file. In all other cases, two people approve.
         """
         if (await self._store.snapshot()).last_entry:
             return False

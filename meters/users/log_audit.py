@@ -209,9 +209,9 @@ class LogAudit:
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
         """Check the operators' log to its end, and compare the users in Redis with the log.
 
-        Entries before the first MAC have no MAC. If an earlier audit has sealed an entry, a wrong
-        MAC of the entry is no problem. `seen` is the mark of the log. `again` is the number of old
-        entries, already checked by an earlier run, that this run reads once more.
+        An entry from before the first MAC needs none. If an earlier audit has sealed an entry, a
+        wrong MAC of the entry is no problem. `seen` is the mark of the log. `again` is the number
+        of old entries, already checked by an earlier run, that this run reads once more.
 
         Raises:
             ValueError: an entry's id or chain digest is not valid text, or a Redis key has a wrong
@@ -315,7 +315,7 @@ class LogAudit:
                 self._walk.add("older entries have changed since they were first read")
             if again.due != self._walk.due and not again.problems:
                 # The checkpoint's file, which has the users, can have been changed.
-                self._walk.add("its entries describe other users than the audits before found")
+                self._walk.add("its entries describe other users than earlier audits found")
             self._again = None
 
     async def _walk_to(self, walk: _Walk, last: int | None, seen: Mark | None) -> None:

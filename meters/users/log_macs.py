@@ -109,8 +109,8 @@ class MacCheck:
     """Check of the MACs of the operators' log, entry by entry from the first entry.
 
     Entries from the time before the services had a secret have no MAC. After the first MAC of a
-    known secret, every entry must have a MAC, and never with an older secret than the MAC before.
-    `last` names the secret of the last accepted MAC. `checked` names the secret of the last MAC
+    known secret, every entry must have a MAC, whose secret is not older than that of the MAC before
+    it. `last` names the secret of the last accepted MAC. `checked` names the secret of the last MAC
     that was checked.
     """
 

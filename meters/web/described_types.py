@@ -66,7 +66,9 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "pin": FieldText("The PIN.", "730482"),
     "csrf": FieldText("The token to send as `X-CSRF-Token`."),
     "colleague": FieldText("Who acts instead of the signed-in user, for this act alone."),
-    "unread": FieldText("The number of days that the service still reads: ask again.", 0),
+    "unread": FieldText(
+        "The number of days that the service has not read yet. If it is not 0, ask again later.", 0
+    ),
     "missing": FieldText("The days that this machine cannot read."),
     "next": FieldText("The place at which the next page begins; null on the last page."),
     "seed": FieldText("The first balance of the meter, in cents.", 100_000),

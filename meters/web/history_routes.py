@@ -130,10 +130,11 @@ def _round_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
     ) -> RoundPage:
         """List the rounds of a table with progressive wagers, whether they won or not (D16).
 
-        `round` finds the round with this name, and `claim` the round of a win. `since` finds the
-        rounds from this time on, and `day` the rounds of this gaming day. Without these, the last
-        rounds are listed. Archived days are read if the service's machine has their files, one
-        search at a time: if a file has a million entries, this takes some seconds.
+        `round` finds the round with this name, and `claim` the round of a win. `day` finds the
+        rounds of this gaming day, and `since` those from this time to the end of the gaming day.
+        Without these, the last rounds are listed. Archived days are read if the service's machine
+        has their files, one search at a time: if a file has a million entries, this takes some
+        seconds.
         """
         return await history.rounds(
             RoundQuery(
