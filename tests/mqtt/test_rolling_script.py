@@ -14,8 +14,16 @@ from tests.waiting import require
 SCRIPT: Final = Path(__file__).resolve().parents[2] / "deploy" / "rolling-restart"
 
 
+OTHER_FILES: Final = (
+    '{"ready":false,"links":{"main":"self-check failed: software: bonus/a.py is altered"}}'
+)
+
+
 class Probes:
-    """Replacement for the services' pages: each service is ready while its file exists."""
+    """Replacement for the services' pages: each service is ready while its file exists.
+
+    A file with text is the answer of a service that is not ready.
+    """
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -41,7 +49,9 @@ class Probes:
         return done.returncode, done.stdout + done.stderr, self.restarted.read_text().splitlines()
 
     def answer(self, path: str, _: object) -> tuple[int, str]:
-        return 200 if (self.home / path.split("/")[1]).exists() else 503, ""
+        file = self.home / path.split("/")[1]
+        reason = file.read_text() if file.exists() else "{}"
+        return 503 if reason else 200, reason
 
     def service(self, name: str) -> str:
         return f"{name}=http://127.0.0.1:{self.port}/{name}"
@@ -73,6 +83,31 @@ def test_none_is_restarted_after_one_that_fails(
     status, output, restarted = probes.run(probes.service("a"), probes.service("b"))
     assert (status, restarted) == found, output
     assert said in output
+
+
+@pytest.mark.parametrize(
+    ("stopped", "found"),
+    [("a", ["a", "b"]), ("b", ["b", "a"]), ("ab", ["a", "b"])],
+    ids=["the first", "the second", "both"],
+)
+def test_services_that_found_the_files_of_an_upgrade_restart_first(
+    probes: Probes, stopped: str, found: list[str]
+) -> None:
+    """They operate no link until their restart, and a ready service does until then."""
+    probes.restart_with(': > "$(dirname "$0")/$2"')
+    for name in stopped:
+        (probes.home / name).write_text(OTHER_FILES)
+    status, output, restarted = probes.run(probes.service("a"), probes.service("b"))
+    assert (status, restarted) == (0, [f"restart {name}" for name in found]), output
+
+
+def test_a_service_whose_files_are_altered_is_the_only_one_that_restarts(probes: Probes) -> None:
+    """Its next self-check finds the alteration again, and the other service plays on."""
+    probes.restart_with("exit 0")
+    (probes.home / "b").write_text(OTHER_FILES)
+    status, output, restarted = probes.run(probes.service("a"), probes.service("b"))
+    assert (status, restarted) == (1, ["restart b"]), output
+    assert "b is not ready after 1 s" in output
 
 
 @pytest.mark.parametrize("services", [[], ["a=http://x"], ["a", "b"]])
