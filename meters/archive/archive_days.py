@@ -99,7 +99,10 @@ class ArchiveFiles:
 
 
 async def archived_and_read(store: LinkStore) -> tuple[int, int]:
-    """Return the entry numbers of the last archived entry and meter reading, as Redis has them."""
+    """Return the numbers of two ledger entries: the last archived one, and the last meter reading.
+
+    Redis has both numbers.
+    """
     archived, reading = cast(
         "list[bytes | None]", await store.redis.hmget(store.keys.meters, ["archived", "reading"])
     )

@@ -123,7 +123,10 @@ def _dated(
 
 
 def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
-    """Check that each closed gaming day has a file. `closed` has each link's last closed day."""
+    """Check that each link's newest archive file is of its last closed day, or the day before.
+
+    `closed` has each link's last closed day. Soon after its first close, a link needs no file.
+    """
     what, directory = "archived days", Path(floor.archive.directory)
     try:
         last = {link: ArchiveFiles(directory, link).newest_day() for link in closed}

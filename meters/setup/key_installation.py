@@ -222,8 +222,10 @@ def _read_opened(
                 yield inside / name, None
                 yield from _read_opened(source, opened, inside / name, foreign=foreign)
                 continue
-            if not stat.S_ISREG(facts.st_mode) or (foreign and facts.st_nlink > 1):
+            if not stat.S_ISREG(facts.st_mode):
                 raise OSError(errno.EINVAL, "it is no plain file", str(path))
+            if foreign and facts.st_nlink > 1:
+                raise OSError(errno.EINVAL, "it has a second name (hard link)", str(path))
             with os.fdopen(opened, "rb", closefd=False) as file:
                 yield inside / name, file.read()
         finally:

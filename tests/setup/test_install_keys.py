@@ -140,6 +140,22 @@ def test_root_installs_no_keys_from_where_a_link_of_another_account_leads(
     assert not machine.path("etc/pitlink/keys/tables").exists()
 
 
+@pytest.mark.duty("D20")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can read what others may not")
+def test_root_installs_no_file_of_its_own_that_another_account_gave_a_second_name(
+    keys: Path, machine: Machine, tmp_path: Path
+) -> None:
+    bundle, secret = keys / "tables" / "main.A-1", tmp_path / "server.key"
+    secret.write_text("only for root")
+    (bundle / "added").hardlink_to(secret)
+    os.chown(bundle, 65_534, 65_534)
+    done = install(keys, machine, "A-1")
+    assert done.returncode == 1
+    assert (
+        f"{bundle / 'added'}: cannot be installed: it has a second name (hard link)" in done.stderr
+    )
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can read what others may not")
 def test_root_reads_only_plain_files_in_a_directory_of_another_account(tmp_path: Path) -> None:
     """`pitlink setup` and `pitlink keys` read what a server's account can replace."""
