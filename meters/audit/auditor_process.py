@@ -73,20 +73,25 @@ def main() -> None:
 
 async def _serve() -> None:
     reader = StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(_INPUT, "rb", 0)
-    )
-    with contextlib.suppress(asyncio.IncompleteReadError):
-        floor: Floor = pickle.loads(await read_frame(reader))  # noqa: S301  (from the service)
-        async with open_redis(floor, only_reads=True, starts=False, audits=True) as redis:
-            data = Path(floor.service.data)
-            auditors = {link.id: LinkAuditor(LinkStore(redis, link), data) for link in floor.link}
-            async with asyncio.TaskGroup() as group:
-                group.create_task(_beat())
-                while True:
-                    order = _ORDER.decode(await read_frame(reader))
-                    group.create_task(_carry_out(auditors[order.link], order))
+    protocol, pipe = asyncio.StreamReaderProtocol(reader), os.fdopen(_INPUT, "rb", 0)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)
+    floor: Floor = pickle.loads(await _order_in(reader))  # noqa: S301  (from the service)
+    async with open_redis(floor, only_reads=True, starts=False, audits=True) as redis:
+        data = Path(floor.service.data)
+        auditors = {link.id: LinkAuditor(LinkStore(redis, link), data) for link in floor.link}
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_beat())
+            while True:
+                order = _ORDER.decode(await _order_in(reader))
+                group.create_task(_carry_out(auditors[order.link], order))
+
+
+async def _order_in(reader: StreamReader) -> bytes:
+    """Return the next content from the service, or end with the service: nothing is left to do."""
+    try:
+        return await read_frame(reader)
+    except asyncio.IncompleteReadError:
+        os._exit(0)
 
 
 async def _carry_out(auditor: LinkAuditor, order: AuditOrder) -> None:

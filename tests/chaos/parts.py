@@ -1,3 +1,4 @@
+import contextlib
 import os
 import signal
 import subprocess
@@ -89,6 +90,32 @@ class ServicePart:
             return False
 
 
+class AuditorPart:
+    """The auditor of a service. A dead or frozen one is replaced by its service."""
+
+    def __init__(self, service: ServicePart) -> None:
+        self._service = service
+
+    @property
+    def pid(self) -> int | None:
+        service = self._service.pid
+        if service is None:
+            return None
+        with contextlib.suppress(OSError):
+            for pid in Path(f"/proc/{service}/task/{service}/children").read_text().split():
+                if b"auditor_process" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    return int(pid)
+        return None
+
+    def kill(self) -> None:
+        if (pid := self.pid) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def start(self) -> None:
+        """Do nothing: its service starts it."""
+
+
 def strike(part: Part, fault: Fault, hands: Executor) -> None:
     """Apply a fault to a part, and repair the part afterwards.
 
@@ -122,8 +149,10 @@ def _freeze(part: Part, lasts_s: float) -> None:
     try:
         rest(lasts_s)
     finally:
-        # Nobody else may have waited for the process meanwhile, so the number is still its own.
-        os.kill(pid, signal.SIGCONT)
+        # Nobody else may have waited for the process meanwhile, so the number is still its own. But
+        # a service replaces its frozen auditor.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 def strike_wire(wire: Wire, fault: Fault) -> None:

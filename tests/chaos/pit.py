@@ -15,8 +15,8 @@ from tests.chaos.accounts import Report, grown, hold_together
 from tests.chaos.copies import answers_of
 from tests.chaos.floor import write_floor
 from tests.chaos.floorpersons import NAMES, Floorperson
-from tests.chaos.parts import Part, ServerPart, ServicePart, rest, strike, strike_wire
-from tests.chaos.plan import CENTRAL, SERVICES, WIRE, Fault, blows
+from tests.chaos.parts import AuditorPart, Part, ServerPart, ServicePart, rest, strike, strike_wire
+from tests.chaos.plan import AUDITORS, CENTRAL, SERVICES, WIRE, Fault, blows
 from tests.chaos.player import Player
 from tests.chaos.wire import Wire
 from tests.mqtt.stranger import Ear
@@ -68,7 +68,7 @@ class Pit:
         self._ear = stack.enter_context(ear)
         self._parts["redis"] = ServerPart(self._redis)
         self._parts["broker"] = ServerPart(self._mosquitto)
-        for name in SERVICES:
+        for name, auditor in zip(SERVICES, AUDITORS, strict=True):
             config, port = self._floor(name, self._mosquitto.url)
             options = [] if name == SERVICES[0] else ["--auto-floor"]
             options += ["--auto-floor-after", str(_SIMULATED_AFTER_S)] if options else []
@@ -76,6 +76,7 @@ class Pit:
             stack.callback(service.kill)
             self._services.append(service)
             self._parts[name] = service
+            self._parts[auditor] = AuditorPart(service)
         self._config, _ = self._floor("tables", f"mqtt://127.0.0.1:{self._wire.port}")
         floor = read_floor(self._config)
         for name in self._tables:

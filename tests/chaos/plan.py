@@ -12,6 +12,8 @@ open but blocked for a time."""
 
 SERVICES: Final = ("service-1", "service-2")
 WIRE: Final = "wire"
+AUDITORS: Final = ("auditor-1", "auditor-2")
+"""The auditor of each service: the service starts another one."""
 CENTRAL: Final = ("redis", "broker", *SERVICES)
 
 _PAUSE_S: Final = (0.2, 4.0)
@@ -54,9 +56,9 @@ def _targets(rng: random.Random, tables: tuple[str, ...], last: tuple[str, ...])
     if drawn < 0.1 and last:
         return last
     if drawn < 0.45:
-        return (rng.choice((*CENTRAL, WIRE)),)
+        return (rng.choice((*CENTRAL, *AUDITORS, WIRE)),)
     if drawn < 0.65:
-        return tuple(rng.sample((*CENTRAL, WIRE), 2))
+        return tuple(rng.sample((*CENTRAL, *AUDITORS, WIRE), 2))
     if drawn < 0.7:
         return CENTRAL
     if drawn < 0.8:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.chaos.accounts import grown
 from tests.chaos.copies import Copier
-from tests.chaos.plan import CENTRAL, WIRE, Blow, blows
+from tests.chaos.plan import AUDITORS, CENTRAL, WIRE, Blow, blows
 from tests.chaos.run import run_chaos
 from tests.mqtt_packets import publish_packet, text
 
@@ -24,10 +24,10 @@ def test_a_seed_repeats_its_plan() -> None:
 def test_a_plan_has_every_fault_of_every_part_also_together_and_in_a_row() -> None:
     found = plan(1)
     kinds = {(fault.target, fault.kind) for blow in found for fault in blow.faults}
-    for part in CENTRAL:
+    for part in (*CENTRAL, *AUDITORS):
         assert {(part, "kill"), (part, "kill twice"), (part, "freeze")} <= kinds
     assert {(WIRE, "cut"), (WIRE, "hold")} <= kinds
-    assert {target for target, _ in kinds} == {*CENTRAL, WIRE, *TABLES}
+    assert {target for target, _ in kinds} == {*CENTRAL, *AUDITORS, WIRE, *TABLES}
     targets = [tuple(fault.target for fault in blow.faults) for blow in found]
     assert CENTRAL in targets
     assert any(len(each) == 2 for each in targets)

@@ -119,12 +119,13 @@ async def test_the_process_ends_with_its_service(
     async with _auditor(keeping_played, keeping_server, tmp_path) as (auditor, shown):
         await _started(shown)
         pid = _pid(auditor)
-        assert auditor._process is not None
-        assert auditor._process.stdin is not None
+        process = auditor._process
+        assert process is not None
+        assert process.stdin is not None
         os.kill(pid, signal.SIGTERM)  # systemd sends it to all processes at once
         assert (await auditor.carry_out(_order(keeping_played, 0))).problems == ()
-        auditor._process.stdin.close()
-        await eventually_async(lambda: not _there(pid), what="its end")
+        process.stdin.close()
+        assert await process.wait() == 0
 
 
 @pytest.fixture
