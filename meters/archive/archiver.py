@@ -273,7 +273,7 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the wins before the checkpoint that are not in the checkpoint."""
+        """Return the wins up to the checkpoint that the checkpoint no longer has."""
         found = list[tuple[str, int, str]]()
         for meter in (meter.meter_id for meter in self._store.link.meter):
             # This list of a meter has every win. Wins of a percentage are in another list too.

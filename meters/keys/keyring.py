@@ -346,7 +346,8 @@ def _event_group(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001
     """Return the secret group name of all services. A renewal makes a new name.
 
     Services with the same name share the tables' events. With different names, each service gets
-    every event. This only adds load, because a repeated event gets the stored reply.
+    every event. Different names only add load, because a repeated event gets the stored
+    reply.
     """
     names = {read_secret(path) for path in present}
     return f"{new_event_group() if renewed or len(names) != 1 else names.pop()}\n"

@@ -28,7 +28,7 @@ _REQUESTED: Final = frozenset({Status.UNCONFIRMED, Status.CORRECTION_REFUSED})
 _OF_ANOTHER_EVENT: Final = tuple(
     f'"code":"{code}"'.encode() for code in (Status.SEQ_REUSED, Status.SEQ_PASSED)
 )
-"""Parts of a reply that says that the service had used an event's number for another event."""
+"""Parts of the reply to an event whose number the service had used for another event."""
 _SET_BACK_MAX: Final = timedelta(hours=1)
 """A clock can be corrected by this much. If it was set back by more, it was wrong."""
 

@@ -54,8 +54,8 @@ def note_checks(floor: Floor) -> Iterator[Check]:
     """Yield the times of the last audit, whole audit, backup and check of the archive.
 
     A missing audit or backup is a warning only after a service has used the data directory. After
-    the first audit, a missing backup is a warning only when an audit has checked an archived day,
-    or was a whole audit.
+    the first audits of a new floor, which have checked neither an archived day nor the whole
+    ledger, a missing backup is no warning.
     """
     data = Path(floor.service.data)
     begun = bool(marked_links(data))
@@ -74,7 +74,10 @@ def note_checks(floor: Floor) -> Iterator[Check]:
 
 
 async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
-    """Yield for each link whether its archive files match their digests in the ledger.
+    """Yield for each link whether its archive files are there, as the ledger recorded them.
+
+    Only the head and the length of a file are checked, and the whole file if it was damaged at the
+    last check.
 
     Raises:
         ValueError: the data in Redis is damaged.

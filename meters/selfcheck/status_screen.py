@@ -24,8 +24,8 @@ class StoredLink:
     """The data of a link in Redis that the screen shows.
 
     `closure` says who closed the link, when and why. `meters` has each meter's title and amount in
-    cents. `wins` and `requests` count what waits for a floorperson; the oldest win is `oldest_s`
-    old. `day_closed` is the last closed gaming day; empty if no day was closed.
+    cents. `wins` and `requests` count what waits for a floorperson; `oldest_s` is the age of the
+    oldest win. `day_closed` is the last closed gaming day; empty if no day was closed.
     """
 
     closure: str | None = None

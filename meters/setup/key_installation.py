@@ -196,7 +196,8 @@ def _read_directory(source: Path) -> _Files:
     """Read a directory without its hidden files, which an interrupted `pitlink keys` can leave.
 
     The person who brought the keys could lead root to any file, even during the reading. So each
-    directory stays open while it is read, and `OSError` is raised for anything but plain files.
+    directory stays open while it is read. `OSError` is raised for anything but plain files, and for
+    a file with a second name in a directory of another system user.
     """
     try:
         with opened_directory(source) as (home, foreign), _opened(".", home) as opened:

@@ -334,8 +334,8 @@ def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
     """Raise `UserError` if sentinels of other machines name another primary.
 
     Two primaries of one floor, or a replica of a replica, would look right until a machine fails.
-    An empty primary would delete the data of its replicas. ``is_empty`` is about the Redis of this
-    machine.
+    An empty primary would delete the data of its replicas. ``is_empty`` is true if the Redis of
+    this machine has no data.
     """
     named = _answers(machine, keys)
     for place, host in named.items():
