@@ -34,7 +34,7 @@ _REASONS: Final[Mapping[str, Said]] = {
 _LIT: Final = (Said("Lit wagers may be withdrawn."),) * 2
 _ROUND: Final = (
     Said("This round continues: enter it. It is settled when the link is back."),
-    Said("This round continues: enter it. It is settled now."),
+    Said("This round continues: enter it. It is settled as usual."),
 )
 _THEN: Final[Mapping[Phase, tuple[Said, Said]]] = {
     Phase.LOCKED: _ROUND,
@@ -49,7 +49,7 @@ _THEN: Final[Mapping[Phase, tuple[Said, Said]]] = {
 is not in effect; the first is for any other fault."""
 _SENT: Final = (
     Said("What was sent is completed when the link is back."),
-    Said("What was sent is completed now."),
+    Said("The service still completes what was sent."),
 )
 _PASSED_ON: Final = Said("What was sent is completed when a technician has corrected this.")
 _EVERY_OTHER: Final = Said("Ante, Play and all other wagers too.")
@@ -289,16 +289,16 @@ def _missing(unread: Sequence[str | int]) -> Iterator[Said]:
 
 
 def _envy_unread(layout: Layout, state: TableState) -> bool:
-    """Return whether Envy Bonuses can depend on a hand that is not entered (reading T10).
+    """Return whether Envy Bonuses can depend on cards that are not entered (reading T10).
 
-    Only hands without a progressive wager count. If the dealer has declared that a hand wins
-    nothing, or if all progressive wagers are electronic, return False.
+    Such a hand lacks a wager with Envy Bonuses that another player has made. A declaration that a
+    hand with a progressive wager wins nothing says nothing about Envy Bonuses.
     """
-    if state.no_win or all(layout.is_electronic(placed.wager) for placed in state.wagers):
-        return False
-    lit = state.lit
+    terms, lit = layout.rules.meters.terms, state.lit
+    with_envy = {placed.wager for placed in state.wagers if terms[placed.wager].envy}
     return any(
-        position not in lit and not state.is_entered(position)
+        with_envy.difference(placed.wager for placed in state.wagers_at(position))
+        and (not state.is_entered(position) or (position in state.no_win and position in lit))
         for position in range(1, layout.positions + 1)
     )
 

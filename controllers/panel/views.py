@@ -257,8 +257,7 @@ class View(_View, frozen=True):
         next: entry that is needed next, in the order in which cards are turned up: ``dealer``, a
             position's number or ``community``.
         missing: entries that are missing before the round can be settled, in words.
-        envy_unread: true if Envy Bonuses can depend on a hand that has no progressive wager and is
-            not entered yet.
+        envy_unread: true if Envy Bonuses can depend on cards that are not entered.
         declared_wins: hands about which the dealer is warned.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``no_win`` (the hands that are missing win nothing), ``retract dealer``,

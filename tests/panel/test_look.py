@@ -117,8 +117,15 @@ LOOKS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "envy can matter: hands without a progressive wager are asked for (reading T10)": (
         "wager 3 progressive; lockout; chips 1", {"envy_unread": True},
     ),
-    "envy of hands declared to win nothing cannot": (
-        "wager 3 progressive; lockout; chips 1; no_win", {"envy_unread": False},
+    "also after the hands with a wager are declared to win nothing": (
+        "wager 3 progressive; lockout; chips 1; no_win", {"envy_unread": True},
+    ),
+    "a declared hand can bring the Envy Bonus of a wager that it does not have": (
+        f"{ALL_PROGRESSIVE}; wager 3 five_card_progressive; lockout; chips 8; no_win",
+        {"envy_unread": True},
+    ),
+    "declared hands that all have the wager cannot": (
+        f"{ALL_PROGRESSIVE}; lockout; chips 7; no_win", {"envy_unread": False},
     ),
     "the last round's wagers cannot be repeated while the link is down": (
         f"{TO_DEAL}; void; fault link_down", {"can": ["lockout"]},
@@ -194,9 +201,9 @@ def test_duty_d1_a_meter_that_is_current_shows_its_amount(state: str) -> None:
         ("events_lost", LIT, "Call a floorperson", "not reached", "may be withdrawn."),
         ("game_not_in_effect", LIT, "Game not in effect", "operable", "may be withdrawn."),
         ("link_down", TO_DEAL, "Link down", "not reached", "It is settled when the link is back."),
-        ("closed", TO_DEAL, "Link closed", "closed", "It is settled now."),
+        ("closed", TO_DEAL, "Link closed", "closed", "It is settled as usual."),
         ("game_not_in_effect", TO_DEAL, "Game not in effect", "operable",
-         "This round continues: enter it. It is settled now."),
+         "This round continues: enter it. It is settled as usual."),
     ],
 )  # fmt: skip
 def test_duty_d14_a_fault_shuts_the_table_with_its_reason_and_what_goes_on(
@@ -217,14 +224,18 @@ def test_duty_d14_a_fault_shuts_the_table_with_its_reason_and_what_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("code", "then"), [("link_down", " when the link is back."), ("closed", " now.")]
+    ("code", "then"),
+    [
+        ("link_down", "What was sent is completed when the link is back."),
+        ("closed", "The service still completes what was sent."),
+    ],
 )
 def test_nothing_can_be_touched_while_an_event_waits_for_the_service(code: str, then: str) -> None:
     table = played(f"{TO_DEAL}; fault {code}")
     view = view_of(table, unanswered="settle")
     assert (view.can, view.unanswered, view.positions[2].can) == ([], "settle", [])
     assert view.shut is not None
-    assert str(view.shut.then) == f"What was sent is completed{then}"
+    assert str(view.shut.then) == then
 
 
 @pytest.mark.section("649a.11(c)")
