@@ -27,17 +27,12 @@ def return_checks(floor: Floor) -> Iterator[Check]:
 
     An award is too rare if it comes less than once in a hundred million deals (duty D22).
 
-    A wager can give back too much at the seeds of its meters, or in the long run, when players win
-    what wagers add to the meters. Only wagers that feed meters are checked. Each exact count takes
-    some seconds.
+    A wager that feeds meters can give back too much at the seeds of its meters, or in the long run,
+    when players win what wagers add to the meters. Each exact count takes some seconds.
     """
-    offers = [
-        offer
-        for offer in floor_offers(floor)
-        if offer.chapter.game in floor.games.digests and offer.tables and offer.tables.fed
-    ]
+    offers = [offer for offer in floor_offers(floor) if offer.chapter.game in floor.games.digests]
     for entry in count_entries(offers, "check") if offers else ():
-        if rare := rare_top_award(entry.hands):
+        if entry.long_run and (rare := rare_top_award(entry.hands)):
             yield warning(f"top award of {entry.wager} in {entry.game}", rare)
         back = 1 - entry.house_edge
         lasting = 1 - entry.long_run.house_edge if entry.long_run else back
@@ -45,16 +40,25 @@ def return_checks(floor: Floor) -> Iterator[Check]:
         yield Check(
             f"return of {entry.wager}{paytable} in {entry.game}",
             holds=back <= 1 and lasting <= 1,
-            seen=f"{tenths_text(back)} at the seed of its meters and {tenths_text(lasting)} in the"
-            f" long run{_advice(back, lasting)}",
+            seen=_return_text(entry, back, lasting),
             warns=True,
         )
 
 
-def _advice(back: Fraction, lasting: Fraction) -> str:
+def _return_text(entry: OddsEntry, back: Fraction, lasting: Fraction) -> str:
+    if entry.long_run is None:
+        wager = "a $1 wager" if entry.house_edge_by_wager else "the wager"
+        loses = ": the house loses, so change the paytable" if back > 1 else ""
+        return f"{tenths_text(back)} of {wager}{loses}"
+    advice = ""
     if lasting > 1:
-        return ": the house loses, so change the paytable, the reseed or the rates"
-    return ": the house loses, so change the paytable or the seed" if back > 1 else ""
+        advice = ": the house loses, so change the paytable, the reseed or the rates"
+    elif back > 1:
+        advice = ": the house loses, so change the paytable or the seed"
+    return (
+        f"{tenths_text(back)} at the seed of its meters and {tenths_text(lasting)} in the long"
+        f" run{advice}"
+    )
 
 
 def chance_checks(floor: Floor) -> Iterator[Check]:

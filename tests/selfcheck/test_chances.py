@@ -1,5 +1,6 @@
 """Chances of a meter at each game of a link, top awards that are too rare, and returns of games."""
 
+import re
 from fractions import Fraction
 from math import ceil, comb
 from pathlib import Path
@@ -107,8 +108,9 @@ def test_no_ranking_has_a_rarer_hand() -> None:
 # The warning about a house game that gives back more than is wagered.
 
 DEALS = comb(52, 3)
-ROYALS, STRAIGHT_FLUSHES, THREES = 4, 44, 52
-"""Numbers of three-card hands: suited ace-king-queen, other straight flushes, three of a kind."""
+ROYALS, STRAIGHT_FLUSHES, THREES, HIGH_CARDS = 4, 44, 52, 16_440
+"""Numbers of three-card hands: suited ace-king-queen, other straight flushes, three of a kind, and
+hands without even a pair."""
 
 
 def trio_floor(home: Path, rows: dict[str, str], *, rate: str = "5%", limit: int = 0) -> Floor:
@@ -144,6 +146,36 @@ def test_a_game_that_gives_back_more_than_is_wagered_is_warned_of(
     assert check.holds != loses
     assert not check.fails
     assert ("the house loses" in check.seen) == loses
+
+
+@pytest.mark.parametrize(
+    ("cell", "times", "wager", "loses"),
+    [
+        ("2 to 1", 3, "the wager", False),
+        ("11 to 1", 12, "the wager", True),
+        ("$11", 12, "a $1 wager", True),
+    ],
+)
+def test_a_wager_without_a_meter_that_gives_back_too_much_is_warned_of(
+    tmp_path: Path,
+    cell: str,
+    times: int,
+    wager: str,
+    loses: bool,  # noqa: FBT001
+) -> None:
+    rows = dict.fromkeys(RANKINGS["three_card"].names[1:-1], cell)  # no row for a high card
+    side = wager_text("side", rows=rows, cards="hand").replace('three_of_a_kind"', 'pair"', 1)
+    side = re.sub(r"^(meters|short|validation) = .*\n", "", side, flags=re.MULTILINE)
+    text = game_text("trio", [], side.replace("five_card", "three_card"), hand=3, community=0)
+    (tmp_path / "trio.toml").write_text(text)
+    table = table_text("T-1", game="trio", positions=6)
+    floor = floor_text(link_text("one", table), games=str(tmp_path))
+    (check,) = return_checks(parse_floor(floor))
+    back = (DEALS - HIGH_CARDS) * times * 1000 // DEALS
+    assert check.what == "return of side in trio"
+    advice = ": the house loses, so change the paytable" if loses else ""
+    assert check.seen == f"{back // 10}.{back % 10}% of {wager}{advice}"
+    assert (check.holds, check.fails) == (not loses, False)
 
 
 @pytest.mark.duty("D3", proof=True)
