@@ -27,6 +27,10 @@ _REFUSED = {
     "no_change": "the floor file is approved already",
 }
 _HALF = "a restore was interrupted while it wrote the data: run `pitlink restore` again"
+_OTHERS = (
+    "after the last approval, this link is inoperable on each running service with another floor"
+    " file, until the service is restarted with this file"
+)
 _RESTORE = "after the approval, restore it with `pitlink restore`"
 
 
@@ -161,6 +165,8 @@ def _show(link: str, found: Unapproved) -> None:
         print_text(f"  meter {meter} will start at {money(seed_cents)}")
     if found.seeds_cents:
         print_text(f"  the house puts in {money(sum(found.seeds_cents.values()))}")
+    if found.approved:
+        print_text(f"  {_OTHERS}")
 
 
 def _ask(by: str) -> None:

@@ -203,6 +203,7 @@ def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(sta
     assert command("sue lane", PIN, answer="no")[1].endswith("the answer was not yes\n")
     status, printed = command("sue lane", PIN)
     assert status == 0
+    assert "  after the last approval, this link is inoperable on each running service" in printed
     said = "Sue Lane approved it first, and one more person is needed"
     assert f"other: approved by Sue Lane, first of two people: {said}" in printed
     operable_everywhere(stand, "other")
