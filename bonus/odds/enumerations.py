@@ -143,7 +143,7 @@ def duel(chapter: Chapter) -> Enumeration[Duel]:
 
 def fives(ranking: str) -> Enumeration[Fives]:
     return Enumeration(
-        f"five_card of {ranking} and 2 cards",
+        f"five cards by the {ranking} hand of the player",
         Fives,
         lambda advance: _count_fives(ranking, advance),
         lambda: len(hand_classes(5)),

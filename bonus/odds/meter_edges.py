@@ -356,7 +356,10 @@ def _forfeits(tables: WagerTables) -> Iterator[str]:
 def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
     notes = []
     if of_dealer:
-        notes.append("For one player with this wager: several players divide a percentage.")
+        notes.append(
+            "The edge is for one player with this wager: if several have it, they divide a"
+            " percentage."
+        )
     notes += _forfeits(tables)
     if tables.forfeited and tables.cards == ("hand",):
         notes.append("Under the optimal strategy, no hand that wins this wager is folded.")

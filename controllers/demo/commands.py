@@ -116,8 +116,8 @@ def bots(
     """Let bots play on a demonstration floor that runs.
 
     Each table has a real agent with an outbox and keys. The ledger keeps the bots' wagers, so the
-    floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the end of the time stops the
-    bots after the current rounds.
+    floor file must say `demonstration = true`. The bots stop after their current rounds: on Ctrl-C,
+    on SIGTERM, or when the time of `--for` is over.
 
     Example: **pitlink bots --table TCP-01 --speed 10 --config floor.toml**
     """

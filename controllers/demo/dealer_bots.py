@@ -394,7 +394,8 @@ async def end_rounds(
 ) -> None:
     """Wait until the bots have ended their current rounds, for a limited time.
 
-    Tables that are held for a hand pay are not waited for. If the task `ended` ends, return.
+    Tables that are held for a hand pay are not waited for. Return early if the task `ended` is
+    done.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S

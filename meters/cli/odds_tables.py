@@ -383,11 +383,14 @@ def _break_even(entry: OddsEntry) -> Table:
 
 
 def _folding(folding: Folding) -> Iterator[RenderableType]:
-    meters = ", ".join(money(cents) for cents in folding.break_even_meter.values())
+    meters = " or ".join(
+        f"{money(cents)} ({short_money(int(wager))} wager)"
+        for wager, cents in folding.break_even_meter.items()
+    )
     yield Text(
-        f"For a player who folds by the optimal strategy: {percent(folding.house_edge)}"
-        f" at the seed, {percent(folding.house_edge_long_run)} in the long run,"
-        f" break-even {meters}."
+        "For a player who folds by the optimal strategy, the house edge is"
+        f" {percent(folding.house_edge)} at the seed and {percent(folding.house_edge_long_run)} in"
+        f" the long run, and the break-even meter is {meters}."
     )
 
 

@@ -83,7 +83,7 @@ def read_toml(
 
 
 def read_file(path: PathOfFile, refusal: type[UserError]) -> str:
-    """Return the text of a file without a byte order mark. A line feed ends each line.
+    """Return the text of a file. A byte order mark is left out, and CR LF becomes a line feed.
 
     Raises:
         UserError: the file cannot be read, or is not UTF-8. The error is a `refusal`.

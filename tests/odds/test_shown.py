@@ -100,9 +100,9 @@ def test_a_game_that_rank_alone_does_not_decide_says_what_that_costs(shown: Show
 
 
 def test_folding_and_sharing_are_shown(shown: Shown, counted: Enumerator) -> None:
-    folding = shown("three_card_poker", "five_card_progressive")
-    assert "For a player who folds by the optimal strategy: 51.3602% at the seed" in folding
-    assert "$185,635.80" in folding
+    folding = " ".join(shown("three_card_poker", "five_card_progressive").split())
+    assert "the optimal strategy, the house edge is 51.3602% at the seed" in folding
+    assert "the break-even meter is $185,635.80 ($1 wager) or $928,178.99 ($5 wager)." in folding
     text = shown("three_card_poker", "five_card_hand_bonus_dealer")
     (entry,) = entries(counted, "three_card_poker", "five_card_hand_bonus_dealer")
     for share in entry.when_shared:
