@@ -31,7 +31,9 @@ from meters.users.user_store import readable
 PROBLEMS_MAX: Final = 20
 """A report names at most this many problems: a log with so many was clearly altered."""
 
-_PAGE: Final = 1_000
+_PAGE: Final = 100
+"""Count of entries in one read. They are checked in one turn of the event loop, so that tables and
+people wait for at most a few milliseconds."""
 _CHAIN: Final = b"chain"
 _READ_MOST: Final = 20
 """If new entries come in between, the log and the users are read again, at most so often."""
