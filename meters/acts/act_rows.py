@@ -82,7 +82,7 @@ def _decision(event: str) -> ActDetails:
 
 
 def _pin_set(by: Sequence[str]) -> str:
-    return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
+    return f"PIN set by {' and '.join(by)} in the 24 hours before this act" if by else ""
 
 
 def _switched(event: str) -> ActDetails:

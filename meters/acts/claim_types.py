@@ -51,7 +51,7 @@ class ClaimRequestRow(FloorRow, frozen=True, kw_only=True):
         entry: the number of the request's ledger entry, which a confirmation names.
         act: ``reject``; or ``reopen``, if the win is already rejected.
         envy_not_due: true if the Envy Bonuses of the hand are to be rejected with the win.
-        pin_set_by: the people who set the PIN of `by` in the 24 hours before.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before the request.
     """
 
     entry: int
@@ -121,8 +121,8 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         request: the request about the claim that another user must still confirm.
         two_people_reject: true if two people must reject this win.
         tax_documents: true if the floor file requires tax documents for this amount.
-        pin_set_by: the people who set the PIN of `validated_by` in the 24 hours before; only while
-            the win waits for a hand pay.
+        pin_set_by: the people who set the PIN of `validated_by` in the 24 hours before the
+            validation; empty unless the win waits for a hand pay.
         barred_by: the person who set a PIN because of which the signed-in user must not be the
             second person, who pays the win or confirms its request (duty D4); null if no PIN bars
             the user.

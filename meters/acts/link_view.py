@@ -22,7 +22,8 @@ class MeterAccounting(FloorRow, frozen=True, kw_only=True):
     Attributes:
         wagers: the number of accepted wagers, also in rounds that were voided later.
         wagered: the amount of these wagers, in cents.
-        voided_wagers: the number of wagers that were returned because their round was void.
+        voided_wagers: the number of wagers that were returned: of void rounds, or taken back by a
+            correction.
         voided: the amount of these wagers, in cents.
         hits: the number of wins of a percentage of the meter.
         wins: the number of all wins, including wins at odds and Envy Bonuses.
@@ -34,8 +35,8 @@ class MeterAccounting(FloorRow, frozen=True, kw_only=True):
         paid_by_attendant: the amount of hand pays.
         paid: `paid_by_system` plus `paid_by_attendant`.
         overflow: the total that the meter could not accept because of its payout limit. It also
-            includes amounts that left the overflow later, because a round was voided or a rejected
-            win was reopened.
+            includes amounts that left the overflow later, because a round was voided, a wager was
+            taken back, or a rejected win was reopened.
     """
 
     wagers: int

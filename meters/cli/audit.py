@@ -61,8 +61,8 @@ def audit(
         bool,
         typer.Option(
             "--since-last",
-            help="Begin with the last archived day that an audit found correct: for every night."
-            " Audit everything once a month.",
+            help="Begin with the last archived day that an audit found correct. Use this every"
+            " night, and audit everything once a month.",
         ),
     ] = False,
     as_json: Annotated[

@@ -70,8 +70,8 @@ def restore(
     - If Redis has less data than the archive, restore Redis from the archive.
     - Apply again the events in the outboxes that are newer than the data in Redis. Note the restore
     in the ledger.
-    - Audit everything. Then write each ledger mark again, the file outside Redis with the number
-    and digest of a ledger's last entry.
+    - Audit everything. Then write each ledger mark again: a file outside Redis with the number and
+    digest of a ledger's last entry.
 
     If Redis still has users, the command asks for the PIN of the person who restores the data. If
     standard input is not a terminal, its first line is the PIN. If Redis has no users, nobody can

@@ -21,7 +21,7 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
         first_by: the first of two people; empty if one person sufficed.
         floor: the digest of the whole floor file, if this link was approved with the first file of
             an empty floor.
-        pin_set_by: the people who set the PIN of `by` in the 24 hours before.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before the approval.
         order: the place of this approval among all approvals of the facility; a later one has a
             larger number. If one person approves what two have confirmed, the number stays the
             same.
@@ -59,8 +59,8 @@ class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         digest: the digest of the approved part of the floor file.
         replaces: the digest of the approved part that the new one would replace.
-        changed: each difference between the two, in words.
-        pin_set_by: the people who set the PIN of `by` in the 24 hours before.
+        changed: each difference between these two parts, in words.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before the approval.
         after: the order of the last approval, of any link, that had one of the link's tables.
     """
 
@@ -118,7 +118,7 @@ def approval_fault(
     if approval.left != tables_left(approved, approval.names) or (
         approved and approval.order < approved.order
     ):
-        return f"the approval by {by} does not continue the tables and order of the approval before"
+        return f"the approval by {by} does not continue the tables and order of the last one"
     if approval.first_by:
         return _fault_of_two(by, approval, half)
     of_empty_floor = noted.entry == 1 and bool(approval.floor)

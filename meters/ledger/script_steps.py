@@ -50,9 +50,9 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 
     `take` is 0 for fixed cents. For a share, it is the place of its `PercentStep` in the result,
     from 1. `claim_key` is the place of the claim's Redis key among the keys of the script call, or
-    0 if the win needs no validation. If the claim holds its table, `holds` is the beginning of a
-    text about the claim, for refusals, up to the amount. If the amount is an Envy Bonus that is
-    owed, `envy` is the claim under which it is owed.
+    0 if the win needs no validation. If the claim holds its table, `holds` is the text about the
+    claim that refusals show, up to the amount. If the amount is an Envy Bonus that is owed, `envy`
+    is the claim under which it is owed.
     """
 
     take: int

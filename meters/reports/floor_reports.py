@@ -48,7 +48,7 @@ _ROWS_MAX: Final = 500
 """The page shows this many rows of a list."""
 
 _MONTH: Final = "2026-11"
-_BUSY: Final = "this report, or another one before it, is being made: try again in a moment"
+_BUSY: Final = "this report or another one is being made: try again in a moment"
 _TOO_LONG: Final = (
     "the report takes too much time or memory for a page: run `pitlink report` on a machine of the"
     " services"

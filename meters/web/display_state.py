@@ -179,8 +179,8 @@ class WinsRow(_Row, frozen=True):
         count: the number of these wins; null if there are more than 500.
         amount: their sum in cents; null if `count` is null.
         latest: a few of these wins, the latest first.
-        last: the last win of the whole top meter, also of an earlier gaming day; if none is known,
-            the last win of a part of it.
+        last: the last win of the whole top meter (the first in rank on displays), also of an
+            earlier gaming day; if none is known, the last win of a part of it.
     """
 
     link: str

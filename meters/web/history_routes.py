@@ -43,7 +43,9 @@ def _entry(description: str) -> QueryParameter:
 
 _After = Annotated[int, _entry("Only entries with a higher number.")]
 _Before = Annotated[int, _entry("Only entries with a lower number.")]
-_Count = Annotated[int, _entry("`count` of an earlier answer: only what changed since.")]
+_Count = Annotated[
+    int, _entry("The `count` of an earlier answer: only tables that have changed since.")
+]
 
 
 def history_routes(

@@ -46,18 +46,20 @@ AskedSince = Annotated[str | None, _in_query("Only from this time on, in UTC.", 
 AskedUntil = Annotated[str | None, _in_query("Only before this time, in UTC.", _TIME)]
 AskedWords = Annotated[
     str | None,
-    _in_query("Text of the claim, patron, hand, slip, reason, or of who decided.", "Flo"),
+    _in_query(
+        "Words that the win must have, such as a patron, a hand, a slip, or who decided.", "Flo"
+    ),
 ]
 MeterAwards = Annotated[
     bool, _in_query("Only wins of a percentage of a meter, none at odds.", example=True)
 ]
-NextWins = Annotated[str | None, _in_query("`next` of the page before.", "497")]
+NextWins = Annotated[str | None, _in_query("The value `next` of the previous page.", "497")]
 EntriesBefore = Annotated[
     int | None,
     QueryParameter(
         ge=1,
         le=ENTRIES_MAX,
-        description="Only entries with a lower number. For the next page: that of the last entry.",
+        description="Only entries with a lower number, for the next page that of the last entry.",
         examples=[Example(value=497)],
     ),
 ]

@@ -6,7 +6,7 @@ from tests.documents.json_tables import table
 
 OF_METERS: Final = {
     "wagers_accepted": "wagers that were accepted, with their whole amount",
-    "wagers_voided": "of these and of earlier wagers: of void rounds, or taken back",
+    "wagers_voided": "wagers of void rounds, and wagers taken back, also those of earlier days",
     "wins": "wins of the meter, at odds and with Envy Bonuses too",
     "hits": "of these, wins of a percentage of the meter",
     "rejected": "wins that were rejected",

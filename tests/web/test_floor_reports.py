@@ -167,7 +167,7 @@ async def test_one_report_is_made_at_a_time_and_for_nobody_after_the_service(hou
         reports = FloorReports(house.shop.floor, [house.shop.pit.store], tasks)
         assert await reports.days() == ReportDays(date(2026, 1, 19), date(2026, 1, 21))
         for name, days in (("day", "2026-01-20"), ("month", "2026-01")):
-            with pytest.raises(ActError, match="another one before it, is being made"):
+            with pytest.raises(ActError, match="this report or another one is being made"):
                 await reports.report(name, days, 0)
             await eventually_async(lambda: len(multiprocessing.active_children()) == 1)
         month = json.loads((await reports.report("month", "2026-01", LONG_S)).page)
