@@ -63,10 +63,11 @@ def archive(
     """Write closed gaming days to files.
 
     Each closed day of each link becomes one file in the directory under [archive] in the floor
-    file. Then the command deletes the ledger entries and decided wins of all days except the last
-    `live_days` from Redis; `pitlink audit` and `pitlink report` read these days from the files. The
-    entries that stay in Redis are compressed. At the end, the command checks that every file exists
-    and is unchanged. Once a night, it reads some files completely.
+    file. In Redis, the command keeps the ledger entries of the open day and of the last `live_days`
+    closed days, and compresses them except the last 2,000. It deletes earlier entries and decided
+    wins, but keeps the last 25 wins of each meter; `pitlink audit` and `pitlink report` read the
+    earlier days from the files. At the end, the command checks that every file exists and is
+    unchanged. Once a night, it reads some files completely.
 
     Example: **pitlink archive --config floor.toml** once a day, some time after the gaming day
     begins. You can stop the command at any moment, and run it again.

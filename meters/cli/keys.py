@@ -81,8 +81,8 @@ def keys(
 
     The floor's own certificate authority signs a certificate for the broker, for Redis, for each
     service and for each table. Services and tables also get a password; mosquitto and Redis get
-    access lists, hashes of the passwords, and TLS settings. A table may publish only its own
-    events.
+    access lists, hashes of the passwords, and TLS settings. A table may publish only its own events
+    and status.
 
     Run the command again when you add tables: it makes missing keys, keeps the others, and writes
     the access lists again. Then copy to each machine only what is for this machine:

@@ -103,8 +103,9 @@ def _picture_routes(history: FloorHistory, days: GamingDays) -> list[HTTPRouteHa
     async def show_floor_day(day: AskedDay = None) -> FloorDay:
         """Show the wagers, waits, wins and payments of the open gaming day, or of a past one.
 
-        The answer has the wagers of each of the last 60 minutes, and how long wins waited. For each
-        third of the gaming day, it has the wins that wait or were validated.
+        The answer has the wagers of each of the last 60 minutes, or of each ten minutes of a past
+        day, and how long wins waited. For each third of the gaming day, it has the wins that wait
+        or were validated.
         """
         return await history.floor_day(_day(day))
 
