@@ -284,7 +284,8 @@ _WINS: Final = 25
 class HighestAmounts:
     """The highest amount of each meter of a link before one of its last 25 wins of a percentage.
 
-    Between two wins, a meter falls only by a void, a correction or an adjustment.
+    Between two wins, a meter falls only by a void, a wager taken back, an adjustment or a reopened
+    win.
     """
 
     def __init__(self, store: LinkStore) -> None:
