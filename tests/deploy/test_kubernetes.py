@@ -159,6 +159,10 @@ def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:
     there["pitlink-metrics"] = {"token"}
     for name, files in referred():
         assert files <= there[name], name
+    bundles = [(name, files) for name, files in referred() if "-service-" in name and files]
+    assert len(bundles) == 2
+    for name, files in bundles:
+        assert files == there[name], "a service has its whole bundle"
     secret = next(item for item in items if item["metadata"]["name"] == "pitlink-keys-service-2")
     kept = base64.b64decode(secret["data"]["redis-password"])
     assert kept == (keys / "services" / "2" / "redis-password").read_bytes()
