@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
-r"""Print the ConfigMaps and Secrets that the manifests in this directory name.
+"""Print the ConfigMaps and Secrets that the manifests in this directory name.
 
     deploy/kubernetes/prepare.py floor.toml pitlink-keys | kubectl apply --filename -
 
-They contain a floor file, the keys that `pitlink keys` made from it, and the servers' files of
-deploy/:
-
-    pitlink keys --config floor.toml --out pitlink-keys --services 2 \
-      --broker-home /etc/mosquitto/pitlink --redis-home /etc/redis/pitlink
+They contain a floor file, the keys that `pitlink keys` made from it
+(deploy/docs/run/kubernetes.md), and the servers' files of deploy/.
 
 The tables' keys and the authority's key do not go to the cluster.
 """
