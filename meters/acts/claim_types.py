@@ -120,7 +120,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         slip_corrected_at: the time of this correction, in UTC.
         request: the request about the claim that another user must still confirm.
         two_people_reject: true if two people must reject this win.
-        tax_documents: true if the floor file requires tax documents for this amount.
+        tax_documents: true if the win is not below `tax_documents_from` of the floor file.
         pin_set_by: the people who set the PIN of `validated_by` in the 24 hours before the
             validation; empty unless the win waits for a hand pay.
         barred_by: the person who set a PIN because of which the signed-in user must not be the

@@ -41,7 +41,7 @@ class ClaimRows:
     """Rows that show claims to people, with the names in the floor file."""
 
     def __init__(self, floor: Floor) -> None:
-        self._tax_above_cents = floor.facility.tax_documents_above
+        self._tax_from_cents = floor.facility.tax_documents_from
         self._reject_above_cents = floor.facility.two_people_reject_above
         self._floor = floor
         self._titles = floor.games.titles
@@ -149,8 +149,7 @@ class ClaimRows:
             slip_corrected_at=fields.get("correct_slip_at"),
             request=_request_row(fields, request) if request else None,
             two_people_reject=self.two_people_reject(record, amount_cents),
-            tax_documents=self._tax_above_cents is not None
-            and amount_cents > self._tax_above_cents,
+            tax_documents=self._tax_from_cents is not None and amount_cents >= self._tax_from_cents,
             pin_set_by=decision.pin_set_by
             if decision and decision.act == "validate" and record.is_hand_pay
             else (),

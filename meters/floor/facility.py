@@ -57,8 +57,9 @@ class Facility(Config, frozen=True, kw_only=True):
             Envy Bonuses without asking a floorperson, unless another win of the same hand waits.
             The law does not know this amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): if it is
             above 0, `pitlink check` warns and the submission says so.
-        tax_documents_above: an amount in cents. If a win is higher, the floor page says that it
-            needs tax documents. Without the key, the page never says so.
+        tax_documents_from: an amount in cents. For a win of this amount or more, floor page and
+            slip ask for tax documents; the wager is not subtracted. Without the key, they never
+            ask.
         two_people_reject_above: an amount in cents. If a win is higher, one person requests its
             rejection and another confirms the request. Without the key, two people reject each hand
             pay.
@@ -80,7 +81,7 @@ class Facility(Config, frozen=True, kw_only=True):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
     timezone: str
     validate_from: Annotated[int, msgspec.Meta(ge=0)] = 0
-    tax_documents_above: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    tax_documents_from: Annotated[int, msgspec.Meta(ge=1)] | None = None
     two_people_reject_above: Annotated[int, msgspec.Meta(ge=0)] | None = None
     warn_adjustment_percent: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
     demonstration: bool = False

@@ -20,7 +20,7 @@ Path = tuple[str | int, ...]
 Document = TypeVar("Document", bound=msgspec.Struct)
 
 _MONEY: Final = frozenset({
-    "wager", "validate_from", "payout_limit", "tax_documents_above", "celebrate_from",
+    "wager", "validate_from", "payout_limit", "tax_documents_from", "celebrate_from",
     "two_people_reject_above",
 })  # fmt: skip
 """Keys whose values are amounts in cents."""

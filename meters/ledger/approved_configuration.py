@@ -34,11 +34,11 @@ from meters.ledger.money_terms import (
 
 _NONE: Final = "none"
 _FACILITY_KEYS: Final = frozenset({
-    "validate_from", "tax_documents_above", "two_people_reject_above", "confirm_corrections",
+    "validate_from", "tax_documents_from", "two_people_reject_above", "confirm_corrections",
     "require_all_hands", "demonstration",
 })  # fmt: skip
 _IN_CENTS: Final = (
-    "validate_from", "tax_documents_above", "wager", "limit", "contribution_max", "payout_limit",
+    "validate_from", "tax_documents_from", "wager", "limit", "contribution_max", "payout_limit",
     "seed_cents", "reseed_cents",
 )  # fmt: skip
 _NUMBERS: Final = {
@@ -48,7 +48,7 @@ _NUMBERS: Final = {
 """By setting, the function that writes its value as text."""
 _IN_WORDS: Final = {
     "validate_from": "a floorperson validates wins from",
-    "tax_documents_above": "tax documents for wins above",
+    "tax_documents_from": "tax documents for wins from",
     "two_people_reject_above": "two people must reject",
     "confirm_corrections": "a floorperson confirms each correction",
     "require_all_hands": "the dealer enters all hands",

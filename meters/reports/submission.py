@@ -109,7 +109,7 @@ def _settings(facility: Facility) -> filed.FacilitySettings:
     return filed.FacilitySettings.taken_from(
         facility,
         validate_from_cents=facility.validate_from,
-        tax_documents_above_cents=facility.tax_documents_above,
+        tax_documents_from_cents=facility.tax_documents_from,
         two_people_reject_above_cents=facility.two_people_reject_above,
     )
 

@@ -388,12 +388,13 @@ class FacilitySettings(_Part, frozen=True, kw_only=True):
     """Settings of the facility that concern money and decisions.
 
     A win at fixed odds below `validate_from_cents` needs no floorperson, unless another win of the
-    same hand waits. If `tax_documents_above_cents` is null, the floor page asks for no tax
-    documents. If `two_people_reject_above_cents` is null, two people must reject each hand pay.
+    same hand waits. For a win of `tax_documents_from_cents` or more, pitlink asks for tax
+    documents; if this is null, it never asks. If `two_people_reject_above_cents` is null, two
+    people must reject each hand pay.
     """
 
     validate_from_cents: int
-    tax_documents_above_cents: int | None
+    tax_documents_from_cents: int | None
     two_people_reject_above_cents: int | None
     confirm_corrections: bool
     require_all_hands: bool

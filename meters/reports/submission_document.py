@@ -283,15 +283,15 @@ def _times(meter: filed.MeterFiling) -> str:
 
 
 def _settings_part(settings: filed.FacilitySettings) -> ReportPart:
-    two = settings.two_people_reject_above_cents
+    tax, two = settings.tax_documents_from_cents, settings.two_people_reject_above_cents
     validated = validated_wins(settings.validate_from_cents)
     facts = [
         (
             "Validation",
             f"by a floorperson: {validated} (validate_from {money(settings.validate_from_cents)})",
         ),
-        ("Tax documents", _above(settings.tax_documents_above_cents)),
-        ("Two people reject", "each hand pay" if two is None else _above(two)),
+        ("Tax documents", _NEVER if tax is None else f"wins of {money(tax)} or more"),
+        ("Two people reject", "each hand pay" if two is None else f"wins above {money(two)}"),
         ("Corrections", "a floorperson confirms each" if settings.confirm_corrections else _NONE),
         ("All hands", "cards of all hands" if settings.require_all_hands else "not required"),
         ("Gaming day", f"begins at {settings.day_starts}"),
@@ -314,10 +314,6 @@ def _added_part(added: Sequence[filed.AddedByHouse], titles: Mapping[str, str]) 
 
 def _optional(amount_cents: int | None) -> str:
     return _NONE if amount_cents is None else money(amount_cents)
-
-
-def _above(amount_cents: int | None) -> str:
-    return _NEVER if amount_cents is None else f"wins above {money(amount_cents)}"
 
 
 def _every(rounds: int | None) -> str:

@@ -13,11 +13,12 @@ ROYAL = "As Ks Qs"
 STRAIGHT = "9c 8s 7h"
 FLUSH = "Ah Kh Qh"
 OTHER_RAGS = "2h 5c 9d"
+TAX_FROM = 1_000_021
 
 
 @pytest.fixture
 async def pit(redis: Redis) -> Pit:
-    setting = "[facility]\ntax_documents_above = 120_000"
+    setting = f"[facility]\ntax_documents_from = {TAX_FROM}"
     return await Pit.opened(redis, FLOOR.replace("[facility]", setting))
 
 
@@ -63,6 +64,7 @@ async def test_win_has_all_that_a_floorperson_needs_as_evidence(pit: Pit) -> Non
             Wagered(position=5, patron=None, wagers={PROGRESSIVE: 100}),
         )
     )
+    assert second.amount == TAX_FROM
     assert (first.tax_documents, second.tax_documents) == (False, True)
     assert await pit.claims.find(first.claim) == first
 

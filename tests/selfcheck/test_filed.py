@@ -49,8 +49,8 @@ def test_what_bears_on_no_money_needs_no_approval(before: str, after: str) -> No
         ),
         (
             "validate_from = 0",
-            "tax_documents_above = 120000",
-            "tax documents for wins above: none → $1,200.00",
+            "tax_documents_from = 120000",
+            "tax documents for wins from: none → $1,200.00",
         ),
         (
             "validate_from = 0",

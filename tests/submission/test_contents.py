@@ -98,7 +98,7 @@ def expected_of_main(main: Fields) -> dict[str, str | None]:
 def test_the_settings_of_the_facility_are_filed(house: Filing) -> None:
     assert house.fields["settings"] == {
         "validate_from_cents": 5_000,
-        "tax_documents_above_cents": None,
+        "tax_documents_from_cents": None,
         "two_people_reject_above_cents": 1_000_000,
         "confirm_corrections": False,
         "require_all_hands": False,

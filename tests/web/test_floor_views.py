@@ -360,17 +360,17 @@ async def test_a_changed_floor_file_is_shown_and_approved_by_those_who_may(room:
 @pytest.mark.duty("D12")
 async def test_a_change_of_the_facility_is_shown_and_approved_once(room: FloorRoom) -> None:
     """Both links wait for it, and one of them for its own change too."""
-    tax = "tax documents for wins above: $600.00 → $2,000.00"
+    tax = "tax documents for wins from: $600.00 → $2,000.00"
     for link_id, own in (("tcp-main", ()), ("pit-2", ("meter progressive wager: $1.00 → $5.00",))):
         room.stand.links.put_unapproved(link_id, changed=(tax, *own), facility=(tax,))
     page = await room.signed_in("Sue", "meters", "phone")
     shown = page.locator(".unapproved.all")
     await expect(
-        page.get_by_text("Tax documents for wins above: $600.00 → $2,000.00")
+        page.get_by_text("Tax documents for wins from: $600.00 → $2,000.00")
     ).to_have_count(1)
     await sees(shown, "For the whole facility, 2 links:", "Meter progressive wager: $1.00 → $5.00")
     await press(shown, "Approve for 2 links")
-    await expect(dialog(page).get_by_text("Tax documents for wins above")).to_have_count(1)
+    await expect(dialog(page).get_by_text("Tax documents for wins from")).to_have_count(1)
     await answer(page, "Approve for 2 links")
     await expect(page.locator(".unapproved")).to_have_count(0)
     done = [(what, link_id, by) for what, link_id, by, *_ in room.stand.links.done]
