@@ -96,7 +96,7 @@ class ThemeFile(Config, frozen=True, kw_only=True):
         background: a PNG, WebP, JPEG or SVG picture, or a WebM or MP4 video without sound, of at
             most 24 MiB. The background is dimmed until every text over it can be read.
         font: a WOFF2 font for titles and names of meters, of at most 512 KiB.
-        sound: an MP3 or Ogg file for the celebration of a whole meter, of at most 2 MiB.
+        sound: an MP3 or Ogg file for a win on the whole screen, of at most 2 MiB.
         metals: the metals of meters of the ranks 1, 2 and 3.
         colors: the colors that differ from those of the base theme.
     """
