@@ -13,7 +13,7 @@ print_usage() {
 # Prints the first suitable Python: 3.11 or later, able to make virtual environments.
 find_python() {
   local candidate seen=""
-  for candidate in python3.13 python3.12 python3.11 python3 python3.14 python; do
+  for candidate in python3.12 python3.11 python3.13 python3 python3.14 python; do
     command -v "$candidate" >/dev/null 2>&1 || continue
     if ! "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
       seen="$seen $candidate is $("$candidate" -V 2>&1 | tail -n 1);"

