@@ -275,7 +275,7 @@ class WagerTables(_Part, frozen=True):
 class NotQualified(_Part, frozen=True):
     """A dealer's hand that does not qualify: one wager is returned, and the other wager wins.
 
-    Without this section, every hand qualifies.
+    Only for the ranking ``three_card``. Without this section, every hand qualifies.
 
     Attributes:
         rule: the section about such a hand.

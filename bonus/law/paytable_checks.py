@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from bonus.errors import nearest
-from bonus.hands.rankings import RANKINGS, Ranking
+from bonus.hands.rankings import COMPARES, RANKINGS, Ranking
 from bonus.law.chapter_file import (
     Bonus,
     Chapter,
@@ -66,6 +66,10 @@ def check_chapter(chapter: Chapter) -> None:
 def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
     of = f"{main.stake} and {main.follow}"
     ranking = _ranking(of, main.ranking)
+    if main.ranking not in COMPARES:
+        known = " or ".join(COMPARES)
+        reason = f"{main.ranking} hands cannot be compared with the dealer's: use {known}"
+        raise ChapterError(f"{of}: {reason}")
     for count in (chapter.deal.hand, chapter.deal.dealer):
         if count not in ranking.cards:
             raise ChapterError(f"{of}: {main.ranking} hands are not formed from {count} cards")

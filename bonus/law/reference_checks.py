@@ -5,7 +5,7 @@ from typing import Final
 
 from bonus.cards import DECK, RANKS
 from bonus.errors import nearest
-from bonus.hands.rankings import COMPARES, RANKINGS
+from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import (
     OF_COMMUNITY,
     OF_DEALER,
@@ -116,8 +116,6 @@ def _choices(chapter: Chapter) -> list[str]:
 
 
 def _check_main(main: Main) -> None:
-    if main.ranking not in COMPARES:
-        raise ChapterError(f"{main.stake}: {main.ranking} hands cannot be compared")
     if main.not_qualified and main.ranking != "three_card":
         raise ChapterError(f"{main.stake}: not_qualified is only for three_card hands")
     if not main.tie.pays and not main.tie.rule:
