@@ -35,6 +35,7 @@ class Win:
         position: the position that is paid.
         wager: the wager, or the bonus that the wager can win.
         percent: the percentage of the meter; empty for a fixed amount.
+        amount_cents: the amount of the win. The wager is neither subtracted nor returned.
         paid_from: `hand_pay`, `table_inventory` or `game_account`; empty if unknown.
         state: `pending`, `validated`, `paid` or `rejected`.
         rejection_requested_by: who requested the rejection that `rejected_by` confirmed.
