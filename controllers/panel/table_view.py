@@ -32,6 +32,9 @@ _REASONS: Final[Mapping[str, Said]] = {
     "events_lost": Said("The service has lost what this table sent"),
 }
 _LIT: Final = (Said("Lit wagers may be withdrawn."),) * 2
+_RETURN: Final = Said("Return the lit wagers: they do not count while this lasts.")
+_REFUSED_LIT: Final = frozenset({"closed", "events_lost", GAME_NOT_IN_EFFECT})
+"""The faults with which lit wagers are refused at lock-out."""
 _ROUND: Final = (
     Said("This round continues: enter it. It is settled when the link is back."),
     Said("This round continues: enter it. It is settled as usual."),
@@ -192,6 +195,8 @@ def _then(state: TableState, code: str, unanswered: str | None) -> Said:
     is_closed = code in {"closed", GAME_NOT_IN_EFFECT}
     if unanswered is not None:
         return _PASSED_ON if code == NOT_PASSED_ON else _SENT[is_closed]
+    if state.phase is Phase.OPEN and state.wagers and code in _REFUSED_LIT:
+        return _RETURN
     return _THEN.get(state.phase, _LIT)[is_closed]
 
 
