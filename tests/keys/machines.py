@@ -26,7 +26,7 @@ class Floor:
         bundle = home / "keys" / "services" / str(number)
         shutil.copytree(self.keys / "services" / str(number), bundle, dirs_exist_ok=True)
         # The Redis of this test file loaded its list of users before the second service existed.
-        for name in ("redis-password", "redis-people-password"):
+        for name in ("redis-password", "redis-people-password", "redis-audit-password"):
             shutil.copy(self.keys / "services" / "1" / name, bundle)
         return service_at(home, self.broker, self.redis_url, "--log-level", "debug")
 
