@@ -22,7 +22,9 @@ PAGES: Final = (
 
 _CODE_BLOCK: Final = re.compile(r"^ *```\w*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 _CODE_SPAN: Final = re.compile(r"`([^`]+)`")
-_WRITTEN: Final = re.compile(r"(?:^|[\s`'\"=]|bin/)pitlink(?P<typed> [a-z][^`#|<>]*)", re.MULTILINE)
+_WRITTEN: Final = re.compile(
+    r"(?:^|[\s`'\"=]|bin/)(?<!--namespace )pitlink(?P<typed> [a-z][^`#|<>]*)", re.MULTILINE
+)
 
 
 def run_script(name: str, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
