@@ -21,9 +21,10 @@ from meters.store.failures import failure_text
 from meters.store.link_store import LinkStore
 
 _PROBLEMS_TOLD: Final = 3
+_TO_BE_FOUND: Final = "the new entries have a problem, which the next audit names"
 
 
-class AuditOrder(msgspec.Struct, frozen=True, array_like=True, tag=True):
+class AuditOrder(msgspec.Struct, frozen=True, array_like=True):
     """An order to audit a link.
 
     `seen` is the ledger mark. `entry` is the ledger entry at which the report tells the state of
@@ -86,7 +87,7 @@ class LinkAuditor:
     async def _follow(self, order: AuditOrder) -> AuditorReport:
         audit = self._audit
         good = audit is not None and await audit.follow(order.seen, again=order.again)
-        return AuditorReport(order.number, entries=audit.entries if audit and good else 0)
+        return AuditorReport(order.number, problems=() if good else (_TO_BE_FOUND,))
 
     async def _compare(self, order: AuditOrder) -> AuditorReport:
         seen = order.seen

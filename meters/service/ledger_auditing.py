@@ -121,7 +121,7 @@ class LedgerAuditing:
                     report = await self._carry_out(self._order(entry=0, compares=False))
                 except AuditorError:
                     return
-                if not report.entries and not report.failure:
+                if report.problems:
                     return
                 # If Redis failed, the link's check every second stops the link.
 
