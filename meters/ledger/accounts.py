@@ -14,6 +14,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Self
 
 import msgspec
@@ -57,12 +58,64 @@ class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
     cycle: int
 
 
+class Moved(msgspec.Struct, frozen=True, gc=False):
+    """The transfers of a ledger entry, and what follows from them alone.
+
+    `changes` has each account with the micros that it gains, whether its balance must never be
+    negative, and whether the account ends when it is empty. `contributed_micros` came from tables.
+    `meters` are the meters of which an account changed, and `percents` has each claim that gets
+    money from a meter, with this meter. `wrong_micros` are the amounts that no transfer can have.
+    """
+
+    transfers: tuple[Transfer, ...]
+    changes: tuple[tuple[str, int, bool, bool], ...]
+    contributed_micros: int
+    meters: frozenset[str]
+    percents: tuple[tuple[str, str], ...]
+    wrong_micros: tuple[int, ...]
+
+
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
+_KEPT: Final = 4_096
+_TABLES: Final = table_account("")
+_OF_METERS: Final = frozenset({"meter", "reserve", "overflow"})
+_NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, PAID)
+_GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
 
 
 def transfers_in(text: bytes) -> tuple[Transfer, ...]:
     """Decode the transfers of a ledger entry."""
     return _TRANSFERS.decode(text)
+
+
+@lru_cache(_KEPT)
+def moved_by(text: bytes) -> Moved:
+    """Decode the transfers of a ledger entry, with what follows from them."""
+    transfers = transfers_in(text)
+    signed = [
+        each for one in transfers for each in ((one.source, -one.micros), (one.target, one.micros))
+    ]
+    parts = [(one.source.split(":"), one.target.split(":")) for one in transfers]
+    return Moved(
+        transfers,
+        tuple(
+            (
+                account,
+                micros,
+                account.startswith(_NEVER_NEGATIVE),
+                account.startswith(_GONE_WHEN_EMPTY),
+            )
+            for account, micros in signed
+        ),
+        -sum(micros for account, micros in signed if account.startswith(_TABLES)),
+        frozenset(name[-1] for part in parts for name in part if name[0] in _OF_METERS),
+        tuple(
+            (target[-1], source[-1])
+            for source, target in parts
+            if (source[0], target[0]) == ("meter", "claim")
+        ),
+        tuple(one.micros for one in transfers if one.micros <= 0),
+    )
 
 
 @dataclass

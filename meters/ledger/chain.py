@@ -67,10 +67,11 @@ def link_and_seal(
     else:
         named = [(name.encode(), value) for name, value in fields.items() if name != CHAIN]
         content = _content(entry_id.decode(), named)
-    return (
-        hashlib.sha1(chain.encode() + content, usedforsecurity=False).hexdigest(),
-        hashlib.sha256(seal.encode() + content).hexdigest(),
-    )
+    linked = hashlib.sha1(chain.encode(), usedforsecurity=False)
+    sealed = hashlib.sha256(seal.encode())
+    linked.update(content)
+    sealed.update(content)
+    return linked.hexdigest(), sealed.hexdigest()
 
 
 def link_and_seal_texts(

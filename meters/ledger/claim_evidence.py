@@ -14,16 +14,23 @@ import msgspec
 
 from meters.ledger.accounts import HOUSE, Transfer, claim_account, transfers_in
 from meters.ledger.claim_records import ClaimRecord, Records, record_of
-from meters.ledger.entry_messages import DECIDED, RESTORING, DecisionRecord, placed_in, settled_in
+from meters.ledger.entry_messages import (
+    DECIDED,
+    RESTORING,
+    DecisionRecord,
+    SettledReply,
+    placed_in,
+    settled_in,
+)
 from meters.ledger.expected_claims import envy_of_result
 from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
 from meters.ledger.floor_approvals import approved_floor
 from meters.ledger.link_state import ClaimRequest
 from meters.ledger.redis_layout import ANY_WIN, METER_AWARD
 from meters.ledger.slip_numbers import fold_slip, kept_for
-from meters.ledger.table_corrections import is_act
+from meters.ledger.table_corrections import OF_TABLES, is_act
 from meters.ledger.table_evidence import OpenedRound
-from meters.wire.messages import Reply, Result
+from meters.wire.messages import Result
 
 Fields = Mapping[str, str]
 """The fields of a claim's Redis hash."""
@@ -146,14 +153,16 @@ class Evidence:
         kind = fields["kind"]
         if is_act(kind, fields["event"], fields["by"]):
             self.acts.append(number)
+        if kind in OF_TABLES:
+            if kind == b"result" and opened:
+                settled = settled_in(fields["reply"])
+                if settled.reply.claims != () or settled.has_envy:
+                    self._open(number, fields, opened, settled, books)
+            return
         if slips := slips_in(number, fields):
             self.slips |= slips
             self.slips_in_order += slips
-        if kind == b"result" and opened:
-            settled = settled_in(fields["reply"])
-            if settled.reply.claims != () or settled.has_envy:
-                self._open(number, fields, opened, settled.reply, books)
-        elif kind in CLAIM_ACTS:
+        if kind in CLAIM_ACTS:
             self._decide(number, fields, books)
         elif kind == b"approve":
             for table, asset in approved_floor(fields["event"]).assets.items():
@@ -188,12 +197,12 @@ class Evidence:
         number: int,
         fields: Mapping[str, bytes],
         opened: OpenedRound,
-        reply: Reply,
+        settled: SettledReply,
         books: ExpectedBooks,
     ) -> None:
-        table = fields["table"].decode()
+        table, reply = fields["table"].decode(), settled.reply
         lines, claims = reply.lines or (), reply.claims or ()
-        envy = envy_of_result(books, table, reply.seq or 0)
+        envy = envy_of_result(books, table, reply.seq or 0) if settled.has_envy else {}
         link = next((one.partition(".")[0] for one in (*(c.claim for c in claims), *envy)), "")
         claimed = {(one.position, one.item) for one in claims}
         meters = books.meters_by_item(opened.fed)

@@ -149,6 +149,7 @@ class ExpectedBooks:
         self.tallies = Counter(self.tallies)
         self.approved: ApprovedFloor = NOTHING_APPROVED
         self._wagers = NOTHING_APPROVED, 0, frozenset[str]()
+        self._items = NOTHING_APPROVED, 0, dict[str, tuple[str, ...]]()
 
     @property
     def waiting(self) -> set[str]:
@@ -180,6 +181,13 @@ class ExpectedBooks:
         return {item: meter for meter in fed for item in self._items_of(meter)}
 
     def _items_of(self, meter: str) -> tuple[str, ...]:
+        approved, meters, items = self._items
+        if approved is not self.approved or meters != len(self.terms):
+            items = {meter: self._paid_by(meter) for meter in self.terms}
+            self._items = self.approved, len(self.terms), items
+        return items[meter]
+
+    def _paid_by(self, meter: str) -> tuple[str, ...]:
         named = self.approved.meters.get(meter)
         if named and named.wagers:
             return named.items

@@ -8,15 +8,7 @@ from typing import Final, Self
 import msgspec
 
 from bonus.json_input import UNREADABLE
-from meters.ledger.accounts import (
-    ENVY,
-    Totals,
-    Transfer,
-    claim_account,
-    meter_account,
-    table_account,
-    transfers_in,
-)
+from meters.ledger.accounts import Moved, Totals, Transfer, meter_account, moved_by
 from meters.ledger.chain import CHAIN, ENTRY_FIELDS, link_and_seal
 from meters.ledger.checkpoint import Checkpoint, CheckpointError, Mark, read_checkpoint
 from meters.ledger.claim_evidence import CLAIM_ACTS, Evidence
@@ -59,9 +51,6 @@ _UNCONFIRMED: Final = (
 _FIELDS: Final = ENTRY_FIELDS[:-1]
 _FIELD_NAMES: Final = frozenset(_FIELDS)
 _MOVES_NOTHING: Final = frozenset({b"propose", b"withdraw", b"inoperable", b"restore", *ASK_ACTS})
-_NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, "paid")
-_GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
-_TABLES: Final = table_account("")
 
 
 class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -229,18 +218,18 @@ class Replay:
             self._problem(f"entry {number} cannot be read: it has no {', '.join(lacking)}")
             return
         try:
-            transfers = transfers_in(fields["transfers"])
+            moved = moved_by(fields["transfers"])
         except UNREADABLE as error:
             self._problem(f"entry {number} cannot be read: {error}")
             return
         try:
-            self._check(number, fields, transfers)
-            self._add_evidence(number, fields)
+            self._check(number, fields, moved.transfers)
+            self._add_evidence(number, fields, moved)
         except KeyError as error:
             self._problem(f"entry {number} is about {error}, which the ledger does not have")
         except (*UNREADABLE, ValueError) as error:
             self._problem(f"entry {number} cannot be read: {error}")
-        self._apply_transfers(number, transfers)
+        self._apply_changes(number, moved)
         if fields["kind"] == b"reading":
             self._closings[self.closed_day] = self.closing_digest
 
@@ -281,10 +270,10 @@ class Replay:
             found.append(f"all accounts sum to {sum(accounts.values())} micros, not to zero")
         return found
 
-    def _add_evidence(self, number: int, fields: Mapping[str, bytes]) -> None:
+    def _add_evidence(self, number: int, fields: Mapping[str, bytes], moved: Moved) -> None:
         opened = self.tables.rounds.get(fields["table"].decode())
         self.evidence.add_entry(number, fields, opened, self.books)
-        self.link.add_entry(number, fields)
+        self.link.add_entry(number, fields, moved)
         for fault in self.tables.add_entry(number, fields, self.books):
             self._problem(f"entry {number}: {fault}")
 
@@ -417,21 +406,19 @@ class Replay:
             due.faults.append(f"{by} alone proposed and confirmed a change of {changed.meter}")
         return due
 
-    def _apply_transfers(self, number: int, transfers: Sequence[Transfer]) -> None:
+    def _apply_changes(self, number: int, moved: Moved) -> None:
         balances = self.books.balances
-        for moved in transfers:
-            if moved.micros <= 0:
-                self._problem(f"entry {number} moves {moved.micros} micros")
-            for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
-                after = balances.get(account, 0) + micros
-                if after < 0 and account.startswith(_NEVER_NEGATIVE):
-                    self._problem(f"entry {number} leaves {account} at {after} micros")
-                if after == 0 and account.startswith(_GONE_WHEN_EMPTY):
-                    balances.pop(account, None)
-                else:
-                    balances[account] = after
-                if account.startswith(_TABLES):
-                    self._contributed_micros -= micros
+        for account, micros, never_negative, gone_when_empty in moved.changes:
+            after = balances.get(account, 0) + micros
+            if after < 0 and never_negative:
+                self._problem(f"entry {number} leaves {account} at {after} micros")
+            if after == 0 and gone_when_empty:
+                balances.pop(account, None)
+            else:
+                balances[account] = after
+        for micros in moved.wrong_micros:
+            self._problem(f"entry {number} moves {micros} micros")
+        self._contributed_micros += moved.contributed_micros
 
 
 def _text_of(transfers: Counter[Transfer]) -> str:

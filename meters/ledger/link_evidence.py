@@ -5,12 +5,11 @@ number that each meter can have: each call of a Lua script adds one to the versi
 meter that it affects. All entries of one script call have the same time, so they count as one call.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final
 
-from meters.ledger.accounts import transfers_in
+from meters.ledger.accounts import Moved
 from meters.ledger.approved_configuration import approved_terms
 from meters.ledger.entry_messages import (
     ARCHIVED,
@@ -28,7 +27,6 @@ _CLOSED: Final = ("closed", "closed_by", "closed_at")
 _NOT_YET: Final = (*_CLOSED, "outage", "archived", "archived_at", "reading", "reading_at")
 """The fields that the link's Redis hash of meters does not have before an entry sets them."""
 _TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
-_KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
 
 
 @dataclass
@@ -57,14 +55,14 @@ class LinkEvidence:
     touched_at: dict[str, str] = field(default_factory=dict)
     percents: dict[str, str] = field(default_factory=dict)
 
-    def add_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Add the data of a replayed ledger entry.
+    def add_entry(self, number: int, fields: Mapping[str, bytes], moved: Moved) -> None:
+        """Add the data of a replayed ledger entry, whose transfers are `moved`.
 
         Raises:
             ValueError, msgspec.DecodeError: the entry cannot be read.
         """
         kind, at = fields["kind"], fields["at"].decode()
-        touched = self._raise_versions(fields)
+        touched = self._raise_versions(kind, at, fields["event"], moved)
         if kind in OF_TABLES:
             return
         event, by = fields["event"], fields["by"].decode()
@@ -107,21 +105,21 @@ class LinkEvidence:
         decided = {"state": state, "decided_by": by, "decided_at": at}
         self.proposals[proposal] = self.proposals.get(proposal, {}) | decided
 
-    def _raise_versions(self, fields: Mapping[str, bytes]) -> frozenset[str]:
+    def _raise_versions(self, kind: bytes, at: str, event: bytes, moved: Moved) -> Set[str]:
         """Raise the lowest version of each meter that an entry affects, and return these meters.
 
         An entry can affect a meter without a transfer.
         """
-        kind, (touched, percents) = fields["kind"], _meters_in(fields["transfers"])
+        touched = moved.meters
         match kind:
             case b"parameter":
-                touched |= {CHANGED.decode(fields["event"]).meter}
+                touched |= {CHANGED.decode(event).meter}
             case b"validate" | b"reject":
-                touched |= {self.percents.pop(DECIDED.decode(fields["event"]).claim, "")} - {""}
+                touched |= {self.percents.pop(DECIDED.decode(event).claim, "")} - {""}
             case _ if kind in _TOUCHING_ALL:
                 touched |= self.filed.keys()
-        self.percents.update(percents)
-        at = fields["at"].decode()
+        if moved.percents:
+            self.percents.update(moved.percents)
         for meter in touched:
             if self.touched_at.get(meter) != at:
                 self.touched_at[meter] = at
@@ -145,16 +143,3 @@ def _changed_fields(
         case b"reading":
             return {"reading": str(number), "reading_at": at}
     return {}
-
-
-@lru_cache(4_096)
-def _meters_in(transfers: bytes) -> tuple[frozenset[str], Sequence[tuple[str, str]]]:
-    """Return the meters that transfers affect, and each claim that gets money from a meter."""
-    parts = [(one.source.split(":"), one.target.split(":")) for one in transfers_in(transfers)]
-    touched = (name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER)
-    percents = [
-        (target[-1], source[-1])
-        for source, target in parts
-        if (source[0], target[0]) == ("meter", "claim")
-    ]
-    return frozenset(touched), percents

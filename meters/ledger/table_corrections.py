@@ -85,7 +85,7 @@ def is_act(kind: bytes, event: bytes, by: bytes) -> bool:
     """
     if kind not in OF_TABLES or kind == b"correct_wager":
         return True
-    if by.startswith(b"table:") and CONFIRMED_BY in by:
+    if CONFIRMED_BY in by and by.startswith(b"table:"):
         return True
     return b'"entered' in event and bool(entered_in_text(kind.decode(), event))
 

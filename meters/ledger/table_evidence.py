@@ -1,5 +1,5 @@
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -150,13 +150,15 @@ class TableEvidence:
                 self.repeat_claims(table, [DECIDED.decode(fields["event"]).claim])
             return self._never_confirmed() if kind == b"reading" else ()
         seq = int(fields["seq"])
-        faults = [*_other_fields(fields, seq), *self._confirmed_wrongly(table, number, fields)]
+        faults = _other_fields(kind, fields, seq)
+        if table in self.rounds:
+            faults += self._confirmed_wrongly(table, number, fields)
         if kind == b"correct_wager":
             faults += self._corrected(table, number, fields)
         before = self.last.get(table, 0)
         if kind == b"wagers" or (kind == b"correct_wager" and table in books.rounds):
             self._pass(table, seq)
-            fed = tuple(dict.fromkeys(one.meter for one in books.rounds.get(table, ())))
+            fed = tuple(dict.fromkeys([one.meter for one in books.rounds.get(table, ())]))
             self.rounds[table] = OpenedRound(
                 number, seq, fields["round"].decode(), fields["event"], fields["reply"], fed
             )
@@ -221,7 +223,7 @@ class TableEvidence:
             return []
         settled = settled_in(fields["reply"])
         won = [one.claim for one in settled.reply.claims or ()]
-        if books.envy:
+        if settled.has_envy:
             owed = envy_of_result(books, table, seq)
             won += [claim for claim in owed if owed[claim].state == "validated"]
         if won:
@@ -244,13 +246,15 @@ class TableEvidence:
     def _confirmed_wrongly(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
         """Return an error if an event names a confirmer whose decision is in no earlier entry.
 
+        The table has an open round.
+
         Also note an event that has no confirmer, but needs one because of a decision on an earlier
         correction request of the round. If Redis lost the event and kept the decision, a restore
         has applied it.
         """
-        who = confirmed_by(fields["by"].decode())
-        known = self.known.get(table, ())
-        if table not in self.rounds or not (who or known):
+        by, known = fields["by"], self.known.get(table, ())
+        who = confirmed_by(by.decode()) if CONFIRMED_BY in by else ""
+        if not who and not known:
             return []
         if not who:
             if correction_in(fields["event"], known) is not None:
@@ -265,20 +269,22 @@ class TableEvidence:
         return [f"it says that {who} confirmed it, but no entry of this round says so"]
 
 
-def _other_fields(fields: Mapping[str, bytes], seq: int) -> Iterator[str]:
-    """Yield errors in an entry's table, number and round, which its event and its reply have too.
+def _other_fields(kind: bytes, fields: Mapping[str, bytes], seq: int) -> list[str]:
+    """Return errors in an entry's table, number and round, which its event and reply have too.
 
     A table that repeats the event gets this reply again.
     """
-    event, by = _EVENT_HEAD.decode(fields["event"]), fields["by"]
-    if by.partition(CONFIRMED_BY)[0] != b"table:" + fields["table"]:
-        yield f"it is by {by.decode()}, and not by its table"
-    if (event.seq, event.round.encode()) != (seq, fields["round"]):
-        yield f"its event is {event.seq} of round {event.round}, which differs from the entry"
-    settles = fields["kind"] == b"result"
-    reply = settled_in(fields["reply"]).reply if settles else reply_in(fields["reply"])
-    if (reply.status, reply.seq) != ("accepted", seq):
-        yield f"its reply is {reply.status} to event {reply.seq}"
+    faults, by, table = [], fields["by"], b"table:" + fields["table"]
+    event = _EVENT_HEAD.decode(fields["event"])
+    if by != table and by.partition(CONFIRMED_BY)[0] != table:
+        faults.append(f"it is by {by.decode()}, and not by its table")
+    if event.seq != seq or event.round.encode() != fields["round"]:
+        differs = "which differs from the entry"
+        faults.append(f"its event is {event.seq} of round {event.round}, {differs}")
+    reply = settled_in(fields["reply"]).reply if kind == b"result" else reply_in(fields["reply"])
+    if reply.status != "accepted" or reply.seq != seq:
+        faults.append(f"its reply is {reply.status} to event {reply.seq}")
+    return faults
 
 
 def _other_lines(opened: OpenedRound, lines: Sequence[Line], wagered: Collection[str]) -> list[str]:
@@ -287,7 +293,8 @@ def _other_lines(opened: OpenedRound, lines: Sequence[Line], wagered: Collection
     In the result, each wager must have one settlement line.
     """
     had = [(one.position, one.item, one.wagered) for one in lines if one.item in wagered]
-    if sorted(had) != placed_in(opened.event).wagers:
+    had.sort()
+    if had != placed_in(opened.event).wagers:
         return [f"it settles other wagers than those of event {opened.seq}, which were counted"]
     if not (drawn := [one.item for one in lines if one.item in _DRAWN]):
         return []
