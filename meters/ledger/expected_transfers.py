@@ -149,7 +149,7 @@ class ExpectedBooks:
         self.tallies = Counter(self.tallies)
         self.approved: ApprovedFloor = NOTHING_APPROVED
         self._wagers = NOTHING_APPROVED, 0, frozenset[str]()
-        self._items = NOTHING_APPROVED, 0, dict[str, tuple[str, ...]]()
+        self._payers = NOTHING_APPROVED, 0, dict[tuple[str, ...], dict[str, str]]()
 
     @property
     def waiting(self) -> set[str]:
@@ -176,18 +176,18 @@ class ExpectedBooks:
             return named.wagers
         return chapter_games().meters.wagers_of(self.terms[meter].kind)
 
-    def meters_by_item(self, fed: Iterable[str]) -> dict[str, str]:
+    def meters_by_item(self, fed: Iterable[str]) -> Mapping[str, str]:
         """Return, for each item, the meter that pays it, among the meters that the round fed."""
-        return {item: meter for meter in fed for item in self._items_of(meter)}
+        approved, meters, payers = self._payers
+        if approved is not self.approved or meters != len(self.terms):
+            payers = {}
+            self._payers = self.approved, len(self.terms), payers
+        every = tuple(fed)
+        if every not in payers:
+            payers[every] = {item: meter for meter in every for item in self._items_of(meter)}
+        return payers[every]
 
     def _items_of(self, meter: str) -> tuple[str, ...]:
-        approved, meters, items = self._items
-        if approved is not self.approved or meters != len(self.terms):
-            items = {meter: self._paid_by(meter) for meter in self.terms}
-            self._items = self.approved, len(self.terms), items
-        return items[meter]
-
-    def _paid_by(self, meter: str) -> tuple[str, ...]:
         named = self.approved.meters.get(meter)
         if named and named.wagers:
             return named.items
