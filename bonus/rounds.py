@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import lru_cache
-from typing import Annotated, Final, Literal, Protocol
+from typing import Annotated, Final, Literal, Protocol, Self
 
 import msgspec
 
@@ -244,19 +244,50 @@ class Due(msgspec.Struct, frozen=True, gc=False):
 
     ``take`` is None if the amount is final. Otherwise, it is the index of a percentage in
     ``Settlement.takes``: the final amount is one share of this percentage, and ``paid`` is 0 until
-    then. ``text`` is the line in JSON, if other rounds use it too.
+    then.
     """
 
     line: Line
     take: int | None = None
-    text: bytes | None = None
+
+    @property
+    def wins(self) -> bool:
+        return self.take is not None or self.line.paid > 0
+
+
+class SettledPosition(msgspec.Struct, frozen=True, gc=False):
+    """The lines of a position's turn. Rounds with equal lines share the object.
+
+    Attributes:
+        text: the lines in JSON, with commas between them.
+        wins: the lines that pay something.
+        limited_cents: the sum of the payouts that a payout limit covers, if the table has one.
+    """
+
+    dues: tuple[Due, ...]
+    text: bytes
+    wins: tuple[Due, ...]
+    limited_cents: int = 0
+
+    @classmethod
+    def of(cls, dues: Iterable[Due], limited_cents: int = 0) -> Self:
+        every = tuple(dues)
+        text = b",".join([encode_line(due.line) for due in every])
+        return cls(every, text, tuple(due for due in every if due.wins), limited_cents)
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """Lines and percentages in paying order, without the amounts that depend on balances."""
+    """Lines and percentages in paying order, without the amounts that depend on balances.
 
-    dues: tuple[Due, ...]
-    takes: tuple[PercentWon, ...]
+    Every position has a line.
+    """
+
+    positions: tuple[SettledPosition, ...]
+    takes: tuple[PercentWon, ...] = ()
+
+    @property
+    def dues(self) -> tuple[Due, ...]:
+        return tuple([due for each in self.positions for due in each.dues])
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -4,7 +4,7 @@ All steps (``wagers_at_odds``, ``progressives_and_envy``) of a position come bef
 position.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NoReturn, Protocol
@@ -24,7 +24,7 @@ from bonus.rounds import (
     Round,
     RoundError,
     RoundPosition,
-    encode_line,
+    SettledPosition,
 )
 from bonus.wagers import PaidFrom
 
@@ -91,28 +91,23 @@ class PayoutLimit:
     limit_cents: int
 
 
-PlainLines = tuple[JudgedCards, Callable[[str], Line | None]]
-"""The cards that decide a wager, and a function that returns the line for a hand.
-
-The function returns None if the line also depends on other facts of the round.
-"""
+Fact = Callable[["Turns", RoundPosition], Hashable]
+"""Function that returns a fact of a round, such as which of two hands is higher."""
 
 
 class SettlingStep(Protocol):
     """A step of settlement: one kind of wager, which the dealer settles at each position."""
 
-    @property
-    def wager(self) -> str:
-        """Name of the wager; the first, if there are two."""
-        ...
-
     def concerns(self, made: frozenset[str]) -> bool:
         """Return whether the step can add a line to a round with the wagers ``made``."""
 
-    def plain(
-        self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
-    ) -> PlainLines | None:
-        """Return the lines of ``wager`` for a hand that is turned up; None if other facts count."""
+    def decided_by(self, box: RoundPosition, *, shown: bool) -> JudgedCards | Fact | None:
+        """Return what decides the lines of a position: its hand, a fact, or neither.
+
+        ``box`` has no cards; ``shown`` is true if its hand is turned up. If the same wagers have
+        the same hand and fact again, ``settle`` adds the same lines, or sets ``Turns.repeats`` to
+        false.
+        """
 
     def settle(self, turns: "Turns", box: RoundPosition) -> None:
         pass
@@ -125,33 +120,28 @@ def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
     return sorted(positions, key=lambda box: box.position, reverse=True)
 
 
-class PlainDues(msgspec.Struct, frozen=True, gc=False):
-    """Lines of a position without the payout limit, and the sum that the limit would cover."""
-
-    dues: tuple[Due, ...]
-    limited_cents: int
-
-
-_Piles = dict[CardsOf, tuple[tuple[Card, ...], int]]
-"""The cards that decide wagers, with their counts (``counts_of``)."""
+_Pile = tuple[tuple[Card, ...], int]
+"""Cards that decide wagers, with their counts (``counts_of``)."""
 
 
 class Turns:
     """State of a round while it is settled.
 
     ``made`` are all wagers of the round, and ``takes`` the percentages that it wins from meters.
-    ``box`` is the position whose turn it is; ``hands`` are the hands that were named in this turn.
-    ``divided_take`` is the index in ``takes`` of a jackpot on the dealer's hand, once it is won;
-    ``had_share`` are the players who have received their share of this jackpot (reading T17).
+    ``box`` is the position whose turn it is, with the lines ``dues``; ``hands`` are the hands that
+    were named in this turn. ``repeats`` is false if these lines depend on other positions too, and
+    ``limited_cents`` is the sum of their payouts that the payout limit covers. ``divided_take`` is
+    the index in ``takes`` of a jackpot on the dealer's hand, once it is won; ``had_share`` are the
+    players who have received their share of this jackpot (reading T17).
 
     If ``check_cards`` did not check the round and cards are missing, a method that needs them
     raises RoundError.
     """
 
     __slots__ = (
-        *("box", "divided_take", "dues", "had_share", "hands", "made", "played", "takes", "terms"),
-        *("_boxes", "_dealer_hands", "_dealer_piles", "_dealer_strength", "_limit"),
-        *("_limited_cents", "_others", "_piles", "_survivors"),
+        *("box", "divided_take", "dues", "had_share", "hands", "limited_cents", "made", "played"),
+        *("repeats", "takes", "terms", "_boxes", "_dealer_hands", "_dealer_strength"),
+        *("_limit", "_limited_cents", "_piles", "_shared_piles", "_survivors"),
     )
 
     def __init__(
@@ -163,8 +153,10 @@ class Turns:
     ) -> None:
         self.played: Final = played
         self.terms: Final = terms
-        self.dues: Final[list[Due]] = []
+        self.dues: list[Due] = []
         self.takes: Final[list[PercentWon]] = []
+        self.repeats = True
+        self.limited_cents = 0
         self.divided_take: int | None = None
         self.had_share: Final[set[str | int]] = set()
         self._boxes = paying_order(played.positions)
@@ -175,35 +167,15 @@ class Turns:
         self.hands: dict[JudgedCards, str] = {}
         self._dealer_hands: dict[JudgedCards, str] = {}
         self._dealer_strength: int | None = None
-        self._piles: _Piles = {}
-        self._dealer_piles: _Piles = {}
-        self._others: _Piles = {}
-        dealer, community = played.dealer, played.community
-        if dealer is not None:
-            self._others["hand_and_dealer"] = dealer, counts_of(dealer)
-        if community is not None:
-            self._others["hand_and_community"] = community, counts_of(community)
-        if played.all_six_card is not None:
-            all_six = (played.all_six_card,)
-            self._others["hand_and_all_six"] = all_six, counts_of(all_six)
-        if dealer is not None and community is not None:
-            both = dealer + community
-            self._dealer_piles["dealer_and_community"] = both, counts_of(both)
-            self._others["hand_and_community_and_dealer"] = self._dealer_piles[
-                "dealer_and_community"
-            ]
+        self._piles: dict[CardsOf, _Pile] = {}
+        self._shared_piles: dict[CardsOf, _Pile] = {}
 
     def boxes(self) -> Iterator[RoundPosition]:
         for box in self._boxes:
             self.box = box
             self.hands = self._dealer_hands.copy()
-            self._piles = piles = self._dealer_piles.copy()
             own = box.cards
-            if own is not None:
-                counts = counts_of(own)
-                piles["hand"] = own, counts
-                for of, (others, other_counts) in self._others.items():
-                    piles[of] = own + others, counts + other_counts
+            self._piles = {} if own is None else {"hand": (own, counts_of(own))}
             yield box
 
     @property
@@ -219,21 +191,21 @@ class Turns:
         return self.hands.get(judged) or self.name_hand(judged)
 
     def name_hand(self, judged: JudgedCards) -> str:
-        cards, counts = self._piles.get(judged.cards) or self._refuse(judged.cards)
+        cards, counts = self._piles.get(judged.cards) or self._joined(judged.cards)
         hand = self.hands[judged] = judged.judge(cards, counts)
-        if judged.cards in self._dealer_piles:
+        if judged.cards == "dealer_and_community":
             self._dealer_hands[judged] = hand
         return hand
 
     def cards(self, cards: CardsOf) -> tuple[Card, ...]:
-        return (self._piles.get(cards) or self._refuse(cards))[0]
+        return (self._piles.get(cards) or self._joined(cards))[0]
 
     def compared(self, judged: JudgedCards, compare: Compare) -> tuple[str, int, int]:
         """Return the name and the strength of the position's hand, and the dealer's strength.
 
         ``compare`` names the same hand as ``judged``. A chapter has only one ``compare``.
         """
-        cards, counts = self._piles.get(judged.cards) or self._refuse(judged.cards)
+        cards, counts = self._piles.get(judged.cards) or self._joined(judged.cards)
         hand, strength = compare(cards, counts)
         self.hands[judged] = hand
         if self._dealer_strength is None:
@@ -241,6 +213,36 @@ class Turns:
                 self._refuse("hand_and_dealer")
             self._dealer_strength = compare(self.played.dealer)[1]
         return hand, strength, self._dealer_strength
+
+    def _joined(self, of: CardsOf) -> _Pile:
+        """Return the position's cards with the cards that all positions share."""
+        if of == "dealer_and_community":
+            return self._shared(of)
+        hand, counts = self._piles.get("hand") or self._refuse(of)
+        shared, shared_counts = self._shared(of)
+        pile = self._piles[of] = hand + shared, counts + shared_counts
+        return pile
+
+    def _shared(self, of: CardsOf) -> _Pile:
+        pile = self._shared_piles.get(of)
+        if pile is None:
+            cards = self._shared_cards(of) or self._refuse(of)
+            pile = self._shared_piles[of] = cards, counts_of(cards)
+        return pile
+
+    def _shared_cards(self, of: CardsOf) -> tuple[Card, ...] | None:
+        played = self.played
+        match of:
+            case "hand_and_dealer":
+                return played.dealer
+            case "hand_and_community":
+                return played.community
+            case "hand_and_all_six":
+                return None if played.all_six_card is None else (played.all_six_card,)
+            case _:
+                if played.dealer is None or played.community is None:
+                    return None
+                return played.dealer + played.community
 
     def _refuse(self, cards: CardsOf) -> NoReturn:
         if cards != "dealer_and_community" and self.box.cards is None:
@@ -262,6 +264,17 @@ class Turns:
             raise RoundError("cards_missing", f"position {self.box.position} has no fourth card")
         return card
 
+    def may_repeat(self, settled: SettledPosition) -> bool:
+        """Return whether lines of another round are within the player's payout limit here too."""
+        if self._limit is None:
+            return True
+        player = self.box.player
+        limited_cents = self._limited_cents.get(player, 0) + settled.limited_cents
+        if limited_cents > self._limit.limit_cents:
+            return False
+        self._limited_cents[player] = limited_cents
+        return True
+
     def settle(self, decision: Decision) -> None:
         """Add the line of a decision; pay no more than the rest of the player's payout limit."""
         box = self.box
@@ -270,18 +283,6 @@ class Turns:
             due = self._limited(due, box.player, self._limit)
         self.dues.append(due)
 
-    def settle_plain(self, decisions: Sequence[Decision], plain: PlainDues) -> None:
-        """Add the lines of decisions; ``plain`` has these lines without the payout limit."""
-        if self._limit is not None and plain.limited_cents:
-            player = self.box.player
-            limited_cents = self._limited_cents.get(player, 0) + plain.limited_cents
-            if limited_cents > self._limit.limit_cents:
-                for decision in decisions:
-                    self.settle(decision)
-                return
-            self._limited_cents[player] = limited_cents
-        self.dues.extend(plain.dues)
-
     def collect(self, wager: str, rule: str, hand: str | None = None) -> None:
         self.settle(collected(wager, rule, hand))
 
@@ -289,8 +290,10 @@ class Turns:
         self.settle(returned(wager, rule))
 
     def _limited(self, due: Due, player: str | int, limit: PayoutLimit) -> Due:
+        self.limited_cents += due.line.paid
         left_cents = limit.limit_cents - self._limited_cents.get(player, 0)
         if due.line.paid > left_cents:
+            self.repeats = False
             source = due.line.paid_from if left_cents else None
             limited = {"paid": left_cents, "paid_from": source, "rule": limit.rule}
             due = Due(msgspec.structs.replace(due.line, **limited))
@@ -314,18 +317,7 @@ def decided(decision: Decision, position: int, wagered_cents: int) -> Line:
     )
 
 
-def plain_dues(decided_on: Iterable[tuple[Decision, int, int]]) -> PlainDues:
-    dues: list[Due] = []
-    limited_cents = 0
-    for decision, position, wagered_cents in decided_on:
-        line = decided(decision, position, wagered_cents)
-        dues.append(Due(line, text=encode_line(line)))
-        limited_cents += line.paid if decision.limited else 0
-    return PlainDues(tuple(dues), limited_cents)
-
-
-# Players often repeat their wagers, so the same lines occur again. Their text is about 2 MB.
+# Players often repeat their wagers, so the same lines occur again.
 @lru_cache(maxsize=4_096)
 def _due(decision: Decision, position: int, wagered_cents: int) -> Due:
-    line = decided(decision, position, wagered_cents)
-    return Due(line, text=encode_line(line))
+    return Due(decided(decision, position, wagered_cents))

@@ -4,17 +4,18 @@ Wagers on the player's hand are settled alike in all games. The Five Card Hand B
 also has a wager on the dealer's hand, the Magic Card and the Lucky Bonus.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Literal
 
 from msgspec.structs import replace
 
 from bonus.law.meter_terms import MeterTerms, Row
-from bonus.rounds import Due, Line, Outcome, PercentWon, RoundPosition, encode_line, written_percent
-from bonus.settling.payouts import JudgedCards, PlainLines, Turns, collected, decided
+from bonus.rounds import Due, Line, Outcome, PercentWon, RoundPosition, written_percent
+from bonus.settling.payouts import Fact, JudgedCards, Turns, collected, decided
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, Percent, is_jackpot, jackpot_item
+
+_On = Literal["player", "dealer"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,11 +36,8 @@ class ProgressiveWager:
     def concerns(self, made: frozenset[str]) -> bool:
         return self.wager in made
 
-    def plain(
-        self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
-    ) -> PlainLines:
-        line_of = partial(plain_line, self.wager, terms[self.meter], position, wagered_cents)
-        return self.judged, line_of
+    def decided_by(self, box: RoundPosition, *, shown: bool) -> JudgedCards | None:
+        return self.judged if shown else None
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager of a position, then the Envy Bonuses that the hand brings.
@@ -58,6 +56,7 @@ class ProgressiveWager:
             else:
                 settle_row(turns, self.wager, row, terms)
         if row is not None and row.envy_cents:
+            turns.repeats = False
             for other in turns.bettors(self.wager):
                 if other.player != box.player:
                     self._pay_envy(turns, other, row, terms, box.position)
@@ -86,6 +85,7 @@ def settle_row(
     """
     box = turns.box
     wagered_cents = box.wagers[wager]
+    turns.repeats = turns.repeats and not row.percents
     if take is None and row.percents and not _has_one_line(row, terms):
         turns.dues.append(Due(_row_line(wager, row, terms, box.position, wagered_cents)))
         for meter, percent in row.percents:
@@ -100,16 +100,6 @@ def settle_row(
         turns.takes.append(PercentWon(meter, percent))
         take = len(turns.takes) - 1
     turns.dues.append(Due(_row_line(wager, row, terms, box.position, wagered_cents), take))
-
-
-def plain_line(
-    wager: str, terms: MeterTerms, position: int, wagered_cents: int, hand: str
-) -> Line | None:
-    """Return the line of a hand; None if the hand wins a jackpot or brings an Envy Bonus."""
-    row = terms.rows[hand]
-    if row.percents or row.envy_cents:
-        return None
-    return _row_line(wager, row, terms, position, wagered_cents)
 
 
 def percent_of_item(item: str, row: Row, terms: MeterTerms) -> Percent:
@@ -174,11 +164,8 @@ class DealerBonus:
     def concerns(self, made: frozenset[str]) -> bool:
         return self.wager in made
 
-    def plain(
-        self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
-    ) -> PlainLines:
-        line_of = partial(plain_line, self.wager, terms[self.meter], position, wagered_cents)
-        return self.judged, line_of
+    def decided_by(self, box: RoundPosition, *, shown: bool) -> JudgedCards | None:
+        return self.judged if self.wager in box.wagers else None
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle a position's wager on the dealer's hand.
@@ -196,6 +183,7 @@ class DealerBonus:
         if not percent:
             settle_row(turns, self.wager, row, terms)
         elif box.player in turns.had_share:
+            turns.repeats = False
             turns.collect(self.wager, self.divided, row.hand)
         else:
             if turns.divided_take is None:
@@ -221,33 +209,35 @@ class BonusDraws:
     def concerns(self, made: frozenset[str]) -> bool:
         return self.wager in made or self.dealers in made
 
-    def plain(self, *_: object) -> None:
-        """Return None: no hand decides the draws."""
+    def decided_by(self, box: RoundPosition, *, shown: bool) -> Fact | None:
+        return self._drawn if self.concerns(frozenset(box.wagers)) else None
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
+        for on, item in self._drawn(turns, box):
+            turns.dues.append(_draw_due(turns.terms[self.meter], box.position, on, item))
+
+    def _drawn(self, turns: Turns, box: RoundPosition) -> tuple[tuple[_On, str], ...]:
+        """Return the bonuses that a position receives, each with whose hand the wager is on."""
+        drawn: list[tuple[_On, str]] = []
         own = self.wager in box.wagers and not box.no_win
         dealers = self.dealers in box.wagers
         draw = turns.played.draw
         if draw.magic_card is not None:
             if own and draw.magic_card in turns.cards("hand_and_community"):
-                self._pay_draw(turns, box, "player", MAGIC_CARD)
+                drawn.append(("player", MAGIC_CARD))
             if dealers and draw.magic_card in turns.cards("dealer_and_community"):
-                self._pay_draw(turns, box, "dealer", MAGIC_CARD)
+                drawn.append(("dealer", MAGIC_CARD))
         if own and draw.lucky_position == box.position:
-            self._pay_draw(turns, box, "player", LUCKY_BONUS)
+            drawn.append(("player", LUCKY_BONUS))
         if dealers and draw.lucky_position == "dealer":
-            self._pay_draw(turns, box, "dealer", LUCKY_BONUS)
-
-    def _pay_draw(
-        self, turns: Turns, box: RoundPosition, on: Literal["player", "dealer"], item: str
-    ) -> None:
-        turns.dues.append(_draw_due(turns.terms[self.meter], box.position, on, item))
+            drawn.append(("dealer", LUCKY_BONUS))
+        return tuple(drawn)
 
 
 # All wagers on a meter have the same amount, so there are few different lines.
 @lru_cache(maxsize=1_024)
-def _draw_due(terms: MeterTerms, position: int, on: Literal["player", "dealer"], item: str) -> Due:
+def _draw_due(terms: MeterTerms, position: int, on: _On, item: str) -> Due:
     for_1 = terms.magic_card_for_1 if item == MAGIC_CARD else terms.lucky_bonus_for_1
     line = _won(item, None, terms, position, terms.wager_cents)
     line = replace(line, paid=for_1 * terms.wager_cents, rule=terms.draw_rule, on=on)
-    return Due(line, text=encode_line(line))
+    return Due(line)

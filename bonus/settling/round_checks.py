@@ -360,7 +360,7 @@ def check_no_win(played: Round, rules: TableRules, terms: Terms) -> None:
             ``no_win_wins``: with each possible hand that is tried, a wager is paid or returned, as
             when the dealer's hand does not qualify, or a community card is the Magic Card.
     """
-    if not any(box.no_win for box in played.positions):
+    if not [box for box in played.positions if box.no_win]:
         return
     seen = _seen(played)
     for index, box in enumerate(played.positions):

@@ -3,7 +3,7 @@
 Each line is one round, and gets one answer: its settlement, or an error.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO, Final, Protocol
 
 import msgspec
@@ -17,8 +17,9 @@ from bonus.rounds import (
     MeterHolding,
     RoundError,
     RoundPosition,
+    SettledPosition,
+    Settlement,
     SettlementText,
-    encode_line,
 )
 from bonus.settling.round_checks import check_round, check_wagers
 from bonus.settling.round_text import (
@@ -94,9 +95,9 @@ def settle_lines(source: Source, sink: BinaryIO, games: Games | None = None) -> 
 
 
 def _settled(line: bytes, games: Games | None) -> bytes:
-    dues, meters = _settle(line, games)
-    texts = b",".join([due.text or encode_line(due.line) for due in dues])
-    return b'{"lines":[%b],"meters":%b}\n' % (texts, _ENCODER.encode(meters))
+    settlement, meters = _settle(line, games)
+    text = b",".join([each.text for each in settlement.positions])
+    return b'{"lines":[%b],"meters":%b}\n' % (text, _ENCODER.encode(meters))
 
 
 def _refused(error: RoundError) -> bytes:
@@ -107,11 +108,11 @@ def _refused(error: RoundError) -> bytes:
 
 def settle_line(line: bytes, games: Games | None = None) -> SettlementText:
     """Settle the round on a line of JSON; a RoundError says why it is refused."""
-    dues, meters = _settle(line, games)
-    return SettlementText(tuple([due.line for due in dues]), meters)
+    settlement, meters = _settle(line, games)
+    return SettlementText(tuple([due.line for due in settlement.dues]), meters)
 
 
-def _settle(line: bytes, games: Games | None) -> tuple[Sequence[Due], dict[str, MeterAfter]]:
+def _settle(line: bytes, games: Games | None) -> tuple[Settlement, dict[str, MeterAfter]]:
     text, wagers = decode_round(line, games)
     rules = rules_of(text, games)
     terms = terms_of(text, rules, games)
@@ -122,11 +123,16 @@ def _settle(line: bytes, games: Games | None) -> tuple[Sequence[Due], dict[str, 
         irregular = rules.chapter.irregular
         rule = irregular.void if text.irregularity == "void" else irregular.dealer_exposed
         after = _without_contributions(text, positions, holdings, rules, terms)
-        return [Due(each) for each in void_lines(positions, rules, rule)], _meters(after, terms)
+        lines = void_lines(positions, rules, rule)
+        settled = SettledPosition.of(map(Due, lines))
+        return Settlement((settled,) if lines else ()), _meters(after, terms)
     played = dealt_of(text, wagers, rules)
     check_round(played, rules, terms)
-    dues, after = resolve(settle_round(played, rules, terms), holdings, terms)
-    return dues, _meters(after, terms)
+    settlement = settle_round(played, rules, terms)
+    if settlement.takes:
+        dues, holdings = resolve(settlement, holdings, terms)
+        settlement = Settlement((SettledPosition.of(dues),))
+    return settlement, _meters(holdings, terms)
 
 
 def _is_void(text: RoundText, rules: TableRules) -> bool:

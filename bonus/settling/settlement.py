@@ -8,7 +8,7 @@ Cents times a rate in basis points are micros, so contributions are never rounde
 rounded down to the cent, and the rest stays on the meter (reading G3).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -25,11 +25,11 @@ from bonus.rounds import (
     PercentWon,
     Round,
     RoundPosition,
+    SettledPosition,
     Settlement,
-    encode_line,
     kept_wagers,
 )
-from bonus.settling.payouts import PlainLines, SettlingStep, Turns, paying_order
+from bonus.settling.payouts import JudgedCards, SettlingStep, Turns, paying_order
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MICROS_PER_CENT
 
@@ -98,8 +98,6 @@ def resolve(
     (h)(4), (j)(4)). The Five Card Hand Bonus follows the same rule (reading T16).
     """
     after = dict(holdings)
-    if not settlement.takes:
-        return settlement.dues, after
     share_cents: list[int] = []
     for take in settlement.takes:
         share, after[take.meter] = take_off(after[take.meter], take, terms[take.meter])
@@ -125,100 +123,96 @@ def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
         RoundError: cards are missing, because ``check_round`` did not check the round.
     """
     turns = Turns(played, rules.survivors, terms, rules.limit)
-    irregular = rules.chapter.irregular
-    every = rules.exposed_steps if played.dealer_exposed else rules.steps
-    steps = _concerned(every, turns.made)
-    plans = _plans(steps, tuple(terms.items()))
+    plans = _plans(rules, tuple(terms.items()), turns.made, played.dealer_exposed)
+    settled: list[SettledPosition] = []
     for box in turns.boxes():
-        if played.dealer_exposed:
-            for wager in rules.placings:
-                if wager in box.wagers and wager not in irregular.settled:
-                    turns.give_back(wager, irregular.dealer_exposed)
-        plan = _planned_steps(plans, box)
-        if plan is None:
-            for step in steps:
-                step.settle(turns, box)
-            continue
-        hands, dues = turns.hands, turns.dues
-        for each in plan:
-            if each.judged is None:
-                each.step.settle(turns, box)
-                continue
-            # This code is not a method of the step: calls would take a third of the time.
-            hand = hands.get(each.judged) or turns.name_hand(each.judged)
-            due = each.known.get(hand)
-            if due is None:
-                each.settle_first(turns, hand)
-            else:
-                dues.append(due)
-    return Settlement(tuple(turns.dues), tuple(turns.takes))
-
-
-@lru_cache(maxsize=1_024)
-def _concerned(steps: tuple[SettlingStep, ...], made: frozenset[str]) -> tuple[SettlingStep, ...]:
-    return tuple(step for step in steps if step.concerns(made))
-
-
-def _planned_steps(plans: "_Plans", box: RoundPosition) -> "tuple[_PlannedStep, ...] | None":
-    """Return the planned steps; None if each step must look at the wagers itself."""
-    if box.folded or box.no_win:
-        return None
-    return _plan_of(plans, box.position, kept_wagers(box.wagers))
+        wagers = kept_wagers(box.wagers)
+        plan = _plan_of(plans, box.position, wagers, box.folded, box.kept, box.no_win)
+        facts = [fact(turns, box) for fact in plan.facts]
+        decided = (*facts, *[turns.hand(judged) for judged in plan.judged])
+        lines = plan.known.get(decided)
+        if lines is None or (lines.limited_cents and not turns.may_repeat(lines)):
+            lines = plan.settle(turns, decided)
+        if lines.dues:
+            settled.append(lines)
+    return Settlement(tuple(settled), tuple(turns.takes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plans:
+    """The steps for rounds with certain wagers. ``exposed`` is true after an exposed card."""
+
+    rules: TableRules
     steps: tuple[SettlingStep, ...]
-    terms: Mapping[str, MeterTerms]
+    exposed: bool
 
 
 @lru_cache(maxsize=256)
-def _plans(steps: tuple[SettlingStep, ...], terms: tuple[tuple[str, MeterTerms], ...]) -> _Plans:
-    return _Plans(steps, dict(terms))
+def _plans(
+    rules: TableRules,
+    _terms: tuple[tuple[str, MeterTerms], ...],  # the lines of a plan depend on them
+    made: frozenset[str],
+    exposed: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
+) -> _Plans:
+    every = rules.exposed_steps if exposed else rules.steps
+    return _Plans(rules, tuple(step for step in every if step.concerns(made)), exposed)
 
 
-class _PlannedStep:
-    """A step for a position with certain wagers, and the line of each hand that has occurred.
+_KNOWN_MAX: Final = 64
 
-    ``judged`` is None if the hand alone never decides the line.
+
+class _Plan:
+    """The steps for a position that has placed the same, and the lines that have occurred.
+
+    ``judged`` and ``facts`` decide the lines: ``known`` has the lines by their values.
     """
 
-    __slots__ = ("_line_of", "judged", "known", "step")
+    __slots__ = ("_plans", "facts", "judged", "known")
 
-    def __init__(self, step: SettlingStep, plain: PlainLines | None) -> None:
-        self.step: Final = step
-        self.judged: Final = plain[0] if plain else None
-        self._line_of: Final = plain[1] if plain else None
-        self.known: Final[dict[str, Due]] = {}
+    def __init__(self, plans: _Plans, box: RoundPosition) -> None:
+        self._plans: Final = plans
+        shown = box.shows_cards(plans.rules.survivors)
+        deciding = [step.decided_by(box, shown=shown) for step in plans.steps]
+        self.judged: Final = tuple(
+            dict.fromkeys(each for each in deciding if isinstance(each, JudgedCards))
+        )
+        self.facts: Final = tuple(
+            each for each in deciding if each and not isinstance(each, JudgedCards)
+        )
+        self.known: Final[dict[tuple[Hashable, ...], SettledPosition]] = {}
 
-    def settle_first(self, turns: Turns, hand: str) -> None:
-        """Settle a hand without a known line, and keep the line if the hand decides it."""
-        line = self._line_of(hand) if self._line_of else None
-        if line is None:
-            self.step.settle(turns, turns.box)
-        else:
-            self.known[hand] = due = Due(line, text=encode_line(line))
-            turns.dues.append(due)
+    def settle(self, turns: Turns, decided: tuple[Hashable, ...]) -> SettledPosition:
+        """Settle the position whose turn it is. Keep its lines if ``decided`` decides them."""
+        box, plans = turns.box, self._plans
+        turns.dues, turns.repeats, turns.limited_cents = [], True, 0
+        if plans.exposed:
+            irregular = plans.rules.chapter.irregular
+            for wager in plans.rules.placings:
+                if wager in box.wagers and wager not in irregular.settled:
+                    turns.give_back(wager, irregular.dealer_exposed)
+        for step in plans.steps:
+            step.settle(turns, box)
+        settled = SettledPosition.of(turns.dues, turns.limited_cents)
+        if turns.repeats:
+            if len(self.known) == _KNOWN_MAX:
+                self.known.clear()
+            self.known[decided] = settled
+        return settled
 
 
-# Players often repeat their wagers, so the plans and lines of the same wagers are kept: this saves
-# a seventh of a result's time. Plans share the steps and lines of wagers of the same amount, so
-# there are fewer, and they stay in the processor's cache.
-@lru_cache(maxsize=2_048)
-def _plan_of(plans: _Plans, position: int, wagers: KeptWagers) -> "tuple[_PlannedStep, ...]":
-    return tuple(
-        _planned_step(plans, step, position, wagers.get(step.wager)) for step in plans.steps
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _planned_step(
-    plans: _Plans, step: SettlingStep, position: int, wagered_cents: int | None
-) -> _PlannedStep:
-    plain = None
-    if wagered_cents is not None:
-        plain = step.plain(position, wagered_cents, plans.terms)
-    return _PlannedStep(step, plain)
+# Players often repeat their wagers, so the lines of the same wagers are kept: this saves half of
+# the time of a settlement.
+@lru_cache(maxsize=1_024)
+def _plan_of(  # noqa: PLR0917  (the cache is slower with one tuple)
+    plans: _Plans,
+    position: int,
+    wagers: KeptWagers,
+    folded: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
+    kept: bool,  # noqa: FBT001
+    no_win: bool,  # noqa: FBT001
+) -> _Plan:
+    box = RoundPosition(position, None, None, folded, wagers, kept=kept, no_win=no_win)
+    return _Plan(plans, box)
 
 
 def void_lines(

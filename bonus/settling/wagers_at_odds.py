@@ -8,25 +8,13 @@ Six Card Bonus, Prime and Pair Bonus, have posted paytables: 649a.11(c)(4) and (
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from typing import Literal
 
 from bonus.cards import rank_of
 from bonus.hands.rankings import Compare
 from bonus.law.chapter_file import Bonus, Main
-from bonus.law.meter_terms import MeterTerms
-from bonus.rounds import Line, RoundPosition
-from bonus.settling.payouts import (
-    Decision,
-    JudgedCards,
-    PlainDues,
-    PlainLines,
-    Turns,
-    collected,
-    decided,
-    plain_dues,
-    returned,
-)
+from bonus.rounds import RoundPosition
+from bonus.settling.payouts import Decision, Fact, JudgedCards, Turns, collected, returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +114,13 @@ class MainWagers:
     lost: tuple[Decision, ...]
     decisions: Mapping[Comparison, Decisions]
 
-    @property
-    def wager(self) -> str:
-        return self.stake
-
     def concerns(self, made: frozenset[str]) -> bool:
         return self.stake in made
 
-    def plain(self, *_: object) -> None:
-        """Return None: the dealer's hand always matters."""
+    def decided_by(self, box: RoundPosition, *, shown: bool) -> Fact | None:
+        if self.stake not in box.wagers or box.folded or box.no_win:
+            return None
+        return self._compare
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         if self.stake not in box.wagers:
@@ -142,12 +128,10 @@ class MainWagers:
         if box.folded:
             turns.settle(self.folded)
             return
-        decisions = self.lost if box.no_win else self._compare(turns)
-        follow_cents = box.wagers[self.follow]
-        dues = _dues(decisions, box.position, self.stake, box.wagers[self.stake], follow_cents)
-        turns.settle_plain(decisions, dues)
+        for decision in self.lost if box.no_win else self._compare(turns, box):
+            turns.settle(decision)
 
-    def _compare(self, turns: Turns) -> tuple[Decision, ...]:
+    def _compare(self, turns: Turns, _: RoundPosition) -> tuple[Decision, ...]:
         hand, strength, dealers = turns.compared(self.judged, self.compare)
         result: Comparison = "higher"
         if dealers < self.qualifies:
@@ -155,17 +139,6 @@ class MainWagers:
         elif strength <= dealers:
             result = "equal" if strength == dealers else "lower"
         return self.decisions[result][hand]
-
-
-# Players often repeat their wagers, so the same lines occur again. They take about 5 MB.
-@lru_cache(maxsize=4_096)
-def _dues(
-    decisions: tuple[Decision, ...], position: int, stake: str, stake_cents: int, follow_cents: int
-) -> PlainDues:
-    return plain_dues(
-        (decision, position, stake_cents if decision.wager == stake else follow_cents)
-        for decision in decisions
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,16 +163,10 @@ class OptionalWager:
     def concerns(self, made: frozenset[str]) -> bool:
         return self.wager in made
 
-    def plain(
-        self, position: int, wagered_cents: int, _: Mapping[str, MeterTerms]
-    ) -> PlainLines | None:
-        if self.fourth_rank is not None:
+    def decided_by(self, box: RoundPosition, *, shown: bool) -> JudgedCards | Fact | None:
+        if self.wager not in box.wagers or (box.folded and self.folded) or box.no_win:
             return None
-        return self.judged, partial(self._plain_line, position, wagered_cents)
-
-    def _plain_line(self, position: int, wagered_cents: int, hand: str) -> Line | None:
-        decision = self.by_hand[hand]
-        return None if decision.limited else decided(decision, position, wagered_cents)
+        return self.judged if self.fourth_rank is None else self._by_cards
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         if self.wager not in box.wagers:
@@ -209,11 +176,12 @@ class OptionalWager:
         elif box.no_win:
             turns.settle(self.lost)
         else:
-            hand = turns.hand(self.judged)
-            # The fourth card only selects the payouts, and is not part of the hand
-            # (679a.11(d)(2)(ii), reading P5).
-            fourth = self.fourth_rank
-            if fourth is None or rank_of(turns.fourth_card()) != fourth:
-                turns.settle(self.by_hand[hand])
-            else:
-                turns.settle(self.by_hand_fourth[hand])
+            turns.settle(self._by_cards(turns, box))
+
+    def _by_cards(self, turns: Turns, _: RoundPosition) -> Decision:
+        hand, fourth = turns.hand(self.judged), self.fourth_rank
+        # The fourth card only selects the payouts, and is not part of the hand (679a.11(d)(2)(ii),
+        # reading P5).
+        if fourth is None or rank_of(turns.fourth_card()) != fourth:
+            return self.by_hand[hand]
+        return self.by_hand_fourth[hand]

@@ -10,6 +10,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -21,7 +22,13 @@ from meters.intake.bonus_draws import draw_for
 from meters.intake.event_reading import EventReader, check_texts
 from meters.intake.result_judging import OpenedClaim, check_declared, judge_result
 from meters.intake.table_catalog import CatalogTable
-from meters.intake.wager_judging import AddedWagers, OpenRound, judge_correction, judge_wagers
+from meters.intake.wager_judging import (
+    AddedWagers,
+    OpenRound,
+    judge_correction,
+    judge_wagers,
+    placed_wagers,
+)
 from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.script_steps import (
     Kind,
@@ -58,8 +65,8 @@ from meters.wire.messages import (
     Void,
     WagerCorrection,
     Wagers,
-    WagersAccepted,
     Withdrawal,
+    wagers_reply,
 )
 from meters.wire.topics import TableAddress
 
@@ -228,7 +235,14 @@ class LinkIntake:
                 self._rounds.pop(table, None)
             else:
                 wagers, draw = _STORED_WAGERS.decode(state.wagers), _STORED_DRAW.decode(state.draw)
-                opened = OpenRound(state.basis, wagers, draw, state.fed, state.known)
+                opened = OpenRound(
+                    state.basis,
+                    wagers,
+                    placed_wagers(wagers.positions),
+                    draw,
+                    state.fed,
+                    state.known,
+                )
                 self._remember(table, opened)
 
     def _remembered(
@@ -287,32 +301,33 @@ class LinkIntake:
         if added is None:
             added = judge_wagers(known, event.positions)
             self._reader.note(known, arrival.payload, event, added)
-        reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=draw)).decode()
-        work = WagersWork(msgspec.json.encode(draw).decode(), added.text, self._replays)
+        drawn = msgspec.json.encode(draw).decode()
+        reply = wagers_reply(event.seq, drawn)
+        work = WagersWork(drawn, added.text, self._replays)
         step = _step(arrival, event.seq, Kind.WAGERS, event.round, work)
-        opened = OpenRound(event.seq, event, draw, added.meters)
+        opened = OpenRound(event.seq, event, added.placed, draw, added.meters)
         return _Judged(arrival, "wagers", step, (reply,), opened=opened, added=added)
 
     def _judge_by_round(self, arrival: Arrival, event: Result | WagerCorrection) -> _Judged:
         """Judge a result or a correction of a wager, which a floorperson must always confirm."""
-        known, replace = arrival.known, msgspec.structs.replace
+        known = arrival.known
         kind = Kind.RESULT if isinstance(event, Result) else Kind.CORRECT_WAGER
-        step = _step(arrival, event.seq, kind, event.round, basis=self._basis(known))
+        step_of = partial(_step, arrival, event.seq, kind, event.round, basis=self._basis(known))
         opened = self._remembered(known, event)
         if opened is None:
             # The Lua script decides if the round is unknown or over.
-            return _Judged(arrival, kind.value, step)
+            return _Judged(arrival, kind.value, step_of())
         fed = known.feeding(self._store.link, opened.fed)
         if isinstance(event, Result):
             if not self._replays:
                 check_declared(known, event)
             settled, parts, claims = judge_result(fed, event, opened)
-            step, entered = self._with_ask(known, event, replace(step, work=settled))
+            step, entered = self._with_ask(known, event, step_of(settled))
             return _Judged(arrival, "result", step, parts, claims=claims, entered=entered)
         if event.adds and not self._replays:
             _check_game_dates(known)
         reply, work, added = judge_correction(fed, event, opened)
-        step, _ = self._with_ask(known, event, replace(step, work=work, act=True))
+        step, _ = self._with_ask(known, event, step_of(work))
         return _Judged(arrival, kind.value, step, (reply,), added=added if event.adds else None)
 
     def _with_ask(
@@ -326,9 +341,11 @@ class LinkIntake:
         table, replace = known.table.id, msgspec.structs.replace
         if self._replays:
             entered = entered_in(event)
-            return replace(step, act=step.act or bool(entered)), entered
+            return replace(step, act=isinstance(event, WagerCorrection) or bool(entered)), entered
         opened = self._remembered(known, event)
         text = opened.known if opened else ""
+        if not text and not isinstance(event, WagerCorrection) and not entered_in(event):
+            return replace(step, known=text), ()
         cards = known_cards(text)
         correction = Correction.of(event, cards)
         if correction is None:

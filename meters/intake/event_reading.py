@@ -29,13 +29,24 @@ from meters.wire.messages import (
     seq_of,
 )
 
+_QUOTES_BESIDE: Final = 16
+"""Number of quotes in wagers beside the positions: around five names, and around the texts of
+`type`, `at` and `round`."""
 _NAMED: Final = re.compile(r" field `([^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
 class _LastWagers:
+    """The last valid wagers of a table: `text` are their positions.
+
+    `quotes` and `escapes` are the numbers of quotes and backslashes in an event with these
+    positions, if its other texts have no escapes and it names no field twice.
+    """
+
     known: CatalogTable
-    text: bytes
+    text: msgspec.Raw
+    quotes: int
+    escapes: int
     positions: list[WageredPosition]
     added: AddedWagers
 
@@ -57,29 +68,32 @@ class EventReader:
         Wagers are repeated if their positions and terms are those of the table's last valid wagers.
         """
         last = self._last.get(known.table.id)
-        if last is not None and last.known is known and last.text in payload:
+        if last is not None and last.known is known:
             event = _repeated(last, payload)
             if event is not None:
                 return event, event.seq, last.added
         return *read_event(payload), None
 
     def note(self, known: CatalogTable, payload: bytes, event: Wagers, added: AddedWagers) -> None:
-        text = bytes(UNDECODED_WAGERS.decode(payload).positions)
-        self._last[known.table.id] = _LastWagers(known, text, event.positions, added)
+        raw = UNDECODED_WAGERS.decode(payload).positions.copy()
+        text = bytes(raw)
+        self._last[known.table.id] = _LastWagers(
+            known, raw, text.count(b'"') + _QUOTES_BESIDE, text.count(b"\\"), event.positions, added
+        )
 
 
 def _repeated(last: _LastWagers, payload: bytes) -> Wagers | None:
-    if len(payload) > EVENT_BYTES_MAX:
+    if (
+        len(payload) > EVENT_BYTES_MAX
+        or payload.count(b'"') != last.quotes
+        or payload.count(b"\\") != last.escapes
+    ):
         return None
     try:
         event = UNDECODED_WAGERS.decode(payload)
     except UNREADABLE:
         return None
-    # The last positions name no field twice. So only the rest of the event is checked, with a
-    # number in place of the positions. If the event has `positions` twice, one of them remains in
-    # the rest.
-    rest = payload.replace(last.text, b"0", 1)
-    if bytes(event.positions) != last.text or has_name_twice(rest) or unseen_problem(event.round):
+    if event.positions != last.text or unseen_problem(event.round):
         return None
     return Wagers(seq=event.seq, at=event.at, round=event.round, positions=last.positions)
 

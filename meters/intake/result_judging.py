@@ -1,6 +1,6 @@
 """Validation and settlement of a result: the work for the Lua script, the reply, the claims."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -14,6 +14,8 @@ from bonus.rounds import (
     Round,
     RoundError,
     RoundPosition,
+    SettledPosition,
+    Settlement,
     encode_line,
     kept_wagers,
     one_card,
@@ -28,9 +30,13 @@ from meters.ledger.claim_records import ClaimRecord, Records
 from meters.ledger.redis_layout import dealt_digest
 from meters.ledger.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
 from meters.store.event_refusals import EventRefusal
-from meters.wire.messages import ClaimOpened, Result, holds_table
+from meters.wire.messages import POSITIONS_MAX, ClaimOpened, Result, holds_table
 
 _AMOUNT: Final = '"amount":'
+_GAP: Final = "\0"
+"""Encloses the number of a gap in a reply. JSON never has this character."""
+_CARDS_AT: Final = tuple(f"positions[{index}].cards" for index in range(POSITIONS_MAX))
+"""The names of fields, made once: every hand of a result needs one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +74,9 @@ def judge_result(
         )
         for take in settlement.takes
     )
-    writer = ResultWriter(known, event, opened, settlement.dues)
-    for due in settlement.dues:
-        writer.put(due)
+    writer = ResultWriter(known, event, opened, settlement)
+    for each in settlement.positions:
+        writer.put(each)
     reply = writer.reply()
     gaps = reply if len(reply) > 1 else ()
     work = ResultWork(takes, tuple(writer.dues), writer.envy, dealt_digest(event), gaps)
@@ -90,41 +96,39 @@ def check_declared(known: CatalogTable, event: Result) -> None:
 
 
 def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
-    deal = known.rules.chapter.deal
-    wagered = {position.position: position for position in opened.wagers.positions}
+    deal, placed, nothing = known.rules.chapter.deal, opened.placed, (None, kept_wagers({}))
     seen: set[int] = set()
     positions: list[RoundPosition] = []
     for index, dealt in enumerate(event.positions):
-        check_position(known, dealt.position, seen, index)
-        bet = wagered.pop(dealt.position, None)
-        patron = dealt.patron
-        if bet is not None and bet.patron is not None:
-            if patron is not None and patron != bet.patron:
+        number, patron = dealt.position, dealt.patron
+        check_position(known, number, seen, index)
+        wagered_as, wagers = placed.get(number, nothing)
+        if wagered_as is not None:
+            if patron is not None and patron != wagered_as:
                 raise EventRefusal(
                     "patron_differs",
-                    f"position {dealt.position} wagered as {bet.patron}, not as {patron}",
+                    f"position {number} wagered as {wagered_as}, not as {patron}",
                     f"positions[{index}].patron",
                 )
-            patron = bet.patron
+            patron = wagered_as
+        cards = dealt.cards or None
         positions.append(
             RoundPosition(
-                position=dealt.position,
-                patron=patron,
-                cards=read_cards(dealt.cards, deal.hand, f"positions[{index}].cards")
-                if dealt.cards
-                else None,
-                folded=dealt.folded,
-                wagers=kept_wagers(bet.wagers if bet else {}),
+                number,
+                patron,
+                read_cards(cards, deal.hand, _CARDS_AT[index]) if cards else None,
+                dealt.folded,
+                wagers,
                 # A result does not have the cards of folded hands that the dealer has collected. So
                 # if it has the cards of a folded hand, they were not collected (reading T8).
-                kept=bool(dealt.folded and dealt.cards),
-                no_win=dealt.declared,
+                kept=dealt.folded and cards is not None,
+                no_win=dealt.no_win is True,
             )
         )
-    if wagered:
+    if missing := placed.keys() - seen:
         raise EventRefusal(
             "position_missing",
-            f"position {min(wagered)} has a wager in this round but no hand",
+            f"position {min(missing)} has a wager in this round but no hand",
             "positions",
         )
     return Round(
@@ -149,15 +153,15 @@ class ResultWriter:
     """
 
     def __init__(
-        self, known: CatalogTable, event: Result, opened: OpenRound, settled: Sequence[Due]
+        self, known: CatalogTable, event: Result, opened: OpenRound, settlement: Settlement
     ) -> None:
         self._known = known
         self._event = event
         self._opened_round = opened
-        self._settled = settled
+        self._settlement = settlement
         self._meter_id = _meter_ids(known)
-        self._lines: list[str | int] = []
-        self._opened: list[str | int] = []
+        self._lines: list[str] = []
+        self._opened: list[str] = []
         self._envy: dict[str, list[Line]] = {}
         self.dues: list[DueStep] = []
         self.claims: list[OpenedClaim] = []
@@ -165,24 +169,30 @@ class ResultWriter:
     @cached_property
     def _records(self) -> Records:
         """Made only if a win waits: most results open no claim."""
-        known, settled = self._known, self._settled
+        known, settled = self._known, self._settlement.dues
         return Records(
             self._event,
             self._opened_round.wagers.positions,
             [due.line for due in settled],
-            [due.line for due in settled if self._waits(due)],
+            [due.line for due in settled if due.wins and self._waits(due)],
             link=known.address.link,
             table=known.table.id,
             asset=known.table.asset,
             meter_of=self._meter_id,
         )
 
-    def put(self, due: Due) -> None:
-        line = due.line
-        text = str(due.text or encode_line(line), "utf-8")
-        if not line.paid and due.take is None:
-            self._lines += (",", text)
+    def put(self, settled: SettledPosition) -> None:
+        if not settled.wins:
+            self._lines.append(settled.text.decode())
             return
+        for due in settled.dues:
+            text = encode_line(due.line).decode()
+            if due.wins:
+                self._put_win(due)
+            self._lines.append(text if due.take is None else _gap(text, '"paid":', len(self.dues)))
+
+    def _put_win(self, due: Due) -> None:
+        line = due.line
         record = self._records.record(line) if self._waits(due) else None
         number = len(self.dues) + 1
         opened = self._open(record, due, number) if record else ""
@@ -198,16 +208,13 @@ class ResultWriter:
                 envy=self._owe(line) if line.envy_of is not None else "",
             )
         )
-        self._lines.append(",")
-        self._lines += [text] if due.take is None else _gap(text, '"paid":', number)
 
     def _open(self, record: ClaimRecord, due: Due, number: int) -> str:
         opened = ClaimOpened(
             claim=record.claim, position=record.position, item=record.item, amount=due.line.paid
         )
         text = msgspec.json.encode(opened).decode()
-        self._opened.append(",")
-        self._opened += [text] if due.take is None else _gap(text, _AMOUNT, number)
+        self._opened.append(text if due.take is None else _gap(text, _AMOUNT, number))
         self.claims.append(OpenedClaim(record, number - 1))
         return text[: text.index(_AMOUNT) + len(_AMOUNT)]
 
@@ -243,15 +250,12 @@ class ResultWriter:
         return msgspec.json.encode(record).decode()
 
     def reply(self) -> ReplyParts:
-        return tuple(
-            _joined(
-                f'{{"seq":{self._event.seq},"status":"accepted","lines":[',
-                *self._lines[1:],
-                '],"claims":[',
-                *self._opened[1:],
-                "]}",
-            )
+        lines, claims = ",".join(self._lines), ",".join(self._opened)
+        whole = (
+            f'{{"seq":{self._event.seq},"status":"accepted","lines":[{lines}],"claims":[{claims}]}}'
         )
+        parts = whole.split(_GAP)
+        return tuple([int(part) if index % 2 else part for index, part in enumerate(parts)])
 
     def _waits(self, due: Due) -> bool:
         """Return whether a floorperson must validate a win (649a.11(c)(5), (7), (8), (9)).
@@ -261,7 +265,7 @@ class ResultWriter:
         line = due.line
         if due.take is not None:
             return True
-        if not line.paid or line.paid < self._known.facility.validate_from:
+        if line.paid < self._known.facility.validate_from:
             return False
         placing = self._known.rules.placings.get(line.item)
         return placing is not None and line.paid >= line.wagered * placing.validated_for_1
@@ -280,22 +284,9 @@ def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
     return meter_id
 
 
-def _gap(text: str, field: str, due: int) -> list[str | int]:
-    """Return a text with the number `due` in place of a field's value 0.
+def _gap(text: str, field: str, due: int) -> str:
+    """Return a text with the gap `due` in place of a field's value 0.
 
     No string of the text has quotes, so the field's name in quotes appears only once.
     """
-    head, tail = text.split(f"{field}0", 1)
-    return [head + field, due, tail]
-
-
-def _joined(*parts: str | int) -> Iterator[str | int]:
-    run: list[str] = []
-    for part in parts:
-        if isinstance(part, int):
-            yield "".join(run)
-            yield part
-            run = []
-        else:
-            run.append(part)
-    yield "".join(run)
+    return text.replace(f"{field}0", f"{field}{_GAP}{due}{_GAP}", 1)

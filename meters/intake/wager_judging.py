@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from bonus.rounds import KeptWagers, kept_wagers
 from bonus.wagers import MICROS_PER_CENT
 from meters.intake.table_catalog import CatalogTable
 from meters.ledger.script_steps import Contribution, CorrectionWork, contributions_text
@@ -13,21 +14,29 @@ from meters.wire.messages import (
     WagerCorrection,
     WageredPosition,
     Wagers,
-    WagersAccepted,
     corrected_wagers,
+    wagers_reply,
 )
+
+PlacedWagers = Mapping[int, tuple[str | None, KeptWagers]]
+"""The patron and the wagers of each position that made a wager."""
+
+
+def placed_wagers(positions: Sequence[WageredPosition]) -> PlacedWagers:
+    return {each.position: (each.patron, kept_wagers(each.wagers)) for each in positions}
 
 
 class OpenRound(msgspec.Struct, frozen=True):
     """A round with accepted wagers and without a result.
 
-    `wagers` is the last event that changed the wagers, and `basis` the number of this event. `fed`
-    are the ids of the meters that the wagers raise. `known` are the cards in correction requests,
-    as `known_text` writes them.
+    `wagers` is the last event that changed the wagers, and `basis` the number of this event.
+    `placed` are these wagers by position. `fed` are the ids of the meters that the wagers raise.
+    `known` are the cards in correction requests, as `known_text` writes them.
     """
 
     basis: int
     wagers: Wagers | WagerCorrection
+    placed: PlacedWagers
     draw: DrawMade | None
     fed: tuple[str, ...]
     known: str = ""
@@ -39,6 +48,7 @@ class AddedWagers(msgspec.Struct, frozen=True):
     A wager can contribute to several meters, but counts once in `wagered_cents`.
     """
 
+    placed: PlacedWagers
     contributions: tuple[Contribution, ...]
     text: str
     meters: tuple[str, ...]
@@ -87,22 +97,25 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
             )
     added = tuple(by_meter.values())
     return AddedWagers(
-        added, contributions_text(added), tuple(by_meter), sum(counts.values()), wagered_cents
+        placed_wagers(positions),
+        added,
+        contributions_text(added),
+        tuple(by_meter),
+        sum(counts.values()),
+        wagered_cents,
     )
 
 
 def check_position(known: CatalogTable, position: int, seen: set[int], index: int) -> None:
     """Add a position to `seen`. Refuse it if it is there already, or if the table lacks it."""
+    if position <= known.table.positions and position not in seen:
+        seen.add(position)
+        return
     field = f"positions[{index}].position"
-    if position > known.table.positions:
-        raise EventRefusal(
-            "unknown_position",
-            f"table {known.table.id} has positions 1 to {known.table.positions}, not {position}",
-            field,
-        )
     if position in seen:
         raise EventRefusal("position_twice", f"position {position} appears twice", field)
-    seen.add(position)
+    message = f"table {known.table.id} has positions 1 to {known.table.positions}, not {position}"
+    raise EventRefusal("unknown_position", message, field)
 
 
 def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> EventRefusal:
@@ -169,7 +182,7 @@ def judge_correction(
         message = f"position {event.position} has no {wager} wager in this round"
         raise EventRefusal("no_wager", message, "wager")
     _check_corrected(event, at)
-    reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=opened.draw)).decode()
+    reply = wagers_reply(event.seq, msgspec.json.encode(opened.draw).decode())
     return reply, CorrectionWork(added.text, f"{event.position}:{wager}", event.adds), added
 
 

@@ -20,6 +20,7 @@ from bonus.rounds import Line
 from bonus.wagers import PaidFrom
 
 ROUND_LENGTH_MAX: Final = 64
+POSITIONS_MAX: Final = 99
 EVENT_BYTES_MAX: Final = 16_384
 """A longer event is refused without decoding. Real events are far shorter."""
 
@@ -36,7 +37,7 @@ KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
 """No rule of a game checks the form of this name, so the decoder does."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
-PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
+PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=POSITIONS_MAX)]
 RoundId = Annotated[str, msgspec.Meta(min_length=1, max_length=ROUND_LENGTH_MAX)]
 Patron = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -83,7 +84,9 @@ class DealtPosition(_Message, frozen=True, kw_only=True):
         return self.no_win is True
 
 
-WageredPositions = Annotated[list[WageredPosition], msgspec.Meta(min_length=1, max_length=99)]
+WageredPositions = Annotated[
+    list[WageredPosition], msgspec.Meta(min_length=1, max_length=POSITIONS_MAX)
+]
 
 
 class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
@@ -160,7 +163,7 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
     seq: Seq
     at: TableTime
     round: RoundId
-    positions: Annotated[list[DealtPosition], msgspec.Meta(min_length=1, max_length=99)]
+    positions: Annotated[list[DealtPosition], msgspec.Meta(min_length=1, max_length=POSITIONS_MAX)]
     dealer: Annotated[list[CardName], msgspec.Meta(max_length=8)]
     community: Annotated[list[CardName], msgspec.Meta(max_length=8)] | None = None
     # extensions of the contract
@@ -204,7 +207,7 @@ class WagerCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
     wager: str
     amount: Cents
     reason: Reason
-    positions: Annotated[list[WageredPosition], msgspec.Meta(max_length=99)]
+    positions: Annotated[list[WageredPosition], msgspec.Meta(max_length=POSITIONS_MAX)]
 
     @property
     def adds(self) -> bool:
@@ -308,6 +311,15 @@ class ClaimOpened(_Message, frozen=True, kw_only=True):
 class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", tag="accepted"):
     seq: int
     draw: DrawMade | None
+
+
+def wagers_reply(seq: int, draw: str) -> str:
+    """Return the reply to accepted wagers, `WagersAccepted`, from the draw in JSON.
+
+    >>> wagers_reply(41, "null")
+    '{"status":"accepted","seq":41,"draw":null}'
+    """
+    return f'{{"status":"accepted","seq":{seq},"draw":{draw}}}'
 
 
 class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from meters.floor.floor_file import parse_floor
 from meters.intake.event_reading import EventReader, read_event
 from meters.intake.result_judging import judge_result
 from meters.intake.table_catalog import CatalogTable, table_topics
-from meters.intake.wager_judging import OpenRound, judge_correction, judge_wagers
+from meters.intake.wager_judging import OpenRound, judge_correction, judge_wagers, placed_wagers
 from meters.store.event_refusals import EventRefusal, refused
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
@@ -82,7 +82,7 @@ def known_table() -> CatalogTable:
 def opened_round() -> OpenRound:
     event = TABLE_EVENT.decode(EVENTS[0])
     assert isinstance(event, Wagers)
-    return OpenRound(1, event, None, ())
+    return OpenRound(1, event, placed_wagers(event.positions), None, ())
 
 
 _KNOWN: Final = known_table()
