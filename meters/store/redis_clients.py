@@ -16,6 +16,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, cast, final
 
+import hiredis
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.client import Pipeline
 from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection
@@ -23,6 +24,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ReadOnlyError, RedisError
+from redis.typing import EncodableT
 
 from meters.floor.server_addresses import HostPort
 from meters.store.primary_discovery import PrimaryDiscovery
@@ -52,6 +54,12 @@ class _KeptConnection(AbstractConnection):
             await super().send_packed_command(command, check_health)
         except RuntimeError as error:
             raise RedisConnectionError("the connection was lost") from error
+
+    def pack_command(self, *args: EncodableT) -> list[bytes]:
+        """Pack a command in C. The library's Python would take three times as long for a batch."""
+        name, *rest = args
+        command = (*cast("str", name).split(), *rest)
+        return [hiredis.pack_command(cast("tuple[bytes]", command))]
 
 
 class PrimaryConnection(Connection):
