@@ -9,7 +9,7 @@ base unit that Prometheus prefers, would be fractions.
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from itertools import product
@@ -22,10 +22,12 @@ from prometheus_client import (
     Gauge,
     Histogram,
     Info,
+    Metric,
     ProcessCollector,
     disable_created_metrics,
 )
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.audit.audit_files import (
@@ -53,6 +55,9 @@ from meters.store.link_stats import LinkStats
 
 CODES_MAX: Final = 64
 """Limit on the different refusal codes in the metrics; pitlink has far fewer."""
+
+_ADDED_MAX: Final = 65_536
+"""Limit on the sums that wait for a reading: strangers can invent any number of links."""
 
 UNKNOWN: Final = "unknown"
 _WAITING: Final = (
@@ -93,7 +98,8 @@ class Metrics:
         self._counters: dict[str, Counter] = {}
         self._gauges: dict[str, Gauge] = {}
         self._histograms: dict[str, Histogram] = {}
-        self._adding: dict[Labels, Callable[[float], None]] = {}
+        self._added: dict[Labels, float] = {}
+        self.registry.register(_Before(self._count_added))
         self._since_s: dict[Labels, float | None] = {}
         for one in DECLARED:
             self._declare(one)
@@ -145,18 +151,21 @@ class Metrics:
         self.add({(name, *labels): by})
 
     def add(self, counts: Mapping[Labels, float]) -> None:
-        """Add numbers to counters. A key is the counter's name with the values of its labels."""
-        for key, number in counts.items():
-            # A counter that many events change is looked up only once, to save time.
-            (self._adding.get(key) or self._found(key))(number)
+        """Add numbers to counters. A key is the counter's name with the values of its labels.
 
-    def _found(self, key: Labels) -> Callable[[float], None]:
-        name, *labels = key
-        counter, known = self._counters[name], self._known_labels(name, labels)
-        add = (counter.labels(*known) if known else counter).inc
-        if known == labels:
-            self._adding[key] = add
-        return add
+        The counters get the sums when somebody reads them: thousands of events come between two
+        readings.
+        """
+        for key, number in counts.items():
+            self._added[key] = self._added.get(key, 0) + number
+        if len(self._added) > _ADDED_MAX:
+            self._count_added()
+
+    def _count_added(self) -> None:
+        added, self._added = self._added, {}
+        for (name, *labels), number in added.items():
+            counter, known = self._counters[name], self._known_labels(name, labels)
+            (counter.labels(*known) if known else counter).inc(number)
 
     def set(self, name: str, value: float, *labels: str) -> None:
         self._gauge(name, labels).set(value)
@@ -243,6 +252,17 @@ class Metrics:
     def exposition(self, accept: str) -> tuple[bytes, str]:
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type
+
+
+class _Before(Collector):
+    """Collector without metrics, which calls a function before the metrics are read."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call = call
+
+    def collect(self) -> Iterable[Metric]:
+        self._call()
+        return ()
 
 
 def _parts(labels: Labels) -> tuple[Labels, Labels]:
