@@ -35,10 +35,10 @@ class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
     tallies: tuple[tuple[str, int], ...]
 
     def are_same_in(self, books: ExpectedBooks) -> bool:
-        return self.approved is books.approved and all(
-            books.terms[meter] is terms and books.cycles[meter] == cycle
-            for meter, terms, cycle in self.meters
-        )
+        same = self.approved is books.approved
+        for meter, terms, cycle in self.meters:
+            same = same and books.terms[meter] is terms and books.cycles[meter] == cycle
+        return same
 
 
 class ExpectedWagers:
