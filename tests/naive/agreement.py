@@ -20,7 +20,7 @@ def first_disagreement(game: str, chunk: int, rounds: int) -> str | None:
     """Return the first difference in so many rounds of a game, or None; `chunk` is their seed."""
     rng = Random(f"{game} {chunk}")
     for number in range(rounds):
-        # pitlink plans wagers at their second use, and keeps their lines from then on.
+        # pitlink keeps the lines of a position's wagers and hands, for when they come again.
         times = 3 if number % REPEATED_EVERY == 0 else 1
         if differs := disagreement(random_round(game, rng), times):
             return f"round {number} of chunk {chunk}:\n{differs}"
