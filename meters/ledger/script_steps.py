@@ -345,11 +345,13 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
 }
 """The arrays whose elements have names in the Lua scripts. Each key is the prefix of the names."""
 
-
-def position_names() -> str:
-    """Return Lua code with a name for the place of each array element, such as ``EVENT_SEQ``."""
-    return "\n".join(
-        f"local {prefix}_{name.upper()} = {position}"
-        for prefix, array in PACKED_ARRAYS.items()
-        for position, name in enumerate(array.__annotations__, start=1)
-    )
+POSITIONS: Final[Mapping[str, int]] = {
+    f"{prefix}_{name.upper()}": position
+    for prefix, array in PACKED_ARRAYS.items()
+    for position, name in [
+        *enumerate(array.__annotations__, start=1),
+        (len(array.__annotations__), "fields"),
+    ]
+}
+"""The place of each array element by its name in the Lua scripts, such as ``EVENT_SEQ``, and the
+count of the elements, such as ``EVENT_FIELDS``."""

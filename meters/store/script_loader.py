@@ -1,17 +1,16 @@
 """The Lua scripts of the package, with their shared fragments included."""
 
 import re
-from collections import Counter
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from meters.ledger.redis_layout import SCHEMA
-from meters.ledger.script_steps import position_names
+from meters.ledger.script_steps import POSITIONS
 from meters.store.event_refusals import refusal_texts
 
 _INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
-_WORD: Final = re.compile(r"\w+")
+_NAME: Final = re.compile(r"\b[A-Z]+_[A-Z_]+\b")
 
 
 class ScriptError(Exception):
@@ -20,23 +19,24 @@ class ScriptError(Exception):
 
 @cache
 def load_script(name: str, package: str = "meters.store") -> str:
-    """Load a Lua script, with its fragments and, at its beginning, the schema version.
+    """Load a Lua script with the numbers of array positions in place of their names.
+
+    Lua allows at most 200 local variables, and needs time for each of them.
 
     Raises:
         ScriptError: a file is missing, or a fragment is included twice.
     """
-    text = _flatten(package, _read(package, name), seen=set())
-    return f"local SCHEMA = '{SCHEMA}'\n{_without_unused_positions(text)}"
+    text = script_text(name, package)
+    return _NAME.sub(lambda match: str(POSITIONS.get(match[0], match[0])), text)
 
 
-def _without_unused_positions(text: str) -> str:
-    """Remove the names of array positions that a script does not use.
+def script_text(name: str, package: str = "meters.store") -> str:
+    """Return a Lua script with its fragments and, at its beginning, the schema version.
 
-    Lua allows at most 200 local variables, and needs time for each of them.
+    Raises:
+        ScriptError: a file is missing, or a fragment is included twice.
     """
-    words = Counter(_WORD.findall(text))
-    unused = {line for line in position_names().splitlines() if words[line.split()[1]] == 1}
-    return "\n".join(line for line in text.split("\n") if line not in unused)
+    return f"local SCHEMA = '{SCHEMA}'\n{_flatten(package, _read(package, name), seen=set())}"
 
 
 def _flatten(package: str, text: str, seen: set[str]) -> str:
@@ -51,8 +51,6 @@ def _flatten(package: str, text: str, seen: set[str]) -> str:
 
 
 def _read(package: str, name: str) -> str:
-    if name == "includes/positions":
-        return position_names()
     if name == "includes/refusal_texts":
         return f"local REFUSALS = [==[{refusal_texts()}]==]"
     try:

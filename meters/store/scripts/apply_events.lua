@@ -37,7 +37,6 @@ local TABLES, ROUNDS, REPLIES = KEYS[8], KEYS[9], KEYS[10]
 local REPEATED_CLAIMS, ASKS, DEALT = KEYS[11], KEYS[12], KEYS[13]
 
 --include books
---include positions
 --include tables
 --include repeated_claims
 --include present

@@ -40,7 +40,6 @@ local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[1
 local REQUEST, FLOOR_DIGEST = ARGV[17], ARGV[18]
 
 --include books
---include positions
 --include envy
 --include repeated_claims
 --include tables

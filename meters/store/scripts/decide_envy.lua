@@ -20,7 +20,6 @@ local ID, ACT, BY, TABLE_ID = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ROUND, ONLY_ENVY, HAND_PAY, OWED, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 
 --include books
---include positions
 --include envy
 --include claim
 

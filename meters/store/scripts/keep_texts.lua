@@ -12,7 +12,6 @@
 local TABLES, ROUNDS, REPLIES = KEYS[8], KEYS[9], KEYS[10]
 local FIRST, COUNT = 3, tonumber(ARGV[2])
 
---include positions
 --include tables
 
 local rounds_begin = FIRST + 3 * COUNT

@@ -28,7 +28,6 @@ local METER, PERCENT, DECISION, REQUEST, SETTERS = ARGV[7], ARGV[8], ARGV[9], AR
 local OWED, RESEED_MICROS, HOLD = ARGV[12], ARGV[13], ARGV[14]
 
 --include books
---include positions
 --include envy
 --include repeated_claims
 --include tables
