@@ -74,7 +74,7 @@ def lose_the_directory(server: RedisServer) -> None:
 
 BEHIND: Final[dict[str, tuple[Callable[[RedisServer], None], bool]]] = {
     # Redis encloses the effects of a script in MULTI and EXEC.
-    "inside the last step": (cut(lambda data: data.index(b"HINCRBY", last_step(data)) + 20), False),
+    "inside the last step": (cut(lambda data: data.index(b"tallies", last_step(data)) + 20), False),
     "inside a number": (cut(inside_a_number), False),
     "between two steps": (cut(last_step), False),
     "early": (cut(after_the_first_steps), False),

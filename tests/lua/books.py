@@ -65,7 +65,7 @@ def link_of(text: str = FLOOR) -> Link:
 
 
 class Step(ScriptStep, frozen=True, array_like=True):
-    """An event for the script, and the reply to it. The script does not use its last element."""
+    """An event for the script, and the reply to it, which the script does not get."""
 
     reply: ReplyParts = ()
 
@@ -104,7 +104,8 @@ class Books:
                     place_of_claim = APPLY_KEYS + len(keys)
                     envy.append(msgspec.structs.replace(one, claim_key=place_of_claim))
                 work = msgspec.structs.replace(work, dues=tuple(dues), envy=tuple(envy))
-            placed.append(msgspec.structs.replace(step, work=work))
+            fields = {name: getattr(step, name) for name in ScriptStep.__struct_fields__}
+            placed.append(ScriptStep(**fields | {"work": work}))
         replies = [one.reply if isinstance(one, Step) else () for one in steps]
         events = [f'{{"seq":{one.seq},"type":"{one.kind}"}}'.encode() for one in steps]
         texts = list(zip(events, replies, strict=True))

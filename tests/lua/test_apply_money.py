@@ -5,7 +5,7 @@ The state machine of `tests.model` compares every account and accounting meter a
 
 import pytest
 
-from tests.lua.books import CENT, Books, odds, result, share, take, void, wagers
+from tests.lua.books import CENT, Books, added, odds, result, share, take, void, wagers
 
 
 @pytest.mark.reading("void")
@@ -26,6 +26,29 @@ async def test_version_rises_once_a_batch_and_for_changed_meters_only(books: Boo
     assert raised == [versions[0] + 1, versions[1]]
     await books.apply(wagers(1, table="T-1"), void(9, table="T-2"))
     assert [state.version for state in (await books.store.state()).meters] == raised
+
+
+async def test_equal_wagers_of_a_batch_change_what_they_change_one_by_one(books: Books) -> None:
+    """A meter reaches its limit, and begins a new cycle, between wagers of the same amounts."""
+    limit = 100_000 * CENT + 300_000
+    raising = added(140_000, 20_000, limit=limit)
+    won = result(2, share(), takes=[take(100, reseed_cents=50_000, limit=limit)], basis=1)
+    steps = [wagers(1, raising, table=f"T-{number}") for number in range(1, 6)]
+    steps += [won, *(wagers(1, raising, table=f"T-{number}") for number in range(6, 9))]
+    found = []
+    for batches in ([steps], [[step] for step in steps]):
+        await books.redis.flushall()
+        await books.store.open("service")
+        for batch in batches:
+            await books.apply(*batch)
+        snapshot = await books.store.snapshot()
+        entries = await books.store.entries(0, 100)
+        moved = [fields["transfers"] for _, fields in entries]
+        tables = await books.redis.hgetall(books.keys.tables)
+        held = {account: micros for account, micros in snapshot.accounts.items() if micros}
+        found.append((held, snapshot.tallies, moved, tables))
+    assert found[0] == found[1]
+    assert found[0][1]["overflow_micros:progressive"] == 5 * 140_000 - 300_000
 
 
 async def test_reply_has_each_amount_in_its_place_whatever_its_length(books: Books) -> None:

@@ -91,9 +91,9 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
     code = _code(name)
     # cjson writes only 14 digits of a number, so it may read and write nothing but names.
     assert not re.search(r"pitlink|'TIME'|math\.random|os\.time|tostring|cjson\.(?!decode)", code)
-    for call in re.findall(r"redis\.call\('[A-Z]+', ([^,)]+)", code):
+    for call in re.findall(r"(?:redis\.call|call_with)\('[A-Z]+', ([^,)]+)", code):
         assert call in {
-            "key", "ACCOUNTS", "TALLIES", "METERS", "LEDGER", "WAITING", "ACTS", "CLAIM",
+            "key", "ACCOUNTS", "TALLIES", "METERS", "LEDGER", "WAITING", "WINS", "ACTS", "CLAIM",
             "PROPOSALS", "PROPOSAL", "SLIPS", "APPROVED", "RESERVED", "DEALT", "ASKS",
             "TABLES", "ROUNDS", "REPLIES", "REPEATED_CLAIMS",
         }  # fmt: skip

@@ -57,7 +57,7 @@ class Pit:
         if copy:
             shutil.copytree(copy, server.home / "appendonlydir")
             data = incr(server).read_bytes()
-            incr(server).write_bytes(data[: data.index(b"HINCRBY", last_step(data)) + 20])
+            incr(server).write_bytes(data[: data.index(b"tallies", last_step(data)) + 20])
         server.start()
 
     def restore(self, *options: str) -> subprocess.CompletedProcess[str]:

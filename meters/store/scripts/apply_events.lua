@@ -49,7 +49,14 @@ if (meters['terms'] or '') ~= TERMS then
   return cmsgpack.pack({ [ANSWERS_TERMS] = false })
 end
 
-local events = cmsgpack.unpack(EVENTS)
+-- Each event is unpacked as `array_of` explains. Before the events, there is the head of the array
+-- that has them all: one byte, or three if it has more than 15 elements.
+local events, next_event = {}, #ARGV - TEXTS_BEFORE > 15 and 3 or 1
+
+local function unpack_event(next, ...)
+  next_event = next
+  return { ... }
+end
 
 -- The contributions of wagers, by their JSON text. Many tables have the same wagers, so each text
 -- is decoded once.
@@ -64,13 +71,21 @@ do
       list[#list + 1] = name
     end
   end
-  for _, event in ipairs(events) do
+  for place = 1, #ARGV - TEXTS_BEFORE do
+    local event = unpack_event(cmsgpack.unpack_limit(EVENTS, EVENT_FIELDS, next_event + 1))
+    events[place] = event
     need(ids, event[EVENT_TABLE])
     local kind, work, text = event[EVENT_KIND], event[EVENT_WORK], nil
-    if kind == 'wagers' then text = work[WAGERS_WORK_CONTRIBUTIONS] end
-    if kind == 'correct_wager' then text = work and work[CORRECTION_WORK_CONTRIBUTIONS] end
+    if kind == 'wagers' then
+      text = work[WAGERS_WORK_CONTRIBUTIONS]
+    elseif kind == 'correct_wager' then
+      text = work and work[CORRECTION_WORK_CONTRIBUTIONS]
+    elseif kind == 'result' then
+      need(accounts, 'house')
+      need(accounts, 'paid')
+    end
     if text then
-      need(accounts, 'table:' .. event[EVENT_TABLE])
+      need(accounts, TABLE_ACCOUNT[event[EVENT_TABLE]])
       if not contributions[text] then
         contributions[text] = cjson.decode(text)
         for _, added in ipairs(contributions[text]) do
@@ -88,8 +103,8 @@ end
 local NONE = {} -- an empty array, which nothing changes
 
 -- The tables whose text in the hash of rounds is no longer needed: their round has ended, or a
--- ledger entry has its wagers again. `opened_claims` has, in turn, a table and the list of claims
--- that its results in this call opened.
+-- ledger entry has its wagers again. `opened_claims` has for each table the claims that its results
+-- in this call opened.
 local ended_rounds, opened_claims = {}, {}
 
 -- The kept replies of this call, as the arguments of an HSET command. The field of a reply is
@@ -116,10 +131,12 @@ local function kept_reply(table_id, seq)
   return text and string.sub(text, 1, #named) == named and string.sub(text, #named + 1) or nil
 end
 
-local function keep_reply(table_id, seq, digest, reply)
+-- `mark` and `reply` are together the reply, or '#' and the number of the ledger entry that has it.
+local function keep_reply(table_id, seq, digest, mark, reply)
   set_table(table_id, TABLE_LAST, seq)
   local last = #reply_fields
-  reply_fields[last + 1], reply_fields[last + 2] = slot_of(table_id, seq), exact(seq) .. ' ' .. digest .. reply
+  reply_fields[last + 1] = slot_of(table_id, seq)
+  reply_fields[last + 2] = EXACT[seq] .. ' ' .. digest .. mark .. reply
 end
 
 -- Replaces the open round of a table. The caller also sets the last seq, so the table is written.
@@ -191,7 +208,7 @@ local function end_request(event)
 end
 
 local function by_table(table_id, confirmed_by)
-  local by = 'table:' .. table_id
+  local by = TABLE_ACCOUNT[table_id]
   return confirmed_by and by .. ', confirmed by ' .. confirmed_by or by
 end
 
@@ -201,7 +218,9 @@ local function end_round(table_id, opened)
   at[TABLE_OVER] = at[TABLE_ROUND]
   set_round(at, 0, '', 0, '', NONE, -1)
   if #opened > 0 then
-    opened_claims[#opened_claims + 1], opened_claims[#opened_claims + 2] = table_id, opened
+    local every = opened_claims[table_id] or {}
+    for _, claim in ipairs(opened) do every[#every + 1] = claim end
+    opened_claims[table_id] = every
   end
   drop_ask(table_id)
 end
@@ -216,8 +235,8 @@ end
 -- writes them. `cents` are the amounts in the reply. If `event` is an act, the entry gets into the
 -- index of acts.
 local function note_event(event, by, place, texts, transfers, cents)
-  local kind, table_id, round, seq = event[EVENT_KIND], event[EVENT_TABLE], event[EVENT_ROUND], exact(event[EVENT_SEQ])
-  local moved = '[' .. table.concat(transfers, ',') .. ']'
+  local kind, table_id, round, seq = event[EVENT_KIND], event[EVENT_TABLE], event[EVENT_ROUND], EXACT[event[EVENT_SEQ]]
+  local moved = transfers_text(transfers)
   local number = chain_entry(kind, by, table_id, round, seq, moved, texts)
   entries[#entries + 1] = { kind, AT, by, table_id, round, seq, moved, place, cents, chain }
   if event[EVENT_ACT] then acts[#acts + 1] = number end
@@ -252,10 +271,69 @@ local function contribute(transfers, from, every, contributed, wager)
     local over = fill_meter(transfers, from, meter, to_meter, cycle, added[ADDED_LIMIT_MICROS])
     transfer(transfers, from, RESERVE_ACCOUNT[meter], to_reserve, cycle)
     touch_meter(meter)
-    tally(WAGERS_FIELD[meter], wagers)
-    tally(WAGERED_FIELD[meter], cents)
+    tally_meter('wagers:', meter, wagers)
+    tally_meter('wagered_cents:', meter, cents)
     -- In the order of `RoundContribution`. Lua makes a table without named positions faster.
     contributed[#contributed + 1] = { meter, wagers, cents, to_meter - over, to_reserve, over, cycle, wager }
+  end
+end
+
+-- Many tables place the same wagers, so what these change is worked out once: a plan for each list of
+-- contributions. It is valid while no meter begins a new cycle or reaches its limit.
+local plans, plans_made = {}, {}
+
+local function plan_account(plan, account, micros, most, cycle)
+  local last = #plan.accounts + 1
+  plan.accounts[last], plan.micros[last], plan.most[last] = account, micros, most
+  plan.ends[last] = micros > 0 and '","' .. account .. '",' .. EXACT[micros] .. ',' .. EXACT[cycle] .. ']'
+end
+
+local function plan_of(every)
+  if plans[every] then return plans[every] end
+  local plan = { every = every, times = 0, leaving = 0, accounts = {}, micros = {}, most = {}, ends = {}, contributed = {} }
+  for index, added in ipairs(every) do
+    local meter, wagers, cents, to_meter, to_reserve, limit = unpack(added)
+    local cycle = cycle_of(meter)
+    plan.leaving = plan.leaving + to_meter + to_reserve
+    plan_account(plan, METER_ACCOUNT[meter], to_meter, limit > 0 and limit or MICROS_MAX, cycle)
+    plan_account(plan, OVERFLOW_ACCOUNT[meter], 0, 0, cycle) -- a meter with an overflow is at its limit
+    plan_account(plan, RESERVE_ACCOUNT[meter], to_reserve, MICROS_MAX, cycle)
+    plan.contributed[index] = { meter, wagers, cents, to_meter, to_reserve, 0, cycle, '' }
+  end
+  plans[every], plans_made[#plans_made + 1] = plan, plan
+  return plan
+end
+
+-- Applies a plan if every balance has room for it, and returns whether it has.
+local function follow_plan(plan, transfers, from)
+  local accounts, micros, most, ends = plan.accounts, plan.micros, plan.most, plan.ends
+  for index = 1, #accounts do
+    if balances[accounts[index]] + micros[index] > most[index] then return false end
+  end
+  if not leaves(from, plan.leaving) then return false end
+  local last = 0
+  for index = 1, #accounts do
+    if ends[index] then
+      balances[accounts[index]] = balances[accounts[index]] + micros[index]
+      transfers[last + 1], transfers[last + 2], transfers[last + 3] = last > 0 and ',["' or '[["', from, ends[index]
+      last = last + 3
+    end
+  end
+  balances[from] = balances[from] - plan.leaving
+  plan.times = plan.times + 1
+  return true
+end
+
+local function count_plans()
+  for _, plan in ipairs(plans_made) do
+    if plan.times > 0 then
+      for _, added in ipairs(plan.every) do
+        local meter, wagers, cents = unpack(added)
+        touch_meter(meter)
+        tally_meter('wagers:', meter, plan.times * wagers)
+        tally_meter('wagered_cents:', meter, plan.times * cents)
+      end
+    end
   end
 end
 
@@ -267,10 +345,14 @@ function APPLY.wagers(event, place)
   if at[TABLE_OVER] == round then return 'round_over' end
   if meters['closed'] then return 'link_closed' end
   if held ~= '' and not work[WAGERS_WORK_DESPITE_HOLD] then return 'held', held end
-  local from, every = 'table:' .. table_id, contributions[work[WAGERS_WORK_CONTRIBUTIONS]]
-  if not can_contribute(from, every) then return 'meter_full' end
-  local transfers, contributed = {}, {}
-  contribute(transfers, from, every, contributed, '')
+  local from, every = TABLE_ACCOUNT[table_id], contributions[work[WAGERS_WORK_CONTRIBUTIONS]]
+  local transfers, plan = {}, plan_of(every)
+  local contributed = plan.contributed
+  if not follow_plan(plan, transfers, from) then
+    if not can_contribute(from, every) then return 'meter_full' end
+    contributed = {}
+    contribute(transfers, from, every, contributed, '')
+  end
   local entry = note_event(event, from, place, ARGV[TEXTS_BEFORE + place], transfers, NONE)
   set_round(at, seq, round, entry, work[WAGERS_WORK_DRAW], contributed, 1)
   return nil, entry, NONE
@@ -293,8 +375,8 @@ local function give_back(transfers, to, meter, wagers, cents, pooled, reserved, 
   take_back(pooled, { OVERFLOW_ACCOUNT[meter], METER_ACCOUNT[meter] })
   take_back(reserved, { RESERVE_ACCOUNT[meter] })
   touch_meter(meter)
-  tally('voided_wagers:' .. meter, wagers)
-  tally('voided_cents:' .. meter, cents)
+  tally_meter('voided_wagers:', meter, wagers)
+  tally_meter('voided_cents:', meter, cents)
 end
 
 -- 649a.13, reading T28: subtracts the contributions of a void round.
@@ -302,7 +384,7 @@ function APPLY.void(event, place)
   local table_id = event[EVENT_TABLE]
   local problem = round_problem(tables[table_id], event[EVENT_ROUND])
   if problem then return problem end
-  local transfers, to, added_by_round = {}, 'table:' .. table_id, tables[table_id][TABLE_CONTRIBUTED]
+  local transfers, to, added_by_round = {}, TABLE_ACCOUNT[table_id], tables[table_id][TABLE_CONTRIBUTED]
   local house_bears = 0
   for _, added in ipairs(added_by_round) do
     house_bears = house_bears + added[CONTRIBUTED_METER_MICROS] + added[CONTRIBUTED_RESERVE_MICROS]
@@ -362,7 +444,7 @@ function APPLY.correct_wager(event, place)
   local problem = round_problem(at, event[EVENT_ROUND])
   if problem then return problem end
   local adds, every = work[CORRECTION_WORK_ADDS], contributions[work[CORRECTION_WORK_CONTRIBUTIONS]]
-  local account, wager = 'table:' .. table_id, work[CORRECTION_WORK_WAGER]
+  local account, wager = TABLE_ACCOUNT[table_id], work[CORRECTION_WORK_WAGER]
   local transfers, contributed, gone = {}, { unpack(at[TABLE_CONTRIBUTED]) }, nil
   if adds then
     if meters['closed'] then return 'link_closed' end
@@ -415,8 +497,8 @@ local function take_off(transfers, take, payees)
     transfer(transfers, account, payee, share * MICROS_PER_CENT, cycle)
   end
   if bps == BPS_OF_ALL then
-    cycle = cycle + 1
-    set_meter('cycle:' .. meter, cycle)
+    cycle, plans = cycle + 1, {}
+    set_meter(CYCLE_FIELD[meter], cycle)
     if take[TAKE_FROM_RESERVE] then
       local reserve = RESERVE_ACCOUNT[meter]
       fill_meter(transfers, reserve, meter, balance(reserve), cycle, limit)
@@ -433,7 +515,19 @@ local function payee_of(due)
   return due[DUE_CLAIM_KEY] > 0 and 'claim:' .. due[DUE_CLAIM] or 'paid'
 end
 
-local claim_writes = {}
+-- The writes about claims. `waits` and `wins` are the arguments of ZADD commands.
+local claim_writes, waits, wins = {}, {}, {}
+
+-- A meter has two lists in the index of wins, both in the order of the ledger: with ':' all its
+-- wins, with '!' only the wins of a percentage of the meter (duty D16).
+local function index_win(meter, mark, entry, claim)
+  wins[#wins + 1], wins[#wins + 2] = '0', format('%s%s%016d:%s', meter, mark, entry, claim)
+end
+
+local function wait_for(claim, entry)
+  waits[#waits + 1], waits[#waits + 2] = exact(entry), claim
+  touch_floor()
+end
 
 -- Holds a table for a win whose cards must stay on the table until the documents of the win are
 -- complete. The script `decide_claim` releases the table (649a.11(c)(5)(iv), (7)(iv), (8)(iii),
@@ -451,14 +545,10 @@ local function open_claim(due, entry, cents, after)
     'HSET', KEYS[due[DUE_CLAIM_KEY]], 'record', due[DUE_RECORD], 'amount', exact(cents), 'after', exact(after), 'state', 'pending',
     'entry', exact(entry), 'at', AT,
   }
-  claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
-  -- A meter has two lists in the index of wins, both in the order of the ledger: all its wins, and
-  -- only the wins of a percentage of the meter (duty D16).
-  local ordered = format('%016d:%s', entry, claim)
-  claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
-  touch_floor()
+  wait_for(claim, entry)
+  index_win(meter, ':', entry, claim)
   if percent then
-    claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. '!' .. ordered }
+    index_win(meter, '!', entry, claim)
     set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) + 1)
     touch_meter(meter)
   end
@@ -479,10 +569,8 @@ local function owe_envy(envy, entry)
     'HSET', key, 'record', record, 'amount', '0', 'after', exact(after), 'state', 'validated',
     'entry', exact(entry), 'at', AT, 'envy', 'validated',
   }
-  claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
-  local ordered = format('%016d:%s', entry, claim)
-  claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
-  touch_floor()
+  wait_for(claim, entry)
+  index_win(meter, ':', entry, claim)
 end
 
 -- Checks that the numbers in the accounts `house` and `paid` do not become too large with a result.
@@ -500,33 +588,35 @@ local function result_fits(takes, dues)
   return micros <= MICROS_MAX and transfer_fits('house', 'paid', micros)
 end
 
--- The results of this call with dealt cards: their table, ledger entry, digest and answer.
-local dealt_results = {}
+-- The results of this call with dealt cards. `dealt_fields` has, in turn, the field of a result's
+-- digest and the field of its place in the ring, and `dealt_values` their values; `dealt_answers`
+-- has the answer at the place of the digest.
+local dealt_fields, dealt_values, dealt_answers = {}, {}, {}
 
 -- Remembers the dealt cards of the results in a ring: new results replace old ones. If another
 -- table reported the same cards under the same round id, the answer names this table and its ledger
 -- entry.
 local function remember_dealt()
-  if #dealt_results == 0 then return end
-  local fields, gone, written, known = {}, {}, {}, {}
-  for _, one in ipairs(dealt_results) do
-    fields[#fields + 1], fields[#fields + 2] = 'd:' .. one.digest, 's:' .. exact(one.entry % DEALT_KEPT)
-  end
-  local stored = redis.call('HMGET', DEALT, unpack(fields))
-  for index, one in ipairs(dealt_results) do
-    local before, replaced = known[one.digest] or stored[2 * index - 1], stored[2 * index]
+  if #dealt_fields == 0 then return end
+  local gone, written, known = {}, {}, {}
+  local stored = redis.call('HMGET', DEALT, unpack(dealt_fields))
+  for index = 1, #dealt_fields, 2 do
+    local field, place, value = dealt_fields[index], dealt_fields[index + 1], dealt_values[index]
+    local before, replaced = known[field] or stored[index], stored[index + 1]
     if before then
-      if string.match(before, '^%S+') ~= one.table_id then one.answer[ANSWER_ELSEWHERE] = before end
-    else
-      known[one.digest] = one.table_id .. ' ' .. exact(one.entry)
-      if replaced then gone[#gone + 1] = 'd:' .. replaced end
-      for _, text in ipairs({ fields[2 * index - 1], known[one.digest], fields[2 * index], one.digest }) do
-        written[#written + 1] = text
+      if string.match(before, '^%S+') ~= string.match(value, '^%S+') then
+        dealt_answers[index][ANSWER_ELSEWHERE] = before
       end
+    else
+      known[field] = value
+      if replaced then gone[#gone + 1] = 'd:' .. replaced end
+      local last = #written
+      written[last + 1], written[last + 2] = field, value
+      written[last + 3], written[last + 4] = place, dealt_values[index + 1]
     end
   end
-  if #gone > 0 then redis.call('HDEL', DEALT, unpack(gone)) end
-  if #written > 0 then redis.call('HSET', DEALT, unpack(written)) end
+  call_with('HDEL', DEALT, gone)
+  call_with('HSET', DEALT, written)
 end
 
 function APPLY.result(event, place)
@@ -557,13 +647,13 @@ function APPLY.result(event, place)
     tally('wins', 1)
     tally('won_cents', cents)
     if meter ~= '' then
-      tally('wins:' .. meter, 1)
-      tally('won_cents:' .. meter, cents)
-      if take > 0 then tally('hits:' .. meter, 1) end
+      tally_meter('wins:', meter, 1)
+      tally_meter('won_cents:', meter, cents)
+      if take > 0 then tally_meter('hits:', meter, 1) end
       if due[DUE_ENVY] ~= '' then
-        tally('envy_owed_cents:' .. meter, cents)
+        tally_meter('envy_owed_cents:', meter, cents)
       elseif due[DUE_CLAIM_KEY] == 0 then
-        tally('table_paid_cents:' .. meter, cents)
+        tally_meter('table_paid_cents:', meter, cents)
       end
     end
   end
@@ -617,21 +707,25 @@ local function answer(event, place)
     local ask = event[EVENT_ASK]
     if ask and event[EVENT_ROUND] == at[TABLE_ROUND] then at[TABLE_KNOWN] = ask[ASK_KNOWN] end
     end_request(event)
-    keep_reply(table_id, seq, digest, work[REPLY_WORK_REPLY])
+    keep_reply(table_id, seq, digest, '', work[REPLY_WORK_REPLY])
     return { 'refused', work[REPLY_WORK_REPLY] }
   end
   if kind == 'withdrawal' then
     drop_ask(table_id)
-    keep_reply(table_id, seq, digest, work[REPLY_WORK_REPLY])
+    keep_reply(table_id, seq, digest, '', work[REPLY_WORK_REPLY])
     return { 'withdrawn', work[REPLY_WORK_REPLY] }
   end
   local code, given, paid, confirmed_by = APPLY[kind](event, place)
   if not code then
     local entry, dealt = given, kind == 'result' and work[RESULT_WORK_DEALT] or ''
-    keep_reply(table_id, seq, digest, '#' .. exact(entry))
-    local accepted = { 'accepted', '', false, entry, paid, '', confirmed_by or '' }
+    local accepted = { 'accepted', '', false, entry, paid }
+    if confirmed_by then accepted[ANSWER_ELSEWHERE], accepted[ANSWER_CONFIRMED_BY] = '', confirmed_by end
+    keep_reply(table_id, seq, digest, '#', EXACT[entry])
     if dealt ~= '' then
-      dealt_results[#dealt_results + 1] = { table_id = table_id, entry = entry, digest = dealt, answer = accepted }
+      local last = #dealt_fields
+      dealt_fields[last + 1], dealt_fields[last + 2] = 'd:' .. dealt, 's:' .. exact(entry % DEALT_KEPT)
+      dealt_values[last + 1], dealt_values[last + 2] = table_id .. ' ' .. EXACT[entry], dealt
+      dealt_answers[last + 1] = accepted
     end
     return accepted
   end
@@ -642,7 +736,7 @@ local function answer(event, place)
     refusal = refused_here(code, seq, code == 'held' and given)
     if code ~= 'unconfirmed' then end_request(event) end
   end
-  keep_reply(table_id, seq, digest, refusal)
+  keep_reply(table_id, seq, digest, '', refusal)
   return { code, refusal, code == 'unconfirmed' and given == '1' }
 end
 
@@ -651,13 +745,16 @@ for place, event in ipairs(events) do
   answers[place] = answer(event, place)
 end
 
+count_plans()
 local output = { true, last_entry, chain, is_head_in_ledger(), answers }
 write_books(TEXTS)
 write_tables()
 remember_dealt()
-if #ended_rounds > 0 then redis.call('HDEL', ROUNDS, unpack(ended_rounds)) end
-if #reply_fields > 0 then redis.call('HSET', REPLIES, unpack(reply_fields)) end
-for i = 1, #opened_claims, 2 do repeat_claims(opened_claims[i], opened_claims[i + 1]) end
+call_with('HDEL', ROUNDS, ended_rounds)
+call_with('HSET', REPLIES, reply_fields)
+repeat_claims(opened_claims)
 for _, write in ipairs(claim_writes) do redis.call(unpack(write)) end
+call_with('ZADD', WAITING, waits)
+call_with('ZADD', WINS, wins)
 for _, write in ipairs(ask_writes) do redis.call(unpack(write)) end
 return cmsgpack.pack(output)

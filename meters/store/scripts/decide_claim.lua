@@ -134,6 +134,6 @@ redis.call('HDEL', CLAIM, 'of_house')
 if envy and envy ~= claim['envy'] then decide_envy(CLAIM, envy, BY) end
 if SLIP ~= '' then redis.call('HSET', SLIPS, SLIP, ID) end
 if final and envy ~= 'validated' then redis.call('ZREM', WAITING, ID) end
-repeat_claims(TABLE_ID, { ID })
+repeat_claims({ [TABLE_ID] = { ID } })
 write_tables()
 return { 'done', state, claim['amount'], exact(math.floor(balance('meter:' .. METER) / MICROS_PER_CENT)), exact(entry) }

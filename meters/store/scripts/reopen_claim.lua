@@ -94,6 +94,6 @@ if of_house > 0 then redis.call('HSET', CLAIM, 'of_house', exact(of_house)) end
 drop_request(CLAIM)
 if envy and envy ~= 'paid' then decide_envy(CLAIM, 'pending', BY) end
 redis.call('ZADD', WAITING, claim['entry'], ID)
-repeat_claims(TABLE_ID, { ID })
+repeat_claims({ [TABLE_ID] = { ID } })
 write_tables()
 return { 'done', 'pending', claim['amount'], exact(math.floor(balance(meter) / MICROS_PER_CENT)), exact(entry) }

@@ -15,7 +15,14 @@ local function with_repeated_claims(text, added)
   return table.concat(claims, ' ')
 end
 
-local function repeat_claims(table_id, added)
-  local text = redis.call('HGET', REPEATED_CLAIMS, table_id) or ''
-  redis.call('HSET', REPEATED_CLAIMS, table_id, with_repeated_claims(text, added))
+-- `added` has a list of claims for each of some tables.
+local function repeat_claims(added)
+  local ids, written = {}, {}
+  for table_id in pairs(added) do ids[#ids + 1] = table_id end
+  if #ids == 0 then return end
+  local texts = redis.call('HMGET', REPEATED_CLAIMS, unpack(ids))
+  for index, table_id in ipairs(ids) do
+    written[2 * index - 1], written[2 * index] = table_id, with_repeated_claims(texts[index] or '', added[table_id])
+  end
+  call_with('HSET', REPEATED_CLAIMS, written)
 end

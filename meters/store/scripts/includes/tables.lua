@@ -5,11 +5,15 @@
 
 local tables, changed_tables = {}, {}
 
+-- Lua fills an array faster if it knows the size, so the elements are unpacked without the array's
+-- first byte, which says that it is one.
+local function array_of(_, ...) return { ... } end
+
 local function read_tables(ids)
   if #ids == 0 then return end
   local stored = redis.call('HMGET', TABLES, unpack(ids))
   for index, id in ipairs(ids) do
-    tables[id] = stored[index] and cmsgpack.unpack(stored[index]) or {
+    tables[id] = stored[index] and array_of(cmsgpack.unpack_limit(stored[index], TABLE_FIELDS, 1)) or {
       [TABLE_LAST] = 0, [TABLE_OVER] = '', [TABLE_HELD] = '', [TABLE_ROUND] = '', [TABLE_BASIS] = 0,
       [TABLE_DRAW] = '', [TABLE_CONTRIBUTED] = {}, [TABLE_ENTRY] = 0, [TABLE_KNOWN] = '',
     }
