@@ -15,9 +15,9 @@ from meters.users.user_store import UserStore
 from tests.age.house import DAYS_A_YEAR, Age, a_day_later, empty_house, made_house
 from tests.approving import approve_first
 from tests.bench.command import run_command, step_reporter, write_report
+from tests.bench.load import ReportStep
 from tests.bench.machine import this_machine
 from tests.bench.place import Place, Seconds
-from tests.bench.run import ReportStep
 from tests.bench.sizing import all_of, bytes_of
 from tests.servers import eventually_async
 

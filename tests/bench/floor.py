@@ -1,8 +1,9 @@
-"""The benchmark's floor: many tables on two links, seven positions, two wagers each.
+"""The benchmark's floor: tables on one or two links, seven positions, two wagers each.
 
 The service reads it as a floor file. The load uses the same names of tables.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -32,25 +33,35 @@ def terms_of(meter: str) -> MeterTerms:
     return meter_terms(meter, WAGER_CENTS, PAYTABLE if meter == "progressive" else None)
 
 
-def table_address(number: int) -> TableAddress:
+def table_address(number: int, links: Sequence[str] = LINKS) -> TableAddress:
     """Return the link and the id of a table, counted from 0. Links take turns."""
-    return TableAddress(LINKS[number % len(LINKS)], f"B-{number + 1:06d}")
+    return TableAddress(links[number % len(links)], f"B-{number + 1:06d}")
 
 
-def bench_floor_text(parts: FloorParts, tables: int) -> str:
-    links = (
+def bench_floor_text(
+    parts: FloorParts,
+    tables: int,
+    links: Sequence[str] = LINKS,
+    which: slice = slice(None),
+    validate_from: int = 0,
+) -> str:
+    """Return the floor file of some links, with their part of the tables.
+
+    Wins at fixed odds below `validate_from` cents need no floorperson.
+    """
+    some = (
         link_text(
             link,
             *(meter_text(meter, WAGER_CENTS) for meter in METERS),
             *(
-                table_text(table_address(number).table, *METERS, positions=POSITIONS)
-                for number in range(at, tables, len(LINKS))
+                table_text(table_address(number, links).table, *METERS, positions=POSITIONS)
+                for number in range(at, tables, len(links))
             ),
             name=f"Link {link}",
         )
-        for at, link in enumerate(LINKS)
+        for at, link in [*enumerate(links)][which]
     )
-    return _floor_text(parts, *links)
+    return _floor_text(parts, *some, validate_from=validate_from)
 
 
 def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
@@ -63,5 +74,7 @@ def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
     return _floor_text(parts, *opened)
 
 
-def _floor_text(parts: FloorParts, *links: str) -> str:
-    return floor_text(*links, service=asdict(parts), name="The benchmark", validate_from=0)
+def _floor_text(parts: FloorParts, *links: str, validate_from: int = 0) -> str:
+    return floor_text(
+        *links, service=asdict(parts), name="The benchmark", validate_from=validate_from
+    )

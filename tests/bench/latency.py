@@ -10,7 +10,6 @@ from typing import Final
 from bonus.wagers import MICROS_PER_CENT
 from meters.wire import topics
 from meters.wire.messages import METER_VALUE
-from tests.bench.floor import LINKS
 from tests.bench.traffic import Table, Tally, Traffic
 
 _SHOWN: Final = "progressive"
@@ -39,9 +38,10 @@ class LatencyWatch:
 
     def __init__(self, traffic: Traffic) -> None:
         self._traffic = traffic
-        self._displays = {topics.meter(link, _SHOWN): _Display() for link in LINKS}
+        self._displays = {topics.meter(link, _SHOWN): _Display() for link in traffic.tallies}
         self._display_of = {
-            id(traffic.tallies[link]): self._displays[topics.meter(link, _SHOWN)] for link in LINKS
+            id(tally): self._displays[topics.meter(link, _SHOWN)]
+            for link, tally in traffic.tallies.items()
         }
         self.times_s: dict[str, list[float]] = {
             "wagers_to_reply": [],
@@ -78,21 +78,13 @@ class LatencyWatch:
         else:
             display.awaited.append((cents, sent_s))
 
-    async def run(self, tables: Sequence[Table], rounds_per_s: int, seconds: float) -> float:
+    async def run(self, tables: Sequence[Table], rounds_per_s: float, seconds: float) -> float:
         """Begin rounds at a steady pace until all are over; return the rounds begun a second."""
         self._traffic.answered = self.note_answer
-        began, rounds = time.monotonic(), max(1, round(rounds_per_s * seconds))
-        for number in range(rounds):
-            await asyncio.sleep(began + number / rounds_per_s - time.monotonic())
-            table = tables[number % len(tables)]
-            if table.waits_for:
-                await self._traffic.settled()
-            self._traffic.send_wagers(table)
-        took_s = time.monotonic() - began
-        await self._traffic.settled()
+        pace = await self._traffic.begin_rounds(tables, rounds_per_s, seconds)
         end = time.monotonic() + _LAST_VALUE_WITHIN_S
         while any(display.awaited for display in self._displays.values()):
             if time.monotonic() > end:
                 break
             await asyncio.sleep(_LOOK_EVERY_S)
-        return rounds / took_s
+        return pace

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from bonus.errors import UserError
 from tests.waiting import require
 
 _NS_PER_S: Final = 1e9
@@ -51,6 +52,21 @@ def _threads_ns(pid: int) -> int:
     threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
     # A thread may end between the two readings.
     return sum(int((_read(str(thread)) or "0").split()[0]) for thread in threads)
+
+
+def auditor_of(service: int) -> int:
+    """Return the process id of the auditor that a service has started."""
+    for child in _read(f"/proc/{service}/task/{service}/children").split():
+        if "auditor_process" in _read(f"/proc/{child}/cmdline"):
+            return int(child)
+    raise UserError("the service has no auditor")
+
+
+def read_bytes(pid: int) -> int:
+    """Return how many bytes a process has read, also from its connections."""
+    if found := re.search(r"^rchar: (\d+)", _read(f"/proc/{pid}/io"), re.MULTILINE):
+        return int(found[1])
+    raise UserError("an auditor ended during the measurement")
 
 
 def rss_bytes(pid: int) -> int:

@@ -72,9 +72,13 @@ class Place:
         shutil.rmtree(self.parts.data, ignore_errors=True)
 
     @contextmanager
-    def service(self) -> Iterator[tuple[Pitlink, Seconds]]:
-        """Run `pitlink serve` until every link operates; yield it with the time that this took."""
-        arguments = ("serve", "--config", str(self.config))
+    def service(self, http: str = "") -> Iterator[tuple[Pitlink, Seconds]]:
+        """Run `pitlink serve` until every link operates; yield it with the time that this took.
+
+        A second service needs another address of its pages, `http`.
+        """
+        http = http or self.parts.http
+        arguments = ("serve", "--config", str(self.config), "--http", http)
         approve_before_serve(arguments, None, filled=True)
         began = time.monotonic()
         with (
@@ -82,7 +86,7 @@ class Place:
             Pitlink(*arguments, cwd=self.home, approved=False) as serving,
         ):
             serving.until(
-                lambda: client.get(f"http://{self.parts.http}/readyz").is_success,
+                lambda: client.get(f"http://{http}/readyz").is_success,
                 within_s=_STARTED_WITHIN_S,
                 what="every link in operation",
             )
@@ -90,16 +94,16 @@ class Place:
             yield serving, Seconds(elapsed_s, cpu_seconds({"": serving.process.pid})[""])
             serving.stop()
 
-    def run(self, *words: str) -> str:
+    def run(self, *words: str, stdin: bytes = b"") -> str:
         command = (*words, "--config", str(self.config))
-        done = run_pitlink(*command, cwd=self.home, timeout_s=_COMMAND_WITHIN_S)
+        done = run_pitlink(*command, stdin=stdin, cwd=self.home, timeout_s=_COMMAND_WITHIN_S)
         if done.returncode:
             raise UserError(f"pitlink {words[0]} failed:\n{done.stderr[-1_000:]}")
         return done.stdout
 
-    def timed(self, *words: str) -> Seconds:
+    def timed(self, *words: str, stdin: bytes = b"") -> Seconds:
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        self.run(*words)
+        self.run(*words, stdin=stdin)
         elapsed_s, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return Seconds(elapsed_s, cpu_s)

@@ -22,10 +22,10 @@ from meters.store.link_store import LinkStore
 from meters.users.operators_log import OperatorsLog
 from meters.users.user_store import UserStore
 from tests.bench.floor import bare_floor_text, bench_floor_text, table_address
-from tests.bench.machine import rss_bytes, this_machine
+from tests.bench.load import ReportStep
+from tests.bench.machine import auditor_of, rss_bytes, this_machine
 from tests.bench.place import Place, Seconds, a_place
 from tests.bench.play import MIXES, Mix, PlayedFloor, withdraw_a_proposal
-from tests.bench.run import ReportStep
 from tests.processes import Pitlink
 from tests.servers import eventually_async
 
@@ -48,7 +48,7 @@ _UNITS: Final = 1_000
 _PROPOSALS: Final = 20
 _MILLION: Final = 1_000_000
 _KEEP_ALL: Final = "\n[archive]\nlive_days = 400\n"
-_KEEP_LEAST: Final = "\n[archive]\nlive_days = 1\n"
+KEEP_LEAST: Final = "\n[archive]\nlive_days = 1\n"
 _FIVES: Final = {
     1: ("2c", "7d", "9h"), 2: ("3c", "8d", "Th"), 3: ("4c", "9d", "Jh"), 4: ("5c", "Td", "Qh"),
     5: ("2d", "8h", "Js"), 6: ("3d", "9s", "Qs"), 7: ("4d", "Ts", "Ks"),
@@ -183,7 +183,9 @@ async def _for_ever() -> Point:
 async def _of_service(tables: int) -> Point:
     async with a_place(partial(bench_floor_text, tables=tables)) as place:
         with place.service() as (service, _):
-            return {"tables": tables, "rss_bytes": rss_bytes(service.process.pid)}
+            pid = service.process.pid
+            auditor_bytes = rss_bytes(auditor_of(pid))
+            return {"tables": tables, "rss_bytes": rss_bytes(pid), "auditor_bytes": auditor_bytes}
 
 
 async def _of_outbox(sizes: Sizes) -> dict[str, Any]:
@@ -285,7 +287,7 @@ async def _archive(
     before, entries = await _memory_of(place.redis), await played.entries()
     writing, nothing = place.timed("archive"), place.timed("archive")
     # The last day on which wins were decided is deleted from Redis once a later day is closed.
-    place.write_floor(_KEEP_LEAST)
+    place.write_floor(KEEP_LEAST)
     await played.close_day()
     trimming = place.timed("archive")
     after, audit = await _memory_of(place.redis), place.timed("audit")

@@ -17,7 +17,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def surroundings(short_path: Path) -> dict[str, str]:
-    daemons = [str(Path(require(name)).parent) for name in ("mosquitto", "redis-server")]
+    daemons = [
+        str(Path(require(name)).parent) for name in ("mosquitto", "mosquitto_sub", "redis-server")
+    ]
     path = os.pathsep.join([os.environ["PATH"], *daemons])
     return {**os.environ, "PATH": path, "TMPDIR": str(short_path)}
 
@@ -36,31 +38,65 @@ def processes_in(short_path: Path) -> set[str]:
 def test_quick_prints_every_figure_and_the_books_agree(
     short_path: Path, surroundings: dict[str, str]
 ) -> None:
-    """It prints one JSON object on standard output, however busy the machine is."""
-    done = run_pitlink("--quick", program=bench_command, env=surroundings, timeout_s=300)
+    """It prints tables, and one JSON object on standard output, however busy the machine is."""
+    done = run_pitlink("--quick", program=bench_command, env=surroundings, timeout_s=600)
     assert done.returncode == 0, done.stderr
+    assert done.stderr.count("?") >= 6  # a question begins each table
     report: dict[str, Any] = json.loads(done.stdout)
     assert report["nothing_lost"] is True
-    books = report["books"]
-    assert all(books[name] is True for name in ("balanced", "meters_equal", "counts_equal"))
-    assert books["events_sent"] == books["events_accepted"] + books["events_held"] > 0
-    assert books["refusals"] == {}
-    # Besides the events, the ledger has the approval of each of the two links and the seeds of
-    # their two meters. On a busy machine it may also record that a link was inoperable for a
-    # moment.
-    assert 6 <= books["ledger_entries"] - books["events_accepted"] <= 20
+    # Speed, replies, three arrangements, idle.
+    assert len(report["books"]) == 6
+    for books in report["books"]:
+        assert all(books[name] is True for name in ("balanced", "meters_equal", "counts_equal"))
+        assert books["events_sent"] == books["events_accepted"] + books["events_held"] > 0
+        assert books["refusals"] == {}
+        # Besides the events, the ledger has the approval of each link and the seeds of its two
+        # meters. On a busy machine it may also record that a link was inoperable for a moment.
+        assert 3 <= books["ledger_entries"] - books["events_accepted"] <= 20
 
     assert report["settings"]["wagers_an_event"] == 14
-    assert report["ten_times_tables"]["tables"] == 10 * report["wagers"]["tables"]
-    for wagers in (report["wagers"], report["ten_times_tables"]):
-        assert wagers["events_per_s"] > 0
-        assert abs(wagers["wagers_per_s"] - 14 * wagers["events_per_s"]) <= 14
+    wagers, sustained = report["wagers"], report["sustained"]
+    assert abs(wagers["wagers_per_s"] - 14 * wagers["events_per_s"]) <= 14
     assert report["rounds"]["rounds_per_s"] > 0
-    for pace in ("latency", "busy_latency"):
+    processes = {"load", "mosquitto", "service", "auditor", "redis"}
+    for used in (
+        wagers["cpu_us_per_event"],
+        sustained["cpu_us_per_event"],
+        report["rounds"]["cpu_us_per_round"],
+        report["replies"]["at_200"]["cpu_us_per_round"],
+        report["idle"]["percent_of_a_core"],
+    ):
+        assert used.keys() == processes
+        assert all(used[name] > 0 for name in processes - {"auditor"})
+    assert sustained["cpu_us_per_event"]["auditor"] > 0
+    assert sustained["audit_kept_up"] is True
+    assert sustained["events_per_s"] == report["as_fast_as_answered"]["events_per_s"] > 0
+    lag = sustained["audit_lag"]
+    assert 0 <= lag["unread_first_half"] < lag["unsealed"] <= report["books"][0]["ledger_entries"]
+    for baseline in ("c_pipe", "bare"):
+        for events in ("wagers", "wagers_and_voids"):
+            assert report[baseline][events]["events_per_s"] > 0
+            assert all(used > 0 for used in report[baseline][events]["cpu_us_per_event"].values())
+        for what in ("wagers", "sustained"):
+            assert report["ratios"][f"{what}_to_{baseline}"] > 0
+
+    for pace in ("at_200", "at_1000"):
         for waited in ("wagers_to_reply", "result_to_reply", "wagers_to_meter_seen"):
-            figures = report[pace][waited]
+            figures = report["replies"][pace][waited]
             assert figures["samples"] > 0
-            assert 0 < figures["p50_ms"] <= figures["p99_ms"]
+            assert 0 < figures["p50_ms"] <= figures["p99_ms"] <= figures["longest_ms"]
+    more = {
+        "one_service": set[str](),
+        "two_services_of_one_link": {"service_2", "auditor_2"},
+        "two_links_on_two_redis": {"mosquitto_2", "service_2", "auditor_2", "redis_2"},
+    }
+    for name, arrangement in report["arrangements"].items():
+        assert arrangement["cpu_us_per_event"].keys() == processes | more.pop(name)
+        # Each service takes a part of the events, and each auditor reads its ledgers.
+        assert all(used > 0 for used in arrangement["cpu_us_per_event"].values())
+        assert arrangement["events_per_s_with_a_core_each"] > 0
+    assert not more
+    assert all(figure > 0 for figure in report["commands"].values())
 
     assert processes_in(short_path) == set()
     assert list(short_path.iterdir()) == []
@@ -94,6 +130,7 @@ def test_quick_sizing_measures_everything_and_leaves_nothing(
     for when in ("redis_before_archive", "redis_after_trim", "redis_settled"):
         assert mix[when]["used_bytes"] > 0
     assert report["service"]["smallest"]["rss_bytes"] > 0
+    assert report["service"]["smallest"]["auditor_bytes"] > 0
     assert report["outbox"]["agent_rss_bytes"] > 0
     assert report["outbox"]["per 1 events"]["bytes"] > 0
     assert list(short_path.iterdir()) == []

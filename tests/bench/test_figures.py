@@ -9,9 +9,11 @@ from meters.wire import topics
 from meters.wire.messages import MeterValue, Reply
 from tests.bench.events import EventWriter
 from tests.bench.floor import table_address
+from tests.bench.lag import Lag, LagSample, lag_of
 from tests.bench.latency import LatencyWatch
-from tests.bench.run import compare_books, nothing_lost, percentile_ms
+from tests.bench.load import Load, Measured, compare_books, nothing_lost, percentile_ms
 from tests.bench.sizing import slope, slopes
+from tests.bench.speed import sustain
 from tests.bench.traffic import Tally, Traffic
 
 
@@ -118,7 +120,7 @@ def test_any_loss_is_reported() -> None:
     counts = {"events_sent": 9, "events_accepted": 8, "events_held": 1}
 
     def lost(*, events_sent: int = 9, **differs: object) -> bool:
-        books = compare_books({"bench-a": tally}, audit | differs) | counts
+        books = compare_books({"bench-a": tally}, [audit | differs]) | counts
         return not nothing_lost(books | {"events_sent": events_sent})
 
     assert not lost()
@@ -142,3 +144,59 @@ def test_figures_are_slopes_on_which_what_is_there_once_has_no_effect() -> None:
         "per 1,000,000 wagers": {"rounds": 71_428.6, "bytes": 50_000_000},
         "per 1,000 rounds": {"wagers": 14_000, "bytes": 700_000},
     }
+
+
+def lag_at(written_per_s: int, read_per_s: int, seconds: int) -> Lag:
+    """Return the lag of an auditor that pauses for five seconds after it has read everything.
+
+    Between the runs, it reads the rest. An entry has 500 bytes.
+    """
+    samples, read, pause, entries = [LagSample(0.0, 7, 7, 1_000)], 0, 5, 0
+    for at_s in range(1, seconds + 1):
+        entries += written_per_s
+        pause -= 1
+        if pause < 0:
+            read = min(entries, read + read_per_s)
+            pause = 5 if read == entries else 0
+        samples.append(LagSample(at_s, 7 + entries, 7, 1_000 + 500 * read))
+    return lag_of(samples, LagSample(2 * seconds, 7 + entries, 7, 1_000 + 500 * entries))
+
+
+@pytest.mark.parametrize("seconds", [60, 120, 600])
+def test_lag_of_an_audit_that_keeps_up_is_bounded(seconds: int) -> None:
+    lag = lag_at(1_000, 2_000, seconds)
+    assert lag.bounded
+    assert 4_000 <= lag.unread_second_half <= 10_000
+    assert lag.unsealed == 1_000 * seconds
+
+
+@pytest.mark.parametrize("seconds", [20, 60, 120, 600])
+def test_lag_of_an_audit_that_is_too_slow_grows(seconds: int) -> None:
+    lag = lag_at(1_000, 500, seconds)
+    assert not lag.bounded
+    assert lag.unread_second_half > 1.5 * lag.unread_first_half
+    assert lag.unread_s == pytest.approx(lag.unread_second_half / 1_000)
+
+
+class LoadWithSlowAudit(Load):
+    """A load that is answered 8,000 events a second, of which the audit reads 5,200."""
+
+    def __init__(self) -> None:
+        self.paces: list[float | None] = []
+
+    async def sustain(self, seconds: float, rounds_per_s: float | None) -> tuple[Measured, Lag]:
+        self.paces.append(rounds_per_s)
+        rate = min(8_000, 2 * rounds_per_s if rounds_per_s else 8_000)
+        measured = Measured(round(rate * seconds), seconds, {})
+        return measured, lag_at(round(rate), 5_200, round(seconds))
+
+
+async def test_the_highest_rate_at_which_the_audit_keeps_up_is_found_by_pacing() -> None:
+    load, steps = LoadWithSlowAudit(), list[str]()
+    found = await sustain(load, 120, steps.append)
+    assert found.unpaced.rate == 8_000
+    assert not found.lag.bounded
+    assert found.highest is not None
+    assert found.highest.rate == 5_000
+    assert load.paces == [None, 2_000, 3_000, 2_500]
+    assert len(steps) == 4

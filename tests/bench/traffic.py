@@ -1,4 +1,4 @@
-"""Many tables on one connection, each with at most one event unanswered (the contract).
+"""Many tables on a few connections, each with at most one event unanswered (the contract).
 
 The load keeps its own books of what every meter must hold, from the replies alone.
 """
@@ -24,7 +24,7 @@ _REPEAT_S: Final = (2.0, 16.0)
 the second figure, as a table agent backs off."""
 _LOOK_EVERY_S: Final = 0.5
 _GIVEN_UP_S: Final = 90.0
-_SLICE: Final = 128
+SLICE: Final = 128
 """Events to write before reading from the connection again."""
 _PERCENT: Final = b'"percent"'
 _WHOLE_METER: Final = 100
@@ -96,9 +96,12 @@ _REPLY_HEAD: Final = msgspec.json.Decoder(_ReplyHead)
 
 
 class Table:
-    __slots__ = ("held", "payload", "round", "sent_s", "seq", "tally", "topic", "waits_for")
+    __slots__ = (
+        *("client", "held", "payload", "round", "sent_s", "seq", "tally", "topic", "waits_for"),
+    )
 
     def __init__(self, tally: Tally, topic: str) -> None:
+        self.client: LoadClient
         self.tally = tally
         self.topic = topic
         self.seq = 0
@@ -120,8 +123,10 @@ def _nothing(_table: Table, _kind: str, _at_s: float) -> None:
 
 
 class Traffic:
-    def __init__(self, tables: int, writer: EventWriter, other: Other) -> None:
-        self.tallies = {link: Tally() for link in LINKS}
+    def __init__(
+        self, tables: int, writer: EventWriter, other: Other, links: Sequence[str] = LINKS
+    ) -> None:
+        self.tallies = {link: Tally() for link in links}
         self.answered: Answered = _nothing
         self.other = other
         self.in_air = self.sent = self.accepted = self.repeated = 0
@@ -131,25 +136,22 @@ class Traffic:
         self.tables: list[Table] = []
         self._by_topic: dict[str, Table] = {}
         for number in range(tables):
-            link, table_id = table_address(number)
+            link, table_id = table_address(number, links)
             table = Table(self.tallies[link], topics.table_out(link, table_id))
             self.tables.append(table)
             self._by_topic[topics.table_in(link, table_id)] = table
         self._writer = writer
-        self._client: LoadClient | None = None
+        self._clients: Sequence[LoadClient] = ()
         self._idle = asyncio.Event()
         self._last_answer_s = 0.0
         self._repeat_at_s = 0.0
         self._repeat_after_s = _REPEAT_S[0]
 
-    def use(self, client: LoadClient) -> None:
-        self._client = client
-
-    @property
-    def client(self) -> LoadClient:
-        if self._client is None:
-            raise NoAnswerError("there is no connection")
-        return self._client
+    def use(self, clients: Sequence[LoadClient]) -> None:
+        """Send the events by these connections; tables take turns in them, as in links."""
+        self._clients = clients
+        for number, table in enumerate(self.tables):
+            table.client = clients[number % len(clients)]
 
     def send_wagers(self, table: Table) -> None:
         table.seq += 1
@@ -172,7 +174,7 @@ class Traffic:
         table.sent_s = time.monotonic()
         self.in_air += 1
         self.sent += 1
-        self.client.post(table.topic, payload)
+        table.client.post(table.topic, payload)
 
     @property
     def counts(self) -> dict[str, object]:
@@ -194,12 +196,34 @@ class Traffic:
         """
         self.answered = answered
         began = time.monotonic()
-        for at in range(0, len(tables), _SLICE):
-            for table in tables[at : at + _SLICE]:
+        for at in range(0, len(tables), SLICE):
+            for table in tables[at : at + SLICE]:
                 send(table)
             await asyncio.sleep(0)
         await self.settled()
         return self._last_answer_s - began
+
+    async def begin_rounds(
+        self, tables: Sequence[Table], rounds_per_s: float, seconds: float
+    ) -> float:
+        """Begin rounds at a steady pace, table after table, until all are over.
+
+        A table whose round is not over begins no other. Return the rounds begun a second.
+        """
+        began, turn, begun = time.monotonic(), 0, 0
+        self._note_answer(began)
+        while (passed_s := time.monotonic() - began) < seconds:
+            while turn <= passed_s * rounds_per_s:
+                table = tables[turn % len(tables)]
+                turn += 1
+                if not (table.waits_for or table.held):
+                    begun += 1
+                    self.send_wagers(table)
+            await asyncio.sleep(began + turn / rounds_per_s - time.monotonic())
+            if self.in_air and time.monotonic() > self._last_answer_s + _LOOK_EVERY_S:
+                self._look_after_stalled()
+        await self.settled()
+        return begun / seconds
 
     async def settled(self) -> None:
         """Wait until no event is unanswered, and send again those that stay unanswered."""
@@ -214,8 +238,9 @@ class Traffic:
                 self._look_after_stalled()
 
     def _look_after_stalled(self) -> None:
-        if self.client.lost is not None:
-            raise self.client.lost
+        for client in self._clients:
+            if client.lost is not None:
+                raise client.lost
         now_s = time.monotonic()
         if now_s > self._last_answer_s + _GIVEN_UP_S:
             raise NoAnswerError(
@@ -227,7 +252,7 @@ class Traffic:
             for table in self.tables:
                 if table.waits_for:
                     self.repeated += 1
-                    self.client.post(table.topic, table.payload)
+                    table.client.post(table.topic, table.payload)
 
     def _note_answer(self, now_s: float) -> None:
         self._last_answer_s = now_s

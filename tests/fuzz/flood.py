@@ -22,9 +22,9 @@ import uvloop
 from meters.wire import topics
 from tests.bench.client import LoadClient
 from tests.bench.floor import bench_floor_text, table_address
+from tests.bench.load import Load, percentile_ms
 from tests.bench.machine import rss_bytes
 from tests.bench.place import a_place
-from tests.bench.run import Load, percentile_ms
 from tests.fuzz.junk import mutated
 from tests.fuzz.service_targets import EVENTS
 from tests.mqtt.stand import Service
