@@ -55,21 +55,25 @@ class LedgerReader:
     async def entries_at(self, numbers: Sequence[int]) -> list[Entry]:
         """Read the ledger entries with some numbers. Entries that Redis lacks are left out.
 
-        Each entry can be in another block. So a few at a time are read, and blocks are unpacked
-        outside the event loop.
+        Entries of one batch of events, or of one block, are in the same row of Redis. So the first
+        read asks for one number, and takes all entries from its row. Only if each row has few of
+        the numbers, the next reads ask for more at a time. Blocks are unpacked outside the event
+        loop.
         """
         found: dict[int, Entry] = {}
-        for begin in range(0, len(numbers), _AT_ONCE):
-            # Redis fails for an id below 0, which somebody could write into the data of a table.
-            some = [one for one in numbers[begin : begin + _AT_ONCE] if one > 0]
-            older = await self._rows_at(self.keys.ledger_blocks, some)
-            found |= await asyncio.to_thread(_unpacked_at, older)
+        # Redis fails for an id below 0, which somebody could write into the data of a table.
+        left, at_once = sorted({one for one in numbers if one > 0}), 1
+        while left:
+            some, wanted, before = left[:at_once], {*left}, len(found)
+            found |= await self._in_blocks(some, left)
             newer = await self._rows_at(self.keys.ledger, [one for one in some if one not in found])
-            for number, row in newer:
-                found |= {one[0]: one for one in unpack_entry(row) if one[0] == number}
-            lacking = [one for one in some if one not in found]
-            moved = await self._rows_at(self.keys.ledger_blocks, lacking)
-            found |= await asyncio.to_thread(_unpacked_at, moved)
+            for row in newer:
+                found |= {one[0]: one for one in unpack_entry(row) if one[0] in wanted}
+            moved = [one for one in some if one not in found]
+            found |= await self._in_blocks(moved, left)
+            if len(found) - before <= len(some):
+                at_once = min(4 * at_once, _AT_ONCE)
+            left = [one for one in left if one not in found and one not in some]
         return [found[number] for number in numbers if number in found]
 
     async def add_replies(self, answers: Sequence[ScriptAnswer]) -> Sequence[ScriptAnswer]:
@@ -127,22 +131,29 @@ class LedgerReader:
         rows = cast("list[StreamEntry]", found)
         return unpack_block(rows[0], after, count) if rows else []
 
-    async def _rows_at(self, key: str, numbers: Sequence[int]) -> list[tuple[int, StreamEntry]]:
+    async def _in_blocks(self, asked: Sequence[int], numbers: Sequence[int]) -> dict[int, Entry]:
+        """Read the blocks with the entries `asked`, and return all entries `numbers` in them."""
+        rows = await self._rows_at(self.keys.ledger_blocks, asked) if asked else []
+        return await asyncio.to_thread(_unpacked, rows, numbers) if rows else {}
+
+    async def _rows_at(self, key: str, numbers: Sequence[int]) -> list[StreamEntry]:
         async with self.redis.pipeline(transaction=False) as pipe:
             for number in numbers:
                 pipe.xrange(key, min=f"{number}-0", count=1)
             found: list[list[StreamEntry]] = await pipe.execute()
-        return [(number, row) for number, rows in zip(numbers, found, strict=True) for row in rows]
+        return [row for rows in found for row in rows]
 
     async def _read(self, key: str, begin: str, end: str, count: int) -> list[StreamEntry]:
         found = await self.redis.xrange(key, min=begin, max=end, count=count)
         return cast("list[StreamEntry]", found)
 
 
-def _unpacked_at(rows: Sequence[tuple[int, StreamEntry]]) -> dict[int, Entry]:
+def _unpacked(rows: Sequence[StreamEntry], numbers: Sequence[int]) -> dict[int, Entry]:
     return {
         number: one
-        for number, row in rows
+        for row in rows
+        for number in numbers
+        if number <= int(row[0].partition(b"-")[0])
         for one in unpack_block(row, number - 1, 1)
         if one[0] == number and (*one[1],) == ENTRY_FIELDS
     }
