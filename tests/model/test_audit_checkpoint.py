@@ -41,15 +41,13 @@ async def _audited(pit: Pit, data: Path) -> AuditCheckpoint:
     async with operating(pit, data, pace=EVERY_ENTRY):
         # The start can add an entry. After the last entry's checkpoint, the file changes no more.
         last = (await pit.store.snapshot()).last_entry
-        await eventually_async(lambda: _written(data) >= last, what="the checkpoint")
+
+        async def written() -> bool:
+            state = await _read(pit, data)
+            return state is not None and state.checkpoint.entries >= last
+
+        await eventually_async(written, what="the checkpoint")
     return decode_checkpoint(_path(data).read_bytes())
-
-
-def _written(data: Path) -> int:
-    try:
-        return decode_checkpoint(_path(data).read_bytes()).checkpoint.entries
-    except (FileNotFoundError, msgspec.DecodeError):
-        return 0
 
 
 async def _read(pit: Pit, data: Path) -> AuditCheckpoint | None:
