@@ -236,7 +236,10 @@ def chapter_games() -> Games:
 
 
 def _check_fed(games: Iterable[Chapter], game: Chapter) -> None:
-    """Check that a wager feeds the same meters in every game: the ledger has only its name."""
+    """Check that a wager feeds the same meters in every game.
+
+    In the ledger, only the wager's name identifies it.
+    """
     own = GameMeters.of([game])
     for other in games:
         theirs = GameMeters.of([other])

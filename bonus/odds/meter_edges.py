@@ -113,7 +113,7 @@ class Metered:
         )
 
     def break_even(self, meter: str, wagers_cents: tuple[int, ...]) -> dict[str, int]:
-        """Return the lowest balance of a meter without a house edge, by the wager; all in cents.
+        """Return for each wager the lowest balance at which there is no house edge; all in cents.
 
         The other meters are at their seeds.
         """

@@ -1,10 +1,10 @@
 """The floor of the demonstration: three links, each with a third of the tables.
 
-At one table, a person deals with a panel; bots deal at all others. Two links have tables with games
-of the chapters, and each has all four meters of these games. Of every four tables with bots on
-these links, two play Three Card Poker and feed the meters; the others play Three Card Prime and
-Four Card Prime, which have no progressive wagers. The tables of the third link play two games of
-the house, which feed the same three meters.
+At one table, a person is the dealer and uses a panel; at all others, bots deal. Two links have
+tables with games of the chapters, and each has all four meters of these games. Of every four tables
+with bots on these links, two play Three Card Poker and feed the meters; the others play Three Card
+Prime and Four Card Prime, which have no progressive wagers. The tables of the third link play two
+games of the house, which feed the same three meters.
 
 In later runs with the same data directory, every table stays on its link, whose ledger has entries
 of the table.
@@ -26,7 +26,7 @@ from meters.floor.toml_errors import read_file, read_toml
 
 FLOOR_FILE: Final = "demo-floor.toml"
 PANEL_TABLE: Final = "TCP-00"
-"""The table without a bot, at which a person deals with a panel."""
+"""The table without a bot, at which a person is the dealer and uses a panel."""
 
 GAMES: Final = "games"
 """Directory of the game files of the house, in the data directory."""

@@ -63,12 +63,12 @@ _LINE_EVERY_S: Final = 15.0
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """Options of a demonstration.
+    """The pages of a demonstration are on loopback at `port`, its panel at `panel_port`.
 
-    `port` is on loopback, and so is `panel_port`, by default the next port. `data` keeps the meters
-    between runs. With `auto_floor`, a simulated floorperson validates the wins. `signage` is a file
-    with the look of the displays. After a `tour`, the demonstration ends. With `kill`, its
-    processes are killed in turn while the tables play.
+    By default, the panel is at the port after `port`. `data` keeps the meters between runs. With
+    `auto_floor`, a simulated floorperson validates the wins. `signage` is a file with the look of
+    the displays. After a `tour`, the demonstration ends. With `kill`, its processes are killed in
+    turn while the tables play.
     """
 
     bots: BotOptions

@@ -256,9 +256,10 @@ def _position_of(event: Retracted) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredWin:
-    """A declared hand, and cards with which a wager of the position would have `line`.
+    """A hand that was declared to win nothing, and cards with which one of its wagers would win.
 
-    The cards were entered in this round, at `entered_at`, and taken back.
+    `line` says what this wager would win. The cards were entered in this round, at the position
+    `entered_at`, and taken back.
     """
 
     position: int

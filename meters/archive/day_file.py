@@ -413,7 +413,10 @@ class DayWriter:
         """
         number, fields = entry
         if tuple(fields) != ENTRY_FIELDS:
-            raise ArchiveError(f"entry {number} has the fields {', '.join(fields)}")
+            raise ArchiveError(
+                f"entry {number} cannot be archived: it has the fields {', '.join(fields)}, not"
+                f" {', '.join(ENTRY_FIELDS)}"
+            )
         try:
             line = EntryLine(number, *(value.decode() for value in fields.values()))
         except ValueError as error:

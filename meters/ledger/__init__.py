@@ -1,1 +1,4 @@
-"""What a link's ledger decides, without Redis: transfers, the lives of claims, rows."""
+"""What follows from a link's ledger, calculated without Redis.
+
+It is the transfers, the states of claims, and the rows that Redis must hold.
+"""

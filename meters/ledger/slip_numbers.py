@@ -1,8 +1,8 @@
 """Payout slip numbers as people write them, and as pitlink compares and notes them.
 
 For a person who looks for a paper slip, hyphens, capital letters and leading zeros make no
-difference. So `fold_slip` removes them, and Redis has each number only in the folded form. The
-ledger has the number as it was typed.
+difference. So `fold_slip` removes hyphens and leading zeros, and makes all letters small. Redis has
+each number only in this folded form. The ledger has the number as it was typed.
 """
 
 import re

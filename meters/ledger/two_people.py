@@ -113,10 +113,10 @@ def bar_ends(
     first: str,
     first_pin_set_by: Collection[str],
 ) -> float | None:
-    """Return when the PIN was set that keeps a bar (`PinSetters.bar`) longest, or None.
+    """Return the time, in ms, 24 hours after which a bar ends; None if it never ends.
 
-    The bar ends 24 hours after this time, which is in ms. It never ends if the result is None.
-    `pins_set` has the time at which a PIN was set, in ms, by the user and the person who set it.
+    The bar is that of `PinSetters.bar`, and the time is when one of the PINs was set. The keys of
+    `pins_set` are a user and the person who set the user's PIN; the values are such times.
     """
     times = sorted(set(pins_set.values()))
 

@@ -15,7 +15,9 @@ _T = TypeVar("_T")
 
 
 class OwnedTasks:
-    """The owner of such tasks. At its end, it cancels them and waits until they have ended.
+    """The owner of tasks that go on after their caller has ended.
+
+    At its own end, it cancels the tasks and waits until they have ended.
 
     If a task fails, the failure is logged, even if nobody waits for the task.
     """

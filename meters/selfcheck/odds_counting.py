@@ -39,7 +39,10 @@ def count_entries(offers: Sequence[Offer], command: str, *, keep: bool = True) -
     with _ProgressBars(command) as bars:
         directory = _cache_directory() if keep else None
         if keep and directory is None:
-            bars.notice("there is no home directory to keep counts in")
+            bars.notice(
+                "there is no home directory, so the counted odds are not kept: the next run counts"
+                " them again"
+            )
         shelf = CountCache(directory, bars.notice) if directory else None
         counted = Enumerator(shelf, bars.begin)
         return [entry_of(offer, counted) for offer in offers]

@@ -91,8 +91,8 @@ def tune_collection() -> None:
     """Let Python's garbage collector run less often, and never on objects that exist now.
 
     Objects of messages are in no cycles. With the default thresholds, the collector nevertheless
-    needs a sixth of the service's time. For a floor of 20,000 tables, one pass over the objects
-    that live as long as the process stops the service for a quarter of a second.
+    needs a sixth of the service's time. With 20,000 tables, one pass over all long-lived objects
+    takes a quarter of a second, in which the service does nothing else.
     """
     gc.collect()
     gc.freeze()

@@ -151,7 +151,7 @@ class LinkStore(LinkReader):
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
-            WrongStateError: what the act decides is not in the state that the act needs.
+            WrongStateError: the claim, request or proposal is not in the state that the act needs.
             BooksError: the script refused.
         """
         return done(await self.call(script, self.terms.digest, *args, keys=keys))

@@ -75,7 +75,7 @@ class LogSecrets:
 
     @property
     def newest(self) -> str:
-        """Name of the newest secret in log entries; empty if there are no secrets."""
+        """The name by which log entries cite the newest secret; empty if there are no secrets."""
         return self._newest.id if self._newest else ""
 
     def find(self, of: str) -> _Secret | None:

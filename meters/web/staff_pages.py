@@ -48,9 +48,9 @@ def load_assets(floor: Floor) -> Assets:
 
 
 def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:
-    """Declare the route of the floor page. After a sign-in, its scripts get the data.
+    """Declare the route of the floor page, whose scripts get the data after a sign-in.
 
-    Everybody can load the empty page. It has titles of wagers and names of links, as signage has.
+    Everybody can load the page. It has titles of wagers and names of links, as signage has.
     """
     page = load_template(_PACKAGE, "floor_page.html").render(
         facility=floor.facility,
