@@ -44,7 +44,7 @@ def ranks_mask(counts: int) -> int:
 
 
 def ranks_most_first(counts: int) -> list[int]:
-    """Return the rank of each card: the most frequent ranks first, then the higher ranks."""
+    """Return the rank of each card, the most frequent first; among equals, the higher first."""
     ranks: list[int] = []
     for count, mask in zip((4, 3, 2, 1), masks_by_count(counts), strict=True):
         for rank in ranks_of(mask):

@@ -87,9 +87,10 @@ def read_chapter(text: str) -> Chapter:
 class GameMeters:
     """The meters of one game or of several.
 
-    ``titles`` has the title of each meter, ``terms`` the terms of each wager that feeds a meter, in
-    the order in which tables and displays show the meters. ``meter_of`` has the meter of each item
-    of settlement lines. If a wager feeds several meters, its payouts at odds belong to the first.
+    ``titles`` has the title of each meter, in the order in which tables and displays show the
+    meters. ``terms`` has the terms of each wager that feeds a meter, in the same order.
+    ``meter_of`` has the meter of each item of settlement lines. If a wager feeds several meters,
+    its payouts at odds belong to the first.
     """
 
     titles: Mapping[str, str]
@@ -136,7 +137,7 @@ _JACKPOT: Final = "Jackpot"
 def item_titles(games: Iterable[Chapter]) -> Mapping[str, str]:
     """Return the titles of items of settlement lines, for wagers with a title.
 
-    The ledger has only the names of wagers, so a wager needs one title in all games.
+    The ledger has only the names of wagers, so a wager needs the same title in all games.
 
     Raises:
         ChapterError: a wager has different titles in two games, or a title is for several wagers.

@@ -76,7 +76,7 @@ def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
     if main.highest not in ranking.tops:
         raise ChapterError(f"{of}: {main.ranking} hands cannot begin with {main.highest!r}")
     if not main.times or list(main.times) != sorted({*main.times}) or main.times[0] < 1:
-        raise ChapterError(f"{of}: times must have rising numbers, from 1 or more")
+        raise ChapterError(f"{of}: times must be rising numbers, the first 1 or more")
     with cell_of(of, main.odds):
         read_times(main.odds, "to")
     pair = {main.stake, main.follow}
@@ -104,7 +104,7 @@ def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
     _check_choices(bonus.item, paytables)
     if (paytables[0].choice is None) != (not bonus.choice):
         raise ChapterError(
-            f"{bonus.item}: choice needs paytables with choices, and they need choice"
+            f"{bonus.item}: write choice if its paytables have choices, and only then"
         )
     _check_mini_royal(bonus.item, bonus.mini_royal, paytables)
 
@@ -151,7 +151,9 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
     if tables.meter and tables.meters:
         raise ChapterError(f"{of}: write meter for one meter, or meters for several, not both")
     if len(tables.meters) == 1 or (tables.meters and tables.draws):
-        raise ChapterError(f"{of}: meters is for two or more meters, of a wager without draws")
+        raise ChapterError(
+            f"{of}: meters is for two or more meters, and not for a wager with draws"
+        )
     if (tables.envy or tables.draws) and not tables.fed:
         raise ChapterError(f"{of}: Envy Bonuses and draws need a meter")
     if tables.envy:

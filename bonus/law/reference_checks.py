@@ -77,7 +77,7 @@ def check_consistency(chapter: Chapter) -> None:
     feeding = {name for tables in chapter.wager if tables.fed for name in tables.names}
     for name in chapter.irregular.settled:
         if name not in optional or name in feeding:
-            raise ChapterError(f"settled: {name!r} is not an optional wager without a meter")
+            raise ChapterError(f"settled: {name!r} must be an optional wager that feeds no meter")
     if chapter.limit:
         _check_limit(chapter, chapter.limit)
     with placed("deal"):

@@ -82,7 +82,7 @@ class Metered:
         return Fraction(sum(won), self.of)
 
     def edge(self, wager_cents: int, *, empty: str | None = None) -> Fraction:
-        """Return the house edge with every meter at its seed; a meter named ``empty`` holds $0."""
+        """Return the house edge with every meter at its seed, and the meter ``empty`` at $0."""
         won = (
             self.meter_return(meter) * read_seed(rates.seed)
             for meter, rates in self.rates.items()

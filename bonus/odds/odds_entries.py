@@ -108,7 +108,7 @@ class LongRun(_Part, frozen=True):
         fixed_return: the average payout at odds, in fixed sums and in draws.
         contributions: the rates of all meters that the wager feeds, with the rates of their
             reserves.
-        reseeds: the average reseed that the house pays when the whole meter is won.
+        reseeds: what the house pays on average for reseeds, when the whole meter is won.
     """
 
     house_edge: Fraction
@@ -171,9 +171,9 @@ class TierOdds(_Part, frozen=True):
         meter_return: the reduction of the house edge when the meter rises by one wager.
         hit_chance: the probability that a wager wins a percentage of the meter; ``whole_chance`` is
             the probability that it wins the whole meter.
-        break_even_meter: the lowest balance without a house edge, by the wager in cents, with the
-            other meters at their seeds; ``break_even_meter_with_envy`` is this balance with one to
-            six other players.
+        break_even_meter: the lowest balance at which the house has no edge, by the wager in cents,
+            with the other meters at their seeds; ``break_even_meter_with_envy`` is this balance
+            with one to six other players.
     """
 
     meter: str
@@ -227,7 +227,8 @@ class OddsEntry(_Part, frozen=True):
         strategy: the best strategy for the player, in words.
         mixed: the hands that this strategy does not always play in the same way.
         outcomes: the results against the dealer's hand.
-        break_even_meter: the lowest meter in cents without a house edge, by the wager in cents.
+        break_even_meter: the lowest meter in cents at which the house has no edge, by the wager in
+            cents.
         when_folding: the odds of a wager that a fold forfeits, for a player who sometimes folds.
         tiers: the odds of each meter that the wager feeds, if there are several.
         mini_royal: the paytable cell of an added mini-royal (649a.12(g)).

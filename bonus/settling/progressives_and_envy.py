@@ -217,7 +217,7 @@ class BonusDraws:
             turns.dues.append(_draw_due(turns.terms[self.meter], box.position, on, item))
 
     def _drawn(self, turns: Turns, box: RoundPosition) -> tuple[tuple[_On, str], ...]:
-        """Return the bonuses that a position receives, each with whose hand the wager is on."""
+        """Return the bonuses that a position receives, each with the holder of the wager's hand."""
         drawn: list[tuple[_On, str]] = []
         own = self.wager in box.wagers and not box.no_win
         dealers = self.dealers in box.wagers

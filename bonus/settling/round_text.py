@@ -1,4 +1,4 @@
-"""Decoding of a round from a line of JSON, by "pitlink settle" in the public contract."""
+"""Decoding of a round from a line of JSON, in the format of ``pitlink settle``."""
 
 import re
 from collections.abc import Mapping, Sequence

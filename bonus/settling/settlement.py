@@ -162,9 +162,10 @@ _KNOWN_MAX: Final = 64
 
 
 class _Plan:
-    """The steps for a position that has placed the same, and the lines that have occurred.
+    """The steps for positions with the same wagers, and the lines that have occurred there.
 
-    ``judged`` and ``facts`` decide the lines: ``known`` has the lines by their values.
+    ``judged`` are the cards, and ``facts`` the functions, whose values decide the lines. ``known``
+    has the lines by these values.
     """
 
     __slots__ = ("_plans", "facts", "judged", "known")
@@ -182,7 +183,7 @@ class _Plan:
         self.known: Final[dict[tuple[Hashable, ...], SettledPosition]] = {}
 
     def settle(self, turns: Turns, decided: tuple[Hashable, ...]) -> SettledPosition:
-        """Settle the position whose turn it is. Keep its lines if ``decided`` decides them."""
+        """Settle the position whose turn it is. Keep its lines if only ``decided`` decides them."""
         box, plans = turns.box, self._plans
         turns.dues, turns.repeats, turns.limited_cents = [], True, 0
         if plans.exposed:

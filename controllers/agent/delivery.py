@@ -132,9 +132,9 @@ class _UnderWay:
 class EventDelivery:
     """Connection of a table to the broker, opened again whenever it is lost.
 
-    `too_long` is the fault that the broker does not pass on the table's event. The status must be
-    published after each of the `connections`: when a connection is lost, the broker publishes that
-    the table is offline (the last will).
+    `too_long` is the fault that the broker does not pass on the table's event. `connections` counts
+    the connections. After each, the status must be published again: when a connection is lost, the
+    broker publishes that the table is offline (the last will).
 
     These counts start with the agent. `replies` counts the replies to events, by status; `repeats`
     counts the repetitions. `waits` has the number of replies for each range of waiting times in

@@ -56,7 +56,10 @@ def stack(
     *,
     all_six: bool = False,
 ) -> list[Card]:
-    """Return a deck with which `deal` gives each pile its stacked cards, and `winner` the hand."""
+    """Return a deck with which `deal` gives the stacked cards to their piles.
+
+    The position `winner` gets the stacked hand.
+    """
     # If the deck is dealt in its own order, each card is the number of its turn.
     turns = deal(DECK, positions, of, community=stacked.community > 0, all_six=all_six)
     places = [

@@ -296,8 +296,9 @@ def _missing(unread: Sequence[str | int]) -> Iterator[Said]:
 def _envy_unread(layout: Layout, state: TableState) -> bool:
     """Return whether Envy Bonuses can depend on cards that are not entered (reading T10).
 
-    Such a hand lacks a wager with Envy Bonuses that another player has made. A declaration that a
-    hand with a progressive wager wins nothing says nothing about Envy Bonuses.
+    This is so if another player has made a wager with Envy Bonuses that the position of the hand
+    lacks. A hand that was declared to win nothing also counts as not entered if it has a
+    progressive wager: the declaration says nothing about Envy Bonuses.
     """
     terms, lit = layout.rules.meters.terms, state.lit
     with_envy = {placed.wager for placed in state.wagers if terms[placed.wager].envy}

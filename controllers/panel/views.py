@@ -96,8 +96,8 @@ class LineView(_View, frozen=True):
 
     Attributes:
         line: index of the line in the settlement.
-        kind: the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
-        amount: for the player, including a returned wager.
+        kind: by it, the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
+        amount: what the player gets, a returned wager included.
         state: determines the dealer's task, which `act` says in words.
         source: where the payout comes from.
         payer: who pays.
@@ -199,7 +199,8 @@ class DiffersView(_View, frozen=True):
 class DeclaredWinView(_View, frozen=True):
     """A hand that is declared to win nothing, and earlier cards with which it would win.
 
-    `wager` and `hand` are names for people. The earlier cards were entered for `entered_at`.
+    `wager` and `hand` are names for people. The earlier cards were entered at the position
+    `entered_at`, and taken back.
     """
 
     position: int

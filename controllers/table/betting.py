@@ -76,7 +76,8 @@ def correct_wager(
         return lit, tuple(placed for placed in state.wagers if placed is not lit)
     _check_new(state, event.position, wager, event.patron)
     there = state.wagers_at(event.position)
-    # The service knows the patron of this position's other wagers, or knows no patron.
+    # If the position has other wagers, the service has their patron, or has none. The added wager
+    # must have the same.
     patron = there[0].patron if there else event.patron or state.patron_at(event.position)
     added = PlacedWager(event.position, wager, amount_cents, patron)
     return added, (*state.wagers, added)

@@ -23,7 +23,9 @@ from controllers.table.state import Hand, Layout, Phase, TableState
 from meters.wire.messages import EnteredCards
 
 TAKEN_BACK_MAX: Final = 10
-"""How often cards can be retracted in one round: one event for the service must have all."""
+"""How often cards can be retracted in one round: one event for the service must have room for
+all.
+"""
 
 _OWN_CARDS: Final = frozenset({"hand", "hand_and_community"})
 

@@ -317,7 +317,8 @@ def parse_event(line: bytes) -> DeviceEvent:
     """
     if len(line) > LINE_BYTES_MAX:
         raise DeviceRefusal(
-            "line_too_long", f"a device event has no more than {LINE_BYTES_MAX} bytes"
+            "line_too_long",
+            f"the line is too long: a device event has at most {LINE_BYTES_MAX} bytes",
         )
     try:
         event = _EVENT.decode(line)

@@ -84,7 +84,7 @@ def envy_waits(state: TableState) -> bool:
 def seen_to(
     settled: SettledRound, lines: Collection[int] | Mapping[int, str] | None = None
 ) -> SettledRound:
-    """Mark those of `lines` as completed that the dealer can complete now.
+    """Mark as completed each of `lines` that the dealer can complete now.
 
     Without `lines`, all lines count. `lines` can have the state of each line that the dealer saw: a
     line whose state has changed since is not completed.

@@ -16,7 +16,7 @@ _REFUSED: Final = {
     "not_closed": "the link is open: a parameter can be changed only while its link is closed",
     "rounds_open": "an open round must be settled or voided first: {detail}",
     "unknown_proposal": "there is no such proposal",
-    "stale": "the meter was won or changed since the proposal: propose it again",
+    "stale": "the meter was won or changed since the proposal: propose the change again",
     "below_seed": "the meter holds less than the chapter's seed for this wager: adjust it first",
     "limit_too_low": "the meter holds more than the new limit: propose a higher limit",
     "above_limit": "the meter would hold more than its limit",

@@ -236,7 +236,7 @@ def _ask_decision(event: str) -> ActDetails:
     return decision.round, f"{what}: {decision.reason}" if decision.reason else what
 
 
-# The words of a paytable's value say that it is one.
+# A change of the paytable needs no word here: the value says it, such as "paytable B".
 _PARAMETERS: Final[Mapping[Parameter, str]] = {
     "wager": ", wager",
     "magic_card_every": ", Magic Card",

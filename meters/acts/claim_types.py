@@ -123,9 +123,8 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         tax_documents: true if the win is not below `tax_documents_from` of the floor file.
         pin_set_by: the people who set the PIN of `validated_by` in the 24 hours before the
             validation; empty unless the win waits for a hand pay.
-        barred_by: the person who set a PIN because of which the signed-in user must not be the
-            second person, who pays the win or confirms its request (duty D4); null if no PIN bars
-            the user.
+        barred_by: the person who set a PIN that bars the signed-in user from paying the win or
+            confirming its request (duty D4); null if no PIN bars the user.
         barred_until: the time at which this bar ends, in UTC; null if it does not end.
     """
 
@@ -218,10 +217,11 @@ class AskedCards(FloorRow, frozen=True, kw_only=True):
 
 
 class AskedWager(FloorRow, frozen=True, kw_only=True):
-    """A wager that a correction request adds or takes back; the table may name no patron.
+    """A wager that a correction request adds or takes back.
 
     Attributes:
         wager: the name of the wager.
+        patron: the patron, as the table named them; null if it named none.
     """
 
     position: int

@@ -188,7 +188,8 @@ class FloorHistory:
             last = day or max(opened.values())
             if last > max(opened.values()):
                 raise _not_begun(last)
-            # A link that could not close an earlier gaming day has its figures in the earlier day.
+            # If a link could not close an earlier gaming day, its present figures belong to that
+            # day.
             owns = {link: min(last, open_day) for link, open_day in opened.items()}
             spans = [await self._span(link, own, own) for link, own in owns.items()]
         return floor_day(spans, last, self._gaming_days, None if day else self._last_minutes())

@@ -154,8 +154,8 @@ class DaySpan:
 
     `unread` is the number of days that are still being read: ask again for them. `missing` are the
     gaps, each by its first and last day: neither Redis nor the archive of this machine has these
-    days. `rejected` has the wins that were rejected on these days or later: by claim, the ledger
-    entry of the result, and the cents.
+    days. `rejected` has the wins that were rejected on these days or later: for each claim, the
+    ledger entry of the result and the amount in cents.
     """
 
     days: Sequence[tuple[date, DaySummary]]
@@ -236,7 +236,8 @@ class LedgerDays:
                 self._add(number, fields)
             self.entries = max(self.entries, self._fold.last)
             await asyncio.sleep(0)
-        # A day that is closed meanwhile is in the pages, or is read the next time.
+        # If the open day was closed during the loop, its close is in the entries that were read, or
+        # is read at the next call.
         self._open_day = opened if opened not in self._closed else None
 
     async def _continues(self) -> bool:

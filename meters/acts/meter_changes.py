@@ -99,8 +99,8 @@ class ProposalRow(FloorRow, frozen=True, kw_only=True):
         amount: the amount of an adjustment, in cents; null for a parameter.
         state: ``open`` while it waits for a confirmation.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before.
-        barred_by: the person who set a PIN because of which the signed-in user must not confirm the
-            change (duty D4); null if no PIN bars the user.
+        barred_by: the person who set a PIN that bars the signed-in user from confirming the change
+            (duty D4); null if no PIN bars the user.
         barred_until: the time at which this bar ends, in UTC; null if it does not end.
     """
 
@@ -270,7 +270,8 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 def return_warning(meter: Meter, positions: int) -> str:
     """Return a warning if bonus draws let players win more than they wager (reading T19).
 
-    This can be so at the seed or in the long run. The person who confirms reads the text.
+    This can be so at the seed or in the long run. The person who confirms the change reads the
+    text.
     """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""

@@ -1,7 +1,7 @@
 """The auditor's work: it audits a link each time that the service orders it (duty D19).
 
-The auditor calculates, and the service compares: a report says what the ledger makes of the meters
-at an entry that the service has chosen.
+The auditor calculates, and the service compares: a report has the balances of the meters that
+follow from the ledger at an entry that the service has chosen.
 """
 
 import asyncio

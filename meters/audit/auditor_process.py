@@ -87,7 +87,7 @@ async def _serve() -> None:
 
 
 async def _order_in(reader: StreamReader) -> bytes:
-    """Return the next content from the service, or end with the service: nothing is left to do."""
+    """Return the next content from the service. If the service has ended, end this process."""
     try:
         return await read_frame(reader)
     except asyncio.IncompleteReadError:

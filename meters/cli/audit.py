@@ -240,7 +240,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 
 
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
-    """Return the first day to audit; None for the whole ledger. `before` resolves `LAST`."""
+    """Return the first day to audit; None for the whole ledger. `before` has the day for `LAST`."""
     if since != LAST:
         return since
     noted = before.through.get(link) if before else None

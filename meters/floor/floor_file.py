@@ -56,7 +56,7 @@ _ASSET_WRONG: Final = (
 
 
 Pools = dict[str, dict[str, str | None]]
-"""For each meter of a link, the games that feed it. Each game has the reason why it does not fit.
+"""For each meter of a link, the games that feed it, each with why it does not fit, or None.
 
 All games must have the seed, reseed and rates of the first game. A link can have thousands of
 tables, so each game is compared only once for each meter.

@@ -117,8 +117,9 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
 def patron_words(branding: Branding, language: Language) -> PatronWords:
     """Return the words in a language. The facility's own words replace those of its first language.
 
-    Its title, and its line at the bottom of a page, are the same in all languages. Its words for a
-    closed and an unavailable meter are also the headings of messages that fill a screen.
+    The facility's title, and its line at the bottom of a page, are the same in all languages. Its
+    words for a closed and an unavailable meter are also the headings of messages that fill a
+    screen.
     """
     own = branding.wording
     if language != branding.languages[0]:

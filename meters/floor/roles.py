@@ -19,7 +19,8 @@ class Right(StrEnum):
     Attributes:
         WAITING: see the wins and requests that wait for a floorperson.
         WINS: see wins with their evidence, history and slips; see links, and the acts on them.
-        DECIDE: validate, reject and pay wins.
+        DECIDE: decide on wins, Envy Bonuses and correction requests; record payments, and correct
+            slip numbers.
         LINKS: open and close links; propose, confirm and withdraw changes of meters.
         USERS: see the users and the operators' log.
         CHANGE_USERS: add, disable and enable users, and set PINs.

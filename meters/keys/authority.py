@@ -87,7 +87,7 @@ class Authority:
         calls_others: bool = False,
         replaces: x509.Certificate | None = None,
     ) -> Issued:
-        """Return a new key and certificate for a server on `hosts`. Without hosts, for a client.
+        """Return a new key and certificate for a server on `hosts`; without hosts, for a client.
 
         `name` is the user name at the broker. With `calls_others`, the server is also a client of
         other servers, as Redis replicas are. The certificate keeps all names and addresses of the

@@ -140,7 +140,7 @@ keyfile {home}/broker.key
 use_username_as_clientid true"""
     return f"""\
 # Written by `pitlink keys` once; change it as you like. deploy/mosquitto.conf includes it.
-# Here the files are on the broker's machine; --broker-home DIRECTORY says that they are elsewhere.
+# The paths are those on the broker's machine. `pitlink keys --broker-home DIRECTORY` writes others.
 allow_anonymous false
 password_file {home}/passwords
 acl_file {home}/acl
@@ -271,7 +271,7 @@ def redis_tls(home: Path) -> str:
     """Return the settings with which Redis accepts only pitlink's users, over TLS."""
     return f"""\
 # Written by `pitlink keys` once; change it as you like. deploy/redis.conf includes it.
-# Here the files are on Redis's machine; --redis-home DIRECTORY says that they are elsewhere.
+# The paths are those on Redis's machine. `pitlink keys --redis-home DIRECTORY` writes others.
 port 0
 tls-port 6379
 tls-cert-file "{home}/redis.crt"

@@ -1,4 +1,4 @@
 """What follows from a link's ledger, calculated without Redis.
 
-It is the transfers, the states of claims, and the rows that Redis must hold.
+These are the transfers, the states of claims, and the rows that Redis must hold.
 """

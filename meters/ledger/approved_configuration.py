@@ -204,7 +204,7 @@ def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
         terms.paytable and f"paytable {terms.paytable}",
         terms.magic_card_every and f"Magic Card, one round in {terms.magic_card_every}",
         terms.lucky_every and f"Lucky Bonus, one round in {terms.lucky_every}",
-        ratio and f"a dollar wagered may have {ratio} times the chance at one game as at another",
+        ratio and f"a dollar may have {ratio} times the chance at one game that it has at another",
     )
     kind = "" if terms.kind == name else f" ({terms.kind})"
     return f"meter {name}{kind}: {'; '.join(str(part) for part in parts if part)}"

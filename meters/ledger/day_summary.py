@@ -82,9 +82,9 @@ class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     have a value for each step: `entries` the last ledger entry, `wagers` the number of accepted
     wagers, `wins` and `won_cents` the number and sum of wins that wait for a floorperson,
     `paid_micros` the payments. `rejected` has each win, of any day, that was rejected on the day
-    and not reopened: the ledger entry of the result, and the cents. `waits_s` has, for each win
-    that was validated or rejected on the day, the seconds that it waited. `seqs` has the first and
-    last `seq` of each table.
+    and not reopened, by its claim: the ledger entry of the result, and the amount in cents.
+    `waits_s` has, for each win that was validated or rejected on the day, the seconds that it
+    waited. `seqs` has the first and last `seq` of each table.
     """
 
     link: str

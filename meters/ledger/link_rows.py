@@ -3,14 +3,16 @@
 The Lua scripts write the same rows, with a few exceptions:
 
 - A version number of a meter rises with each script call that affects the meter. Here, the number
-is certainly not lower. The count of changes for the floor page is the count of entries: the pages
-only check whether it differs, and load again when a service starts. - A refused event has a
-sequence number, but no ledger entry. So a table's last event is here the last accepted one, and the
-kept replies lack refusals. The table's outbox has these replies. - A correction request has no
-ledger entry before somebody decides on it. After a restore, the table sends it once more. The cards
-in a request with a decision are in the entry of the decision, so the round still needs a
-confirmation. - The wins that hold a table, and the contributions of its open round, can be in
-another order. - A count of zero can be missing.
+  can be higher, but not lower.
+- The count of changes for the floor page is here the count of entries. The pages only check whether
+  the count differs, and load again when a service starts.
+- A refused event has a sequence number, but no ledger entry. So a table's last event is here the
+  last accepted one, and the kept replies lack refusals. The table's outbox has these replies.
+- A correction request has no ledger entry before somebody decides on it. After a restore, the table
+  sends it once more. The cards in a request with a decision are in the entry of the decision, so
+  the round still needs a confirmation.
+- The wins that hold a table, and the contributions of its open round, can be in another order.
+- A count of zero can be missing.
 """
 
 import hashlib

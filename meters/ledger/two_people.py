@@ -69,7 +69,7 @@ class PinSetters(msgspec.Struct, frozen=True):
         return cls(own, shared)
 
     def bar(self, name: str, first: str, first_pin_set_by: Collection[str]) -> str | None:
-        """Return who set PINs so that the user `name` is no second person after `first`, or None.
+        """Return a setter of PINs who bars `name` as the second person after `first`, or None.
 
         This is the rule of `two_people.lua`, for a page that shows who may act. `first_pin_set_by`
         are the people who set the PIN of `first` in the 24 hours before the first act.

@@ -27,7 +27,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[SheetRow]) -> str:
 
 
 def _plain(cell: SheetCell) -> SheetCell:
-    r"""Change a text that a spreadsheet could read as a formula: a person can type it as a name.
+    r"""Change a text that a spreadsheet could read as a formula: people can type one as a name.
 
     Control characters are escaped. An apostrophe is put before a formula, also after blanks or a
     semicolon. In many countries, semicolons separate cells, and Excel respects only the quotes of

@@ -100,7 +100,7 @@ def write_private(path: Path, content: str | bytes) -> None:
 
 
 def replace_file(path: Path, data: bytes, owner: tuple[int, int] | None = None) -> None:
-    """Write a file in one step: if it is interrupted, the old or the new file is there.
+    """Write a file in one step: after an interruption, the old or the new file is there.
 
     A new file can be read by everybody, so it must have no secrets. An existing file keeps its
     mode, and its owner unless `owner` (user id, group id) is given.

@@ -268,7 +268,7 @@ def _begun(replay: Replay) -> _Today:
 
 
 def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
-    """On these days, the balances stay those at the close of `before`."""
+    """Yield the days after `before` on which nothing happened: the balances stay the same."""
     day = before.last_day + _DAY
     while day < until:
         yield LinkDay(

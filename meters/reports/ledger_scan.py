@@ -218,7 +218,7 @@ def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """Keep the links with a table in the floor file or in the reported days; all if it is None."""
+    """Keep the links that have `table` in the floor file or the reported days; None keeps all."""
     if table is None:
         return found
     links = [each for each in found.links if table in _tables_of(each)]

@@ -55,7 +55,7 @@ class ReportSection:
 
     Attributes:
         title: the heading.
-        columns: their heads and widths, from the left.
+        columns: the heads and widths of the columns, from the left.
         rows: the cells of each row, as they are printed.
         sums: how many of the last rows are sums, which are highlighted.
         note: what is printed below the list.
@@ -87,7 +87,7 @@ _NO_FRACTION: Final = "0000"
 
 
 def in_cents(section: ReportSection) -> ReportSection:
-    """If no amount in a column has a fraction of a cent, return the column with cents.
+    """Return a list in which a column shows whole cents if none of its amounts has a fraction.
 
     >>> in_cents(ReportSection("", columns(">In 1 | >Out 1"), [("$1.500000", "$0.000001")])).rows
     [('$1.50', '$0.000001')]

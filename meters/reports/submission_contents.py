@@ -22,7 +22,7 @@ FORMAT: Final = 1
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def taken_from(cls, source: object, /, **given: object) -> Self:
-        """Make a part from the fields of `source` that have its names, and from `given`.
+        """Make a part from `given`, and from those fields of `source` that the part has too.
 
         Raises:
             AttributeError, msgspec.ValidationError: a field is missing or has another type.
@@ -110,7 +110,7 @@ class PercentageAward(_Part, frozen=True, kw_only=True):
 
 
 class EnvyRow(_Part, frozen=True, kw_only=True):
-    """An Envy Bonus. `chance` is the probability that one other player gets its hand."""
+    """An Envy Bonus. `chance` is the probability that one other player gets the hand."""
 
     hand: str
     envy_cents: int

@@ -49,11 +49,11 @@ def validated_wins(validate_from_cents: int, least: str = "") -> str:
     >>> validated_wins(0)
     'every win'
     >>> validated_wins(5_000, "500 for 1")
-    'wins at 500 for 1 or more of $50.00 or more, and percentages of a meter'
+    'wins of $50.00 or more at 500 for 1 or more, and percentages of a meter'
     """
     odds = f" at {least} or more" if least else ""
     amount = f" of {money(validate_from_cents)} or more" if validate_from_cents else ""
-    return f"wins{odds}{amount}, and percentages of a meter" if odds + amount else "every win"
+    return f"wins{amount}{odds}, and percentages of a meter" if odds + amount else "every win"
 
 
 def cells_of(offer: Offer, line: HandLine) -> tuple[filed.RuleCell, ...]:

@@ -175,8 +175,8 @@ class LedgerAuditing:
 def _misreported(told: MeterBalances | None, held: MeterBalances) -> str | None:
     """Return how the auditor's balances differ from those that this service has read, or None.
 
-    The order does not say what the service has read, so an auditor that only says that all is well
-    is found.
+    The order does not say what the service has read. So the service notices an auditor that says
+    without a calculation that all is well.
 
     Raises:
         AuditorError: the report lacks the entry of the order.

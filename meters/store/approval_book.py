@@ -177,7 +177,7 @@ class ApprovalBook:
         """Note the first of two approvals in the ledger. Nothing else changes.
 
         `after` is the order of the last approval that had one of the link's tables. If an earlier
-        first approval waits that no longer counts, `waiting` is this approval, and the new one
+        first approval still waits but no longer counts, `waiting` is that approval, and the new one
         replaces it.
 
         Raises:

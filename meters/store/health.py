@@ -243,7 +243,7 @@ async def redis_warnings(redis: Redis) -> Sequence[str]:
         if settings["stop-writes-on-bgsave-error"] == "yes":
             found.append('it makes snapshots, and refuses writes when one fails: set save ""')
     if info.get("aof_last_bgrewrite_status") != "ok":
-        found.append("it cannot shorten its append-only file, which fills its disk")
+        found.append("it cannot shorten its append-only file, so the file fills its disk")
     used, limit = (int(str(info.get(name, 0))) for name in ("used_memory", "maxmemory"))
     if limit and (percent := used * 100 // limit) >= _NEARLY_FULL_PERCENT:
         found.append(f"{percent} % of its maxmemory is used, and it refuses writes when it is full")

@@ -1,4 +1,4 @@
-"""What tables that a floor file moves or changes have left: hand pays and open rounds (D4, D10).
+"""What tables leave behind if a floor file moves or changes them: hand pays, open rounds (D4, D10).
 
 A table plays under another link, another name or other rules only after its hand pays are final and
 its open round is over.
@@ -61,7 +61,7 @@ class KnownLink:
 
 
 class MovedTables:
-    """The tables of a link in a floor file, and what they have left on this and on other links.
+    """The tables of a link in a floor file, and what they leave behind on this and on other links.
 
     `own` is the data of this link, and `filed` its settings in the floor file.
     """
@@ -115,10 +115,10 @@ class MovedTables:
         """Return a text if a table with an open round loses its place, game, meter or position.
 
         Nobody could finish the round of a missing table. Another game would settle the round by
-        other rules than those under which its wagers were accepted. Without a meter, a replay would
-        no longer know the wagers on it. The result of a missing position would be refused. With
-        another asset number, a win would show another table, and the old number could play on
-        another link.
+        other rules than those under which its wagers were accepted. If a meter were missing, a
+        replay would no longer know the wagers on this meter. The result of a missing position would
+        be refused. With another asset number, a win would show another table, and the old number
+        could play on another link.
         """
         before, ids = await self._own.approved_tables(), {table.id for table in self._link.table}
         if table := await self._own.open_round([table for table in before if table not in ids]):

@@ -163,7 +163,7 @@ class SlipRegister:
         return claim in await self._paid_by(slip, [claim.partition(".")[0]])
 
     async def paid_on(self, slip: str, links: Iterable[str]) -> str | None:
-        """Return the claim on one of `links` that a number paid, or that a restore keeps it for."""
+        """Return the claim on one of `links` that a number paid, or is kept for."""
         return next(iter(await self._paid_by(slip, links)), None)
 
     async def _paid_by(self, slip: str, links: Iterable[str]) -> list[str]:

@@ -55,8 +55,8 @@ class SignedIn:
     def bar(self, first: str, first_pin_set_by: Collection[str]) -> tuple[str, str | None] | None:
         """Return who bars the user from the second act after `first`, and until when (UTC).
 
-        The time is None if the bar does not end. Return None alone if nobody bars the user. That
-        the user did the first act themselves is not checked here.
+        The time is None if the bar does not end. If nobody bars the user, return None alone. This
+        method does not check if the user did the first act themselves.
         """
         setter = self.setters.bar(self.name, first, first_pin_set_by)
         if setter is None:

@@ -31,7 +31,9 @@ Preview = Literal["hit", "share", "pending", "night", "closed", "unavailable"]
 
 _SECOND_S: Final = 1.0
 _SCRIPT: Final = {2: ("hit", 0), 13: ("validated", 0), 28: ("hit", 1), 37: ("validated", 1)}
-"""The seconds of a turn at which one of two wins is hit or validated, in ``hit`` and ``share``."""
+"""By the second of a turn: what happens in the previews ``hit`` and ``share``, and to which of two
+wins.
+"""
 
 _TURN: Final = 48
 _STATES: Final = {"closed": "closed", "unavailable": "inoperable"}

@@ -59,7 +59,8 @@ EntriesBefore = Annotated[
     QueryParameter(
         ge=1,
         le=ENTRIES_MAX,
-        description="Only entries with a lower number, for the next page that of the last entry.",
+        description="Only entries with a lower number. For the next page, give the number of the"
+        " last entry.",
         examples=[Example(value=497)],
     ),
 ]

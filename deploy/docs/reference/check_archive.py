@@ -30,7 +30,7 @@ class Checked:
     """What the files so far say.
 
     Attributes:
-        digest: that of the last file; empty before the first.
+        digest: the digest of the last file; empty before the first file.
         closing: the third line of the last file.
         files: the digest of each file, and that of its third line, by gaming day.
         noted: the same two digests, as the ledger's entries of the kind `archive` record them.

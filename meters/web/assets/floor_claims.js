@@ -49,7 +49,8 @@ export const since = (claim) => {
 export const holdsTable = (claim) => isHandPay(claim) && (claim.state === "pending" || waitsForPay(claim));
 /* Who did the first of two acts on a win: a request waits for the second, or else the payment. */
 const firstOf = (claim) => claim.request?.by ?? claim.validated_by;
-/* Who must do the second act, because of the person who set PINs (`barred_by`): in a step, and in full. */
+/* Why another person must do the second act, if a person who set PINs (`barred_by`) bars the user:
+   `barStep` says it in a few words, `barText` in full. */
 export const barStep = (claim, me) => {
   if (claim.barred_by === firstOf(claim)) return say("another person: {by} set your PIN", { by: claim.barred_by });
   return claim.barred_by === me.name ? say("another person: you set the PIN of {by}", { by: firstOf(claim) })

@@ -62,7 +62,7 @@ const hrefFor = (table, win) => {
   return table.round_entry ? hrefOf("find", `${table.link}/${table.round_entry}`) : hrefOf("find", table.table);
 };
 
-/* The wins of a table among the rows of the inbox; of those that hold it, the first one. */
+/* The wins of a table among the rows of the inbox; and the first of the wins that hold the table. */
 const winsAt = (table, rows) => (rows ?? []).filter(({ claim }) => claim?.link === table.link && claim.table === table.table);
 const holding = (wins) => wins.filter(({ claim }) => claims.holdsTable(claim))
   .sort((one, other) => Date.parse(one.claim.at) - Date.parse(other.claim.at))[0];

@@ -31,7 +31,7 @@ export const useAnswer = (load, changes = []) => {
   return { ...answer, current: answer.error ? null : answer.found, read };
 };
 
-/* The same, but a read that failed is repeated until one succeeds. */
+/* Like useAnswer, but a read that failed is repeated until one succeeds. */
 export const useCurrent = (load, changes) => {
   const answer = useAnswer(load, changes);
   useLayoutEffect(() => {

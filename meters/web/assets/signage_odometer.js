@@ -49,9 +49,9 @@ const frame = () => {
   if (turning.size) requestAnimationFrame(frame);
 };
 
-/* A rise is spread over the time after it was known, so the digits creep and what they show is never
-   above the true amount: each amount is reached CREEP_MS after it was known, and from one to the next
-   the way is straight. Anything else, as a win or a correction, is shown at once. */
+/* A rise is shown slowly, so the digits creep. Each amount is reached CREEP_MS after it was known, and
+   between two amounts the speed is constant. So the digits never show more than the true amount. Any
+   other change, such as a win or a correction, is shown at once. */
 export class Odometer {
   constructor(element) {
     this.element = element;

@@ -70,8 +70,8 @@ const dressName = (meter) => {
   }
 };
 
-/* Return whether the cards of a hand lie below the amount. In a meter that is alone they do, even cards
-   of an example, if the amount becomes only a little smaller. */
+/* Return whether the cards of a hand have room below the amount. If the meter is alone on the page, they
+   have room if the amount becomes only a little smaller; the cards can then also be an example. */
 const hasRoomForCards = (meter, wins, isAlone) => {
   const size = (element) => parseFloat(getComputedStyle(element).fontSize);
   if (isAlone) {
