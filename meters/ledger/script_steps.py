@@ -301,20 +301,6 @@ def contributions_text(contributions: Sequence[Contribution]) -> str:
     return msgspec.json.encode(contributions).decode()
 
 
-def chained_texts(event: bytes, parts: ReplyParts) -> bytes:
-    """Return an event and its reply as the script puts them into the chain of digests.
-
-    The reply is left out if it has amounts that only the script knows.
-
-    >>> chained_texts(b'{"seq":1}', ("{}",)), chained_texts(b'{"seq":1}', ('{"paid":', 1, "}"))
-    (b'5:event9:{"seq":1}5:reply2:{}', b'5:event9:{"seq":1}')
-    """
-    if len(parts) != 1:
-        return b"5:event%d:%b" % (len(event), event)
-    reply = str(parts[0]).encode()
-    return b"5:event%d:%b5:reply%d:%b" % (len(event), event, len(reply), reply)
-
-
 def reply_text(parts: Sequence[str | int], cents: Sequence[int]) -> bytes:
     """Put amounts in cents into the parts of a reply, as `ReplyParts` explains.
 

@@ -9,7 +9,7 @@ from redis.commands.core import AsyncScript
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import meter_account
-from meters.ledger.chain import CHAIN
+from meters.ledger.chain import CHAIN, chained_texts
 from meters.ledger.link_state import (
     Closure,
     LedgerHead,
@@ -31,7 +31,7 @@ from meters.ledger.script_steps import (
     ReplyParts,
     ScriptAnswer,
     ScriptStep,
-    chained_texts,
+    reply_text,
 )
 from meters.process.clock import now_text
 from meters.store.facility_notes import FacilityNote
@@ -240,7 +240,11 @@ class LinkStore(LinkReader):
         every = [*self.fixed_keys, *tables, keys.asks, keys.dealt, *claim_keys]
         args: list[str | int | bytes] = [now_text(), self.terms.digest, REPLIES_KEPT]
         args += [msgspec.msgpack.encode(steps), DEALT_KEPT, compress_texts(texts)]
-        args += [chained_texts(event, reply) for event, reply in texts]
+        # If a reply has amounts that only the script knows, the script adds its digest.
+        args += [
+            chained_texts(event, reply_text(parts, ()) if len(parts) == 1 else None)
+            for event, parts in texts
+        ]
         if self.must_keep:
             output = await run_synced(self.script("apply_events"), every, args)
         else:

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import msgspec
 
-from meters.ledger.chain import ENTRY_FIELDS, link_entry
+from meters.ledger.chain import ENTRY_FIELDS, link_and_seal
 from meters.store.stored_entries import StreamEntry, pack_entries, unpack_entry
 from tests.model.pit import FIVE_CARD, PROGRESSIVE, RAGS, Pit
 
@@ -69,9 +69,11 @@ async def rewrite(
         made = change(int(entry.split(b"-")[0]), dict(fields))
         if made is not None:
             if chained:
-                content = [(name, value) for name, value in made.items() if name != b"chain"]
-                digest = link_entry(digest, entry.decode(), content)
-                made = dict(content) | {b"chain": digest.encode()}
+                content = {name: value for name, value in made.items() if name != b"chain"}
+                made = content | {b"chain": b""}
+                named = {name.decode(): value for name, value in made.items()}
+                digest, _ = link_and_seal(digest, "", int(entry.split(b"-")[0]), named)
+                made[b"chain"] = digest.encode()
             await put_entry(pit, entry, made)
     if chained:
         await pit.redis.hset(pit.store.keys.meters, "chain", digest)

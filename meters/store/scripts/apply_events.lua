@@ -9,9 +9,9 @@
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 count of results whose dealt cards are remembered
 --       6 the texts of the events and of their replies, compressed, for the ledger
---       7… the texts of the events and of their replies, in the same order, as the chain writes
---       them. A reply with gaps for amounts is missing here: ARGV 4 has its parts. An event that
---       cannot be accepted has empty texts.
+--       7… for each event, in the same order, the digests of the event and of its reply, as the
+--       chain covers them. The digest of a reply with gaps for amounts is missing: ARGV 4 has the
+--       parts of this reply.
 -- Output  msgpack, `ScriptAnswers` of `script_steps.py`: `terms` is false if the link's terms are
 --         not those of ARGV 2, and nothing was done. Each event has one `ScriptAnswer`, in the same
 --         order. Its status is one of these, in the order of precedence:
@@ -231,8 +231,8 @@ local function round_problem(at, round)
 end
 
 -- Adds the ledger entry of an event, in the form of stored entries of tables (`stored_entries.py`).
--- `place` is the place of the event and its texts in the call. `texts` are these texts as the chain
--- writes them. `cents` are the amounts in the reply. If `event` is an act, the entry gets into the
+-- `place` is the place of the event and its texts in the call. `texts` are the digests of these
+-- texts, as the chain covers them. `cents` are the amounts in the reply. If `event` is an act, the entry gets into the
 -- index of acts.
 local function note_event(event, by, place, texts, transfers, cents)
   local kind, table_id, round, seq = event[EVENT_KIND], event[EVENT_TABLE], event[EVENT_ROUND], EXACT[event[EVENT_SEQ]]

@@ -192,17 +192,18 @@ end })
 
 local CHAINED_AT = '2:at' .. LENGTH[#AT] .. AT .. '2:by'
 
--- Returns a text as the chain writes it. `name` is the name of its field, with the name's length.
+-- Returns what the chain covers of an event or a reply: its digest, so that Lua does not need time for
+-- each byte of a table's texts, whose digests the service sends. `name` has its length before it.
 local function chained(name, text)
-  return name .. LENGTH[#text] .. text
+  return name .. '40:' .. redis.sha1hex(text)
 end
 
 -- Adds an entry to the chain of digests. Returns the number of the entry as text. This number
 -- determines the order of wins (duty D7).
 -- The digest of an entry covers the entry and the digest of the entry before it. So if somebody
 -- changes, omits or inserts an entry, the digests of all later entries show this (duty D17).
--- `chain.py` computes the same digest. `texts` are the event and its reply as the chain writes
--- them.
+-- `chain.py` computes the same digest. `texts` are the digests of the event and its reply, as
+-- `chained` returns them.
 local function chain_entry(kind, by, table_id, round, seq, transfers, texts)
   last_entry = last_entry + 1
   local number = EXACT[last_entry]
