@@ -224,10 +224,10 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class PercentWon:
-    """A percentage that a round wins from a meter's balance at the moment of subtraction.
+    """A percentage of a meter that a round wins.
 
-    The percentages of a round are subtracted one by one, in paying order; each is divided into
-    equal ``shares`` (reading T17).
+    The percentages of a round are subtracted one by one, in paying order, each from the balance
+    that the others have left. Each is divided into equal ``shares`` (reading T17).
     """
 
     meter: str

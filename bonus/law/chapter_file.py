@@ -278,7 +278,7 @@ class NotQualified(_Part, frozen=True):
     Only for the ranking ``three_card``. Without this section, every hand qualifies.
 
     Attributes:
-        rule: the section about such a hand.
+        rule: the section about hands that do not qualify.
         below: a hand below this card, which must be the queen, does not qualify.
         returns: the wager that is returned: the name of ``stake`` or ``follow``.
     """

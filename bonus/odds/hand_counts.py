@@ -203,7 +203,7 @@ def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class HandClass:
-    """A class of hands, with the cards of one hand in it.
+    """A class of hands, with the cards of one of its hands.
 
     ``suited`` is true if all cards, or five of them, are in one suit. Then the name of a hand can
     depend on the suit, as for the royal flush of spades.
@@ -252,7 +252,7 @@ _WAYS: Final = tuple(
     for suited in (0, 1)
     for others in range(_OTHER_SUITS + 1)
 )
-"""How many cards of a rank are in the suit and in the other suits, and the number of ways."""
+"""For a rank: how many cards are in the suit and in the other suits, and in how many ways."""
 
 
 class _State(NamedTuple):

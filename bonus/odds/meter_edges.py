@@ -43,7 +43,7 @@ from bonus.wagers import Percent
 
 PLAYERS_MAX: Final = 7
 _ONLY: Final = ""
-"""The name of a wager's only meter in its rates."""
+"""The name that a wager's only meter has in the wager's rates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,11 @@ class Metered:
         return {str(cents): self._break_even(meter, cents, Fraction(0)) for cents in wagers_cents}
 
     def with_envy(self, meter: str, envy: Mapping[int, Fraction]) -> tuple[dict[str, int], ...]:
-        """Return `break_even` with 1 to 6 other players; ``envy`` is what each brings, by wager."""
+        """Return `break_even` with 1 to 6 other players.
+
+        ``envy`` has the average Envy Bonus from each other player's hand, in units of the wager, by
+        the wager in cents.
+        """
         return tuple(
             {str(cents): self._break_even(meter, cents, others * envy[cents]) for cents in envy}
             for others in range(1, OTHERS_MAX + 1)

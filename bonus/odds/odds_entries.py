@@ -63,7 +63,7 @@ class HandLine(_Part, frozen=True):
         return read_payout(self.pays)
 
     def returned(self, wager_cents: int) -> Fraction:
-        """Return the hand's part of the average payout, returned wagers included, in wagers."""
+        """Return the hand's part of the average payout, with returned wagers, in wagers."""
         paid = self.payout
         fixed = Fraction(paid.sum_cents, wager_cents)
         return self.chance * (paid.times + paid.stake_back + fixed)

@@ -31,7 +31,7 @@ from bonus.wagers import PaidFrom
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedCards:
-    """The cards that decide a wager, and the function that returns the hand that they form.
+    """The cards that decide a wager, and the function that returns their hand.
 
     ``Turns`` finds a hand by the identity of this object, which only ``judged_cards`` makes.
     """

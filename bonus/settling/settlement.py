@@ -117,7 +117,7 @@ def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
     The position with the highest number is paid first (reading G1). At each position, all wagers
     are settled in turn (reading T13). The Envy Bonuses that a hand brings to other players follow
     right after its progressive wager. If a dealer's card was exposed, the wagers against the
-    dealer's hand are returned, and the others settled (readings P8, F10).
+    dealer's hand are returned, and the other wagers are settled (readings P8, F10).
 
     Raises:
         RoundError: cards are missing, because ``check_round`` did not check the round.

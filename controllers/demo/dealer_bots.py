@@ -56,7 +56,7 @@ _LOOK_EVERY_S: Final = 0.1
 _LIKED_FIRST: Final = 0.6
 """Probability that a player makes the first wager on the layout that feeds a meter."""
 _LIKED_NEXT: Final = 0.8
-"""Factor from the probability of one such wager to the probability of the next."""
+"""The factor from the probability of such a wager to that of the next one on the layout."""
 _SEATED: Final = 0.7
 _SECOND_THOUGHTS: Final = 0.01
 _MISDEALS: Final = 0.004

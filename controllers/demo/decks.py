@@ -151,7 +151,7 @@ def stacked_hand(
 def _similar_cards(rng: random.Random, count: int) -> list[Card]:
     """Return random cards of a few adjacent ranks and a few suits, which form high hands.
 
-    If there are too few such cards, any other cards are added.
+    If these are fewer than `count` cards, any other cards are added.
     """
     ranks = rng.randint(_RANKS_FEWEST, _RANKS_MOST)
     lowest = rng.randint(0, len(RANKS) - ranks)

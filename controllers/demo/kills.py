@@ -41,7 +41,7 @@ async def kill_in_turn(
 
 
 async def _kill_server(name: str, home: Path) -> None:
-    """Kill the embedded server whose files are in `home`, and wait for the next one."""
+    """Kill the embedded server whose files are in `home`, and wait until another one runs."""
     killed = _server_of(home)
     if killed is not None:
         os.kill(killed, signal.SIGKILL)

@@ -28,7 +28,7 @@ ROUNDS_FILE: Final = "rounds.jsonl"
 """One round on each line, in the form that `pitlink settle` reads."""
 
 SETTLEMENTS_FILE: Final = "settlements.jsonl"
-"""The second settlements of these rounds, one on each line."""
+"""The second settlement of each of these rounds, one on each line."""
 
 ROUNDS_WRITTEN_MAX: Final = 20_000
 """Later rounds are compared but not written: a demonstration can run for days."""

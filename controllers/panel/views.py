@@ -96,7 +96,7 @@ class LineView(_View, frozen=True):
 
     Attributes:
         line: index of the line in the settlement.
-        kind: by it, the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
+        kind: what the line pays. The page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
         amount: what the player gets, a returned wager included.
         state: determines the dealer's task, which `act` says in words.
         source: where the payout comes from.

@@ -157,8 +157,8 @@ def begin(state: TableState) -> TableState:
     """Close the previous settlement at the lock-out of the next round.
 
     A table without a button to complete earlier rounds must not stop because of a round whose wins
-    are all decided. So if the maximum number of rounds waits, the oldest such round is removed. If
-    each round has a win that is not decided, refuse with ``claims_wait``.
+    are all decided. So if the maximum number of rounds waits, the oldest one whose wins are all
+    decided is removed. If each round has a win that is not decided, refuse with ``claims_wait``.
     """
     return _close(state, None, make_room=True)
 

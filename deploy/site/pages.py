@@ -19,7 +19,7 @@ _OF_THE_STAFF_PAGES: Final = (
 _UNUSED: Final = ("**/*.map", "sitemap.xml*", "assets/images/favicon.png")
 
 _WORK: Final = ("run/", "recover/")
-"""Pages with steps, which the search finds before those that only mention a word."""
+"""Folders of pages with steps, which the search ranks above other pages."""
 
 _GLOSSARY: Final = "reference/glossary.md"
 _LINK: Final = re.compile(
@@ -92,7 +92,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Name the dialog of the search, which the theme does not."""
+    """Give the dialog of the search a name: the theme gives it none."""
     del page, config
     return output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
 

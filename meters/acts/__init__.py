@@ -1,1 +1,1 @@
-"""What people do with wins and links, and what they see of these: now, and in the past."""
+"""What people do with wins and links, and what they see of both, now and in the past."""

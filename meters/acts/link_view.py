@@ -185,9 +185,9 @@ class LinkDone(FloorRow, frozen=True, kw_only=True):
         read_day: the last gaming day at whose close the meters were read.
         read_at: the time of this meter reading, in UTC.
         archived_day: the last archived gaming day.
-        correction: the last of these among the last 200 acts: an adjustment of a meter, a
-            correction of a wager, a hand or a slip number, or a void after cards were entered; null
-            if there is none.
+        correction: the last correction among the last 200 acts; null if there is none. Corrections
+            are adjustments of a meter, voids after cards were entered, and corrections of a wager,
+            a hand or a slip number.
         acts: the last acts, latest first.
     """
 
@@ -282,7 +282,7 @@ _WINS: Final = 25
 
 
 class HighestAmounts:
-    """The highest amount of each meter of a link before one of its last 25 wins of a percentage.
+    """For each meter of a link, the highest amount before one of its last 25 percentage wins.
 
     Between two wins, a meter falls only by a void, a wager taken back, an adjustment or a reopened
     win.

@@ -69,8 +69,8 @@ class MissingDays(FloorRow, frozen=True, kw_only=True):
     """Consecutive gaming days that neither Redis nor the service's archive has.
 
     Attributes:
-        first: the earliest of them.
-        last: the latest of them.
+        first: the earliest of these days.
+        last: the latest of these days.
     """
 
     first: date

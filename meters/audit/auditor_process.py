@@ -36,7 +36,7 @@ _ANSWER: Final = msgspec.msgpack.Decoder(AuditorReport | Beat)
 
 
 def frame(content: bytes) -> bytes:
-    """Return content with its length before it, as both directions send it."""
+    """Return the form in which both directions send content: its length, then the content."""
     return len(content).to_bytes(_LENGTH_BYTES) + content
 
 

@@ -19,7 +19,7 @@ from bonus.errors import UserError
 from meters.embedded.shared_process import SharedProcess
 
 _SOCKET_PATH_BYTES_MAX: Final = 100
-"""Linux accepts 107 bytes, some systems only 103."""
+"""The longest path of a socket. Linux accepts 107 bytes, some systems only 103."""
 _ANSWER_WITHIN_S: Final = 2.0
 _VERSION_LEAST: Final = (6, 2)
 _MANY_AOF_FILES_SINCE: Final = 7

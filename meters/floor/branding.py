@@ -14,7 +14,7 @@ from meters.floor.facility import CLOCK, Config, Problem
 from meters.floor.media_files import MEDIA_TYPES, active_part, suffix_of
 
 LOGO_BYTES_MAX: Final = 60_000
-"""With such a logo, a page of signage and its fonts stay below 300 kB."""
+"""With a logo of this size, a page of signage and its fonts stay below 300 kB."""
 
 Language = Literal["en", "es", "zh-Hans", "vi"]
 Phrase = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
@@ -109,7 +109,7 @@ _ONE_LINE_MAX: Final = 60
 _WORD: Final = r"[^\s\u2e80-\U0010ffff]"  # not of a script that is written without spaces
 _NUMBER: Final = re.compile(rf"{_WORD}*[0-9]{_WORD}*(?: {_WORD}*[0-9]{_WORD}*)*")
 _WHOLE: Final = re.compile(rf"{_NUMBER.pattern}|{_WORD}+")
-"""A line never ends inside one of these: a word of letters, or a number with its groups."""
+"""What two lines never divide: a word of letters, or a number with its groups."""
 
 
 def text_width(text: str) -> float:

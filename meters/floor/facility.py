@@ -55,8 +55,8 @@ class Facility(Config, frozen=True, kw_only=True):
         timezone: the time zone of all times that people read, such as ``"America/New_York"``.
         validate_from: an amount in cents. The service records lower wins at fixed odds and lower
             Envy Bonuses without asking a floorperson, unless another win of the same hand waits.
-            The law does not know this amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): if it is
-            above 0, `pitlink check` warns and the submission says so.
+            The law has no such amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): if it is above 0,
+            `pitlink check` warns of it, and the submission names it.
         tax_documents_from: an amount in cents. For a win of this amount or more, floor page and
             slip ask for tax documents; the wager is not subtracted. Without the key, they never
             ask.

@@ -56,7 +56,7 @@ _ASSET_WRONG: Final = (
 
 
 Pools = dict[str, dict[str, str | None]]
-"""For each meter of a link, the games that feed it, each with why it does not fit, or None.
+"""For each meter of a link, each game that feeds it: why the game does not fit, or None.
 
 All games must have the seed, reseed and rates of the first game. A link can have thousands of
 tables, so each game is compared only once for each meter.
@@ -74,7 +74,7 @@ class FloorError(UserError):
 
 
 NOT_APPROVED: Final = "the floor file is not as approved"
-"""If people have not approved the floor file for a link, the link's problem begins like this."""
+"""The beginning of a link's problem if people have not approved the floor file for the link."""
 
 
 WAGER_CENTS_MAX: Final = 1_000_000

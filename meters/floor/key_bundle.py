@@ -33,7 +33,7 @@ SENTINELS: Final = "sentinels"
 """Directory with one file, `password`: the password of services and commands at a sentinel."""
 
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
-"""So long that nobody can guess it, and without characters that have a meaning in MQTT topics."""
+"""A secret: nobody can guess it, and none of its characters has a meaning in MQTT topics."""
 
 
 @dataclass(frozen=True, slots=True)

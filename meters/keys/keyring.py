@@ -229,7 +229,7 @@ class Keyring:
         name: str,
         text_of: Callable[[Sequence[Path], bool], str],
     ) -> list[KeyringEntry]:
-        """Write the same text to the file `name` of each service; return the entries after that.
+        """Write one text to the file `name` of each service; return the entries with these changes.
 
         `text_of` gets the present files, and True after a renewal.
         """

@@ -115,7 +115,7 @@ def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 
 
 def _content(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the id and fields, each after its length, so that different entries differ here."""
+    """Return the id and fields, each after its length; different entries have different results."""
     parts = [b"%d:%s" % (len(entry_id.encode()), entry_id.encode())]
     parts += [b"%d:%s%d:%s" % (len(name), name, len(value), value) for name, value in fields]
     return b"".join(parts)

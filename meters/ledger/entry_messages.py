@@ -25,7 +25,9 @@ from meters.wire.messages import (
 _KEPT: Final = 4_096
 """Count of decoded wagers that are kept. Players repeat wagers, so a replay is a fifth faster."""
 _KEPT_RESULTS: Final = 4
-"""Count of decoded results that are kept: only the replay of the same entry needs one again."""
+"""Count of decoded results that are kept: a result is needed again only in the replay of the same
+entry.
+"""
 _WAGERS: Final = msgspec.json.Decoder(Wagers | WagerCorrection)
 _UNDECODED: Final = msgspec.json.Decoder(UndecodedWagers | UndecodedCorrection)
 _CORRECTION: Final = msgspec.json.Decoder(WagerCorrection)

@@ -22,7 +22,7 @@ from meters.wire.messages import WagerCorrection
 
 
 class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
-    """What certain wagers add.
+    """The transfers that certain wagers cause.
 
     `meters` has the id, the terms and the cycle of each meter that the wagers fed, `added` the
     contribution to each meter. `tallies` has each accounting meter that rises, and by how much.

@@ -49,7 +49,7 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def had(self) -> dict[str, int]:
-        """All tables that the link ever had, each with the order of the last approval with it."""
+        """Every table that the link ever had, with the order of the last approval that names it."""
         return {**self.left, **dict.fromkeys(self.names, self.order)}
 
 

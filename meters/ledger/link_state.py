@@ -6,7 +6,7 @@ Act = Literal["validate", "reject", "pay"]
 """A floorperson's decision on a claim."""
 
 ClaimRequest = Literal["request_reject", "request_reopen", "withdraw_request"]
-"""A floorperson's request about a claim, which a second person must confirm; or its withdrawal."""
+"""A request about a claim, which a second person must confirm; or the withdrawal of a request."""
 
 ClaimChange = Literal["reopen", "correct_slip"]
 """A change of a claim that was finally decided."""

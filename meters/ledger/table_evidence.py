@@ -270,7 +270,7 @@ class TableEvidence:
 
 
 def _other_fields(kind: bytes, fields: Mapping[str, bytes], seq: int) -> list[str]:
-    """Return errors in an entry's table, number and round, which its event and reply have too.
+    """Return errors in an entry's table, number and round: its event and reply must have the same.
 
     A table that repeats the event gets this reply again.
     """

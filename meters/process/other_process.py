@@ -1,4 +1,4 @@
-"""Work in another process, because it would stop the event loop for too long."""
+"""Work that runs in another process, because it would stop the event loop for too long."""
 
 import asyncio
 import contextlib

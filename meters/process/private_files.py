@@ -213,8 +213,8 @@ def give_file(path: Path, owner: tuple[int, int]) -> None:
 
     Raises:
         UserError: the path is not a regular file, or the file has a second name (hard link). The
-            user of a server can put a link to a file of another user there, because the directory
-            belongs to them.
+            directory belongs to the user of a server, who can put a link to a file of another user
+            there.
     """
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

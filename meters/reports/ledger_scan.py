@@ -21,7 +21,7 @@ from meters.reports.win_book import Win
 from meters.store.link_store import LinkStore
 
 _LOOKED_BACK: Final = timedelta(days=7)
-"""How long before the reported days the audit begins, to find earlier wins decided in them."""
+"""How long before the reported days the audit begins, to find wins decided on these days."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ _FULL: Final = 0.03
 _BEHIND_MAX: Final = 1
 """So many closed gaming days can lack a file: `pitlink archive` runs some time after a close."""
 _FIRST_WITHIN: Final = timedelta(hours=1)
-"""Time after its close in which the first gaming day gets a file: the timer runs twice an hour."""
+"""Within this time after its close, the first gaming day gets a file: the timer is half-hourly."""
 _NAMED_MAX: Final = 4
 
 

@@ -166,7 +166,7 @@ async def _check_redis_users(redis: AnyRedis, link: str) -> Check | None:
         except NoPermissionError:
             return passed(what, "the links' data and the users each have their own Redis user")
         except ResponseError:
-            """A cluster node without these keys gives this answer to a user who may use them."""
+            """A user who may use these keys gets this answer from a cluster node without them."""
     except (RedisError, OSError):
         return None
     return warning(what, _LIST_ALLOWS)

@@ -24,7 +24,7 @@ _LATE_BEAT_S: Final = 10.0
 """An older heartbeat is late, as for the alert PitlinkNoBeat."""
 
 _OURS: Final = "Pitlink"
-"""The names of all alerts of pitlink begin with this."""
+"""The beginning of the names of pitlink's alerts."""
 _JOB: Final = 'up{job="pitlink"}'
 _UNANSWERED: Final = "sum(pitlink_agent_unanswered_events)"
 _OLDEST: Final = "max(pitlink_agent_unanswered_age_seconds)"

@@ -66,7 +66,7 @@ class LedgerAuditing:
 
     @property
     def problem(self) -> str | None:
-        """Why the link must not operate: the last audit found it, or there was none for too long.
+        """Why the link must not operate: what the last audit found, or that none ended in time.
 
         A dead, frozen or slow auditor stops the link after `Pace.audited_within_s`.
         """

@@ -383,7 +383,7 @@ class MeterService:
             log.warning("claims not retold", link=link, reason=str(error))
 
     def _publish_heartbeats(self) -> None:
-        """Publish heartbeats now: at the first one, a table repeats its event immediately."""
+        """Publish heartbeats now: a table repeats its event when it hears the service again."""
         for link in self._links.values():
             link.publish_heartbeat()
 

@@ -144,7 +144,7 @@ class ClientName:
                 note = _Refusal(int(at_s), reason, socket.gethostname(), os.getpid())
                 await self._redis.hset(self._key, _refused(name), _ENCODE(note))
         except (RedisError, OSError):
-            """The next check notes it."""
+            """The next check notes the refusal."""
 
     def _say(self, name: str, other: _Holder | _Refusal) -> str:
         reason = (

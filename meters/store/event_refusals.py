@@ -69,7 +69,7 @@ def refusal_texts() -> str:
 
 
 def correction_refusal(who: str, reason: str) -> str:
-    """Return the reply to a refused correction, without its beginning with the event's number."""
+    """Return the reply to a refused correction; only the beginning, with the number, is missing."""
     message = f"{who} refused this correction: {reason}"
     return refused(0, Status.CORRECTION_REFUSED.value, message)[len(_UNNUMBERED) :].decode()
 

@@ -3,8 +3,8 @@
 In a Redis Cluster, the data of each link is in another slot, and no script can read two slots. One
 atomic script writes this note, which has what the data of one link cannot show:
 
-- The first floor file: one person approves it for all links of an empty floor. The note decides who
-  approves which file as the first one. All other approvals take two people.
+- The first floor file: one person approves it for all links of an empty floor. The note decides
+  which file is the first, and who approves it. All other approvals take two people.
 - The order of approvals: each approval gets a larger number than all earlier approvals on any link.
   So the ledgers of the links show on which link a table was approved last.
 - The links that were ever approved: a link that is no longer in the floor file can still have hand

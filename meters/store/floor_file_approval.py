@@ -120,7 +120,7 @@ class Unapproved:
 class Configuration:
     """Configuration of one link: its settings in the floor file, and their approval in Redis.
 
-    The data of all links is read, also of links that are no longer in the floor file: their hand
+    The data of all links is read, also of links that are no longer in the floor file. Their hand
     pays and open rounds can bar this link, and their ledgers show if the whole floor is empty.
 
     `opens_as` is the simulated person as whom the service approves the floor file. By default, the
@@ -221,7 +221,7 @@ class Configuration:
                 log.info("floor file not approved", link=self._link.id, reason=error.status)
             if (found := await self.unapproved()) is not None:
                 raise TermsError(found.problem)
-        # A restored Redis can lack the note, without which another file could be the first one.
+        # A restored Redis can lack the note. Without it, another file could count as the first.
         if approved := await self._book.current():
             await self._note(approved.by)
 

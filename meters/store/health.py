@@ -113,7 +113,7 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
 
 
 def _raise_first(answers: Sequence[object]) -> None:
-    """Raise the first error. If the client library raised it, the library would first retry."""
+    """Raise the first error among answers. The client library would retry before it raised it."""
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer

@@ -18,7 +18,7 @@ _ON_ACCOUNTS: Final = frozenset(
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
-"""If a PIN was set more recently, the audit expects a record in Redis of who set it.
+"""If a PIN was set within this time, the audit expects a record in Redis of who set it.
 
 Redis keeps the record for 24 hours. The clocks of two machines can differ by up to one hour.
 """

@@ -36,7 +36,7 @@ _PAGE: Final = 100
 people wait for at most a few milliseconds."""
 _CHAIN: Final = b"chain"
 _READ_MOST: Final = 20
-"""If new entries come in between, the log and the users are read again, at most so often."""
+"""The most times that one audit reads the log and the users, while entries are added."""
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 """Id in the Redis stream, and fields, of an entry of the operators' log."""
@@ -267,7 +267,7 @@ class LogAudit:
         return LogFinding(walk.entries, walk.chain, tuple(problems), walk.seal, self._first)
 
     async def _read_on(self, seen: Mark | None) -> _Stored:
-        """Check new log entries, then read the users. Repeat this if somebody wrote in between."""
+        """Check new log entries, then read the users; repeat both if an entry was added."""
         names: list[str] = []
         for _ in range(_READ_MOST):
             await self._walk_to(self._walk, None, seen)

@@ -20,7 +20,7 @@ from meters.users.user_store import UsersError, UserStore
 
 TOUCHED_EVERY_MS: Final = 15_000
 DEVICE_KNOWN_MS: Final = 180 * 24 * 3_600_000
-"""After the last sign-in on a device, it stays known for this time."""
+"""A device stays known for this time after the last sign-in on it."""
 
 _DEVICES_MOST: Final = 20
 _TOKEN_BYTES: Final = 32

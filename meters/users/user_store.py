@@ -42,7 +42,7 @@ def as_store_failure() -> Iterator[None]:
 
 
 _SCHEMA_SUBJECT: Final = "the data of the users and the operators' log is"
-"""The users' data in messages about its schema version."""
+"""The beginning of messages about the schema version of the users' data."""
 
 _RUNS_MAX: Final = 500
 _BUSY_MS: Final = 1_000

@@ -345,7 +345,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
 
 
 def _seen_by(person: SignedIn, row: ClaimRow) -> ClaimRow:
-    """Return a claim with the person who bars a user from its second act, if somebody does."""
+    """Return a claim with the person who bars a user from the second act on it, if any."""
     if row.request is not None:
         first, pin_set_by = row.request.by, row.request.pin_set_by
     elif row.state == "validated" and row.paid_from == "hand_pay" and row.validated_by:

@@ -231,9 +231,9 @@ class DisplayState:
     def put_meter(self, row: MeterRow) -> bool:
         """Show a meter's value unless a later one is shown. Return True if it is shown now.
 
-        A value with a lower version is never shown. A value with the same version is shown only if
-        its state differs, for example when a link loses Redis, and if it is not older than a value
-        that was shown in the last `LATE_S` seconds.
+        A value with a lower version is never shown. A value with the same version is shown under
+        two conditions: its state differs, for example because a link lost Redis, and it is not
+        older than a value that was shown in the last `LATE_S` seconds.
         """
         key = (row.link, row.meter)
         shown = self._meters.get(key)

@@ -31,8 +31,8 @@ Preview = Literal["hit", "share", "pending", "night", "closed", "unavailable"]
 
 _SECOND_S: Final = 1.0
 _SCRIPT: Final = {2: ("hit", 0), 13: ("validated", 0), 28: ("hit", 1), 37: ("validated", 1)}
-"""By the second of a turn: what happens in the previews ``hit`` and ``share``, and to which of two
-wins.
+"""What happens in the previews ``hit`` and ``share``, and to which of two wins, by the second of a
+turn.
 """
 
 _TURN: Final = 48

@@ -32,9 +32,9 @@ HELD_MESSAGE: Final = "the table waits for a hand pay: the cards stay until its 
 _ENVY_ENDING: Final = "-envy"
 
 CardName = str
-"""The rules of the game check the form of the name later."""
+"""The name of a card; the rules of the game check its form later."""
 KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
-"""No rule of a game checks the form of this name, so the decoder does."""
+"""The name of a card; the decoder checks its form, because no rule of a game does."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=POSITIONS_MAX)]
@@ -93,7 +93,7 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
     """Wagers that feed a meter, sent after lock-out and before the first card is dealt.
 
     Attributes:
-        positions: the positions with such wagers.
+        positions: the positions with wagers that feed a meter.
     """
 
     seq: Seq
@@ -103,7 +103,7 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
 
 
 class UndecodedWagers(_Message, frozen=True, kw_only=True, tag="wagers"):
-    """Wagers with positions in JSON: positions that repeat the last ones are not decoded."""
+    """Wagers whose positions stay JSON: if they repeat the last positions, nobody decodes them."""
 
     seq: Seq
     at: TableTime
@@ -134,7 +134,7 @@ class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
     no_win: bool = False
 
     def __post_init__(self) -> None:
-        """Check that there are cards, or that the dealer declared that a hand wins nothing.
+        """Check that there are cards, or the dealer's declaration that a hand wins nothing.
 
         Raises:
             ValueError: cards are missing; or `no_win` is true with cards, or for something other
@@ -157,7 +157,7 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
         dealer: the dealer's cards.
         community: the community cards, if some were dealt.
         entered_before: the cards that the dealer took back to enter other cards.
-        confirm: true if a floorperson must confirm such a change of cards first.
+        confirm: true if a floorperson must first confirm that the cards were changed.
     """
 
     seq: Seq

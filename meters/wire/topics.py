@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 ROOT: Final = "pitlink/v1"
 IDENTIFIER: Final = r"[A-Za-z0-9-]{1,32}"
 METER_IDENTIFIER: Final = r"[A-Za-z0-9_-]{1,32}"
-"""The usual id is the kind of the meter, which has underscores."""
+"""The id of a meter: usually the kind of the meter, which has underscores."""
 
 EVERY_TABLE_OUT: Final = f"{ROOT}/+/table/+/out"
 EVERY_TABLE_STATUS: Final = f"{ROOT}/+/table/+/status"
@@ -30,7 +30,7 @@ def table_in(link: str, table: str) -> str:
 
 
 def table_status(link: str, table: str) -> str:
-    """Return the topic of a table's status, also of the agent's last will."""
+    """Return the topic of a table's status. The agent's last will has the same topic."""
     return f"{ROOT}/{link}/table/{table}/status"
 
 
@@ -54,11 +54,11 @@ def ledger(link: str) -> str:
 
 
 OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
-"""The broker retains the seal of the operators' log here. No link can have this topic."""
+"""The topic on which the broker retains the seal of the operators' log. No link can have it."""
 
 
 SIZE_PROOF: Final = f"{ROOT}/@size/table/@size/in"
-"""A service proves here that the broker accepts a message as long as the longest event.
+"""The topic on which a service proves that the broker accepts the longest event.
 
 Nobody subscribes to this topic, and no link can have it.
 """

@@ -41,7 +41,7 @@ export const useCurrent = (load, changes) => {
   return answer;
 };
 
-/* A number that rises every so many milliseconds. */
+/* A number that rises by one every `everyMs` milliseconds. */
 export const useTurn = (everyMs) => {
   const [turn, setTurn] = useState(0);
   useLayoutEffect(() => {
