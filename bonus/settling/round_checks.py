@@ -342,7 +342,7 @@ def _twice_error(
 
 
 _TRIED_MAX: Final = 512
-"""Number of possible hands that are tried. If a hand can lose, one of the first usually does."""
+"""Number of possible hands that are tried. Usually one of the first loses, if any does."""
 _MIXING: Final = 23
 
 

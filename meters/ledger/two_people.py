@@ -113,10 +113,10 @@ def bar_ends(
     first: str,
     first_pin_set_by: Collection[str],
 ) -> float | None:
-    """Return the time, in ms, 24 hours after which a bar ends; None if it never ends.
+    """Return a time in ms: 24 hours later, a bar ends. Return None if the bar never ends.
 
-    The bar is that of `PinSetters.bar`, and the time is when one of the PINs was set. The keys of
-    `pins_set` are a user and the person who set the user's PIN; the values are such times.
+    The bar is that of `PinSetters.bar`. The keys of `pins_set` are a user and the person who set
+    the user's PIN; the values are the times when the PINs were set. The result is one of these.
     """
     times = sorted(set(pins_set.values()))
 

@@ -77,9 +77,10 @@ class WagerRule(_Part, frozen=True):
 
 
 class HandRow(_Part, frozen=True, kw_only=True):
-    """A hand, with its cells in the chosen paytables. Of ``of`` deals, ``combinations`` have it.
+    """A hand, with its cells in the chosen paytables.
 
-    ``fourth_card`` belongs to a Pair Bonus: ``a 2`` or ``not a 2``.
+    Of ``of`` deals, ``combinations`` have the hand. ``fourth_card`` belongs to a Pair Bonus:
+    ``a 2`` or ``not a 2``.
     """
 
     hand: str

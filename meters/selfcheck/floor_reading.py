@@ -146,7 +146,8 @@ def _check_files(floor: Floor) -> Sequence[Check]:
 def _link_status(
     link: Link, stored: StoredLink | None, services: Sequence[ServiceReading]
 ) -> LinkStatus:
-    # A link is operable if any service operates it. A table is online if any sees its agent.
+    # A link is operable if any service operates it. A table is online if any service sees its
+    # agent.
     answering = [one for one in services if not one.failure]
     if not answering:
         return LinkStatus(link.id, "Unknown", "no service answers", len(link.table), None, stored)

@@ -153,7 +153,8 @@ class _Walk:
         if unsound and number > self.covered:
             self.add(f"entry {number} {unsound}")
         elif unsound:
-            # Another service can have the secret that is missing here, and have sealed the entries.
+            # The secret is missing here, but another service can have it, and can have sealed the
+            # entries.
             self.macs.last = mac.partition(":")[0] or self.macs.last
         made = link_entry(self.chain, id_, content)
         if stored_chain != made:

@@ -14,7 +14,7 @@ import { language, say } from "./say.js";
 const { table } = document.documentElement.dataset;
 document.title = say("{table} · table panel", { table });
 
-/* In English, the agent says more. */
+/* In English, the page shows the agent's own words, which say more. */
 const refusedText = (refused) => (language === "en"
   ? refused : say("This tablet has no access to the panel. Ask a technician for the panel's address, and open it."));
 

@@ -5,7 +5,7 @@ import { language, say } from "./say.js";
 /* A plain text is a name, or somebody's own words. */
 export const told = (said) => (typeof said === "string" ? said : say(said.text, said.values));
 
-/* Refusals, by their code. In English, the agent says more. */
+/* Refusals, by their code. In English, the page shows the agent's own words, which say more. */
 const REFUSALS = {
   all_hands: say("The house requires the cards of every hand."),
   betting_locked: say("No more bets: betting is locked for this round."),

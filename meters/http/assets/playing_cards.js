@@ -17,7 +17,8 @@ const marked = (name, mark) => {
   return mark === "in" ? say("{card}, in the winning hand", { card }) : say("{card}, not in the winning hand", { card });
 };
 
-/* A playing card; "Td" is the ten of diamonds. Of a win, `mark` says if it is "in" the hand. */
+/* A playing card; "Td" is the ten of diamonds. If the card is shown for a win, `mark`
+   says if it is "in" the hand. */
 export const Card = ({ name, mark = null }) => html`
   <span class="card" role="img" aria-label=${marked(name, mark)} data-mark=${mark}
     data-rank=${name[0] === "T" ? "10" : name[0]} data-suit=${name[1]} />`;

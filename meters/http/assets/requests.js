@@ -3,8 +3,8 @@
 const PAGE_LIMIT_MS = 8000;
 const RELOAD_RETRY_MS = 2000;
 
-/* Fetch the answer and its text within a time limit; throw if there is none by then. `signal`
-   cancels earlier. */
+/* Fetch the answer and its text within a time limit; throw if there is none by then. `signal` can
+   cancel the request earlier. */
 export const fetchText = async (path, limitMs, { signal, ...options } = {}) => {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), limitMs);

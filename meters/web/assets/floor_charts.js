@@ -21,7 +21,7 @@ const RIGHT = 12;
 const STEPS = [1, 2, 2.5, 5, 10];
 const CHAR = 7.2;
 const BAR_MOST = 48;
-/* Below a picture of a month that has less than this time of a meter, there are hours and not days. */
+/* If a picture of a month shows less than this time of a meter, the times below it are hours, not days. */
 const SHORT_MS = 36 * HOUR_MS;
 
 export const hourText = (ms) => HOUR.format(new Date(ms));
@@ -38,7 +38,7 @@ const short = (cents) => {
   return money(cents).replace(/\.00$/, "");
 };
 
-/* The distance between lines so that about `count` of them reach `most`. */
+/* The distance between lines with which about `count` lines reach `most`. */
 const stepFor = (most, count) => {
   const rough = Math.max(most, 1) / count;
   const power = 10 ** Math.floor(Math.log10(rough));

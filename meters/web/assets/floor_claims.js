@@ -47,7 +47,7 @@ export const since = (claim) => {
 };
 /* Check if a table waits for this win before it may go on. */
 export const holdsTable = (claim) => isHandPay(claim) && (claim.state === "pending" || waitsForPay(claim));
-/* Who did the first of two acts on a win: a request waits for the second, or else the payment. */
+/* Who did the first of two acts on a win: who requested a change, or else who validated the win. */
 const firstOf = (claim) => claim.request?.by ?? claim.validated_by;
 /* Why another person must do the second act, if a person who set PINs (`barred_by`) bars the user:
    `barStep` says it in a few words, `barText` in full. */

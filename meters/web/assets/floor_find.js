@@ -99,7 +99,7 @@ const Search = ({ form, search }) => {
 
 const Chip = ({ row }) => html`<span class="chip" data-round=${row.state}>${STATES[row.state]}</span>`;
 
-/* What the settlement grants, but nobody was paid. */
+/* What was won but is not paid: the sum that waits, and the sum that was rejected. */
 const notPaid = ({ won, paid, rejected }) => [
   won > paid + rejected && say("{amount} waits", { amount: money(won - paid - rejected) }),
   rejected > 0 && say("{amount} rejected", { amount: money(rejected) }),

@@ -4,8 +4,8 @@ import { html, useLayoutEffect, useState } from "./preact.js";
 import { say } from "./say.js";
 
 const SHOWN_MS = 10000;
-/* A finger leaves no pointer behind that could release the receipt, so only a mouse or the focus holds
-   it, and not for ever. */
+/* A mouse or the focus holds a receipt for at most this time. A finger does not hold it: it leaves no
+   pointer that could release the receipt. */
 const HELD_MS = 30000;
 let made = 0;
 let receipt = null;

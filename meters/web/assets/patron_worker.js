@@ -40,7 +40,7 @@ self.addEventListener("activate", (event) => {
   })());
 });
 
-/* A page says in which language it is, if its address does. */
+/* If the address of a page names a language, the page sends this language. */
 self.addEventListener("message", (event) => {
   if (Object.hasOwn(OWN_FILES, event.data)) event.waitUntil(keep(event.data));
 });

@@ -58,8 +58,8 @@ const at = (element, seconds) => {
 const RANKS = "23456789TJQKA";
 const LOW_ACE = -1;
 
-/* The cards of a hand as people read them: a straight by its ranks, any other hand with the cards of
-   the rank that it has most first. */
+/* The cards of a hand in the order in which people read them. A straight is in the order of its ranks;
+   any other hand begins with its most frequent rank. */
 export const readingOrder = (cards) => {
   const counts = new Map();
   for (const [rank] of cards) counts.set(rank, (counts.get(rank) ?? 0) + 1);
@@ -225,7 +225,7 @@ export class Celebration {
     if (this.shown === null) this.next();
   }
 
-  /* The time at which the shown win can end if others wait. */
+  /* The time at which the celebration of the shown win can end if other wins wait. */
   soonest(now) {
     const { size, lasts, startedAt, stampedAt } = this.shown;
     const shownMs = lasts || SHOWN_IF_MORE_MS[size];

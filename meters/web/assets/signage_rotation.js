@@ -114,7 +114,7 @@ const FORMS = {
   "data-cards": ["", null],
 };
 
-/* Dress meters in the forms that all languages need, so that nothing moves from one to the next. */
+/* Dress meters in the forms that all languages need, so nothing moves when the language changes. */
 const agree = (meters, names, dress) => {
   const found = inEach(() => meters.map((meter) => {
     dress(meter);
