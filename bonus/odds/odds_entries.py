@@ -84,7 +84,7 @@ class OutcomeLine(_Part, frozen=True):
 class MixedHand(_Part, frozen=True):
     """A kind of hand, in words, that the optimal strategy does not always play in the same way.
 
-    ``hands`` has the number of hands by the wager, as a multiple of the Ante; 0 is a fold.
+    ``hands`` has the number of hands for each wager, a multiple of the Ante; 0 is a fold.
     """
 
     hand: str

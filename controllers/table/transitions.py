@@ -417,7 +417,7 @@ def _entered(state: TableState) -> list[EnteredCards]:
 def _differs(state: TableState, back: EnteredCards) -> bool:
     """Return whether retracted cards differ from the cards that are entered now, in any order.
 
-    A retracted declaration that a hand wins nothing differs if the hand has none now.
+    A retracted "no win" differs if the hand is not declared as "no win" now.
     """
     if back.no_win:
         return back.position not in state.no_win

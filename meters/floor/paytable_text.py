@@ -182,7 +182,7 @@ def highest_envy(meters: Iterable[Meter]) -> int:
 
 
 def _name(hand: str, beside: Iterable[str], words: PatronWords) -> str:
-    """Return a hand in words; beside ``royal_flush_spades``, ``royal_flush`` is of another suit."""
+    """Return a hand in words. Beside the royal flush in spades, ``royal_flush`` is any other."""
     if hand == "royal_flush" and "royal_flush_spades" in beside:
         return words.other_royal
     return words.hand_text(hand)

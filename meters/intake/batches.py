@@ -263,7 +263,7 @@ class LinkIntake:
         seq: int,
         added: AddedWagers | None,
     ) -> _Judged:
-        """Validate an event. `added` is what its wagers add; None if they must be judged."""
+        """Validate an event. `added` is what its wagers add, if these repeat the last ones."""
         try:
             match event:
                 case Wagers():

@@ -162,7 +162,7 @@ class Snapshot:
 
     @property
     def is_opened(self) -> bool:
-        """True if the link was ever opened: its meters have money or terms, not only approvals."""
+        """True if the link was ever opened: it has accounts, or terms of a meter."""
         return bool(self.accounts) or any(name.startswith("terms") for name in self.meters)
 
 

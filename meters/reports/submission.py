@@ -45,7 +45,7 @@ class FloorTexts:
 
 
 def read_texts(config: Path, sha256: str = "") -> FloorTexts:
-    """Read a floor file and its house games. The caller can give the digest of the floor file.
+    """Read a floor file and its house games. With `sha256`, a file with another digest is refused.
 
     Raises:
         FloorError: the floor file is wrong, or it changed while it was read.

@@ -52,7 +52,7 @@ def owner_ids(root: Path, user: str) -> tuple[int, int]:
 
 
 def check_root(root: Path, what: str) -> None:
-    """Raise `UserError` unless root changes the files of this machine."""
+    """Raise `UserError` if `root` is no directory, or is `/` and the user is not root."""
     if not root.is_absolute() or not root.is_dir():
         raise UserError(f"--root {root}: give the whole path of an existing directory")
     if root == SYSTEM and os.geteuid() != 0:

@@ -70,7 +70,7 @@ def _is_repeated(pin: str) -> bool:
 
 
 def _is_run(pin: str) -> bool:
-    """Check for equal steps: in groups of digits, in every second digit, or in all but two."""
+    """Check if digits rise or fall in equal steps: in groups, at each second place, or but two."""
     nearly = (pin[at : at + len(pin) - 2] for at in range(3))
     return (
         _in_runs(pin)

@@ -72,7 +72,7 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "missing": FieldText("The days that this machine cannot read."),
     "next": FieldText("The place at which the next page begins; null on the last page."),
     "seed": FieldText("The first balance of the meter, in cents.", 100_000),
-    "reseed": FieldText("The balance of the meter after it was won whole, in cents.", 100_000),
+    "reseed": FieldText("What the house adds after the whole meter was won, in cents.", 100_000),
     "reserve": FieldText("The reserve of the meter, in cents.", 30_000),
     "overflow": FieldText("What the payout limit keeps out of the meter, in cents.", 0),
     "limit": FieldText("The payout limit of the meter, in cents; null for none."),

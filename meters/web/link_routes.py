@@ -26,7 +26,7 @@ _READS: Final = (400, 401, 403, 404, 503)
 
 
 class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Closing of a link."""
+    """The body of a request that closes a link."""
 
     reason: Words
 

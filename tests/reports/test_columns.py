@@ -46,7 +46,7 @@ async def test_the_page_names_the_fields_that_together_name_a_row(shop: Shop) ->
     found = await shop.survey(from_to(None, None))
     for rows, words in (
         (list(day_figures(found.links, None)), r"In a database, (.*?)\s+together name a row"),
-        (list(win_figures(found.links, None)), r"rows that have the same\s(.*?), and leave out"),
+        (list(win_figures(found.links, None)), r"Replace rows with the same\s(.*?), and leave out"),
     ):
         (fields,) = re.findall(words, page, re.DOTALL)
         names = re.findall(r"`(\w+)`", fields)
