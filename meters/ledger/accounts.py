@@ -77,6 +77,7 @@ class Moved(msgspec.Struct, frozen=True, gc=False):
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _KEPT: Final = 4_096
+"""Count of decoded transfers that are kept: tables often repeat their wagers."""
 _TABLES: Final = table_account("")
 _OF_METERS: Final = frozenset({"meter", "reserve", "overflow"})
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, PAID)

@@ -36,7 +36,7 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
     >>> link_entry("", "1-0", [(b"what", b"sign_in")])
     '30d1db3ca13aacfc59906a458f215382eee358aa'
     """
-    return hashlib.sha1(entry_text(previous, entry_id, fields), usedforsecurity=False).hexdigest()
+    return _sha1(entry_text(previous, entry_id, fields))
 
 
 def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
@@ -47,20 +47,16 @@ def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
     return hashlib.sha256(entry_text(previous, entry_id, fields)).hexdigest()
 
 
-def text_digest(text: bytes) -> str:
-    """Return the digest that stands for an event or a reply in the chain of a ledger."""
-    return hashlib.sha1(text, usedforsecurity=False).hexdigest()
-
-
 def chained_texts(event: bytes, reply: bytes | None) -> bytes:
-    """Return what the chain of a ledger covers of an entry's event and, unless None, of its reply.
+    """Return what the chain of a ledger covers of an event and its reply: the digest of each.
+
+    If the reply is None, its digest is left out.
 
     >>> chained_texts(b"{}", None)
     b'5:event40:bf21a9e8fbc5a3846fb05b4fa0859e0917b2202f'
     """
-    if reply is None:
-        return f"5:event40:{text_digest(event)}".encode()
-    return f"5:event40:{text_digest(event)}5:reply40:{text_digest(reply)}".encode()
+    covered = f"5:event40:{_sha1(event)}"
+    return (covered if reply is None else f"{covered}5:reply40:{_sha1(reply)}").encode()
 
 
 def link_and_seal(
@@ -106,7 +102,11 @@ def _digests(chain: str, seal: str, head: bytes, event: bytes, reply: bytes) -> 
     linked = chain.encode() + head + chained_texts(event, reply)
     sealed = hashlib.sha256(seal.encode() + head)
     sealed.update(_TEXTS % (len(event), event, len(reply), reply))
-    return hashlib.sha1(linked, usedforsecurity=False).hexdigest(), sealed.hexdigest()
+    return _sha1(linked), sealed.hexdigest()
+
+
+def _sha1(data: bytes) -> str:
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
 def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:

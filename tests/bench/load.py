@@ -21,10 +21,10 @@ from meters.mqtt.connection import BrokerError
 from meters.service.ledger_auditing import FOLLOWED_EVERY_S
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, LedgerSeal
+from tests.bench.audit_lag import Lag, LagSample, lag_of
 from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
 from tests.bench.floor import LINKS, bench_floor_text
-from tests.bench.lag import Lag, LagSample, lag_of
 from tests.bench.latency import LatencyWatch
 from tests.bench.machine import auditor_of, cpu_seconds, read_bytes
 from tests.bench.place import Place, a_place

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.bench.commands import measure_commands
+from tests.bench.arrangements import measure_arrangements
+from tests.bench.command_speed import measure_commands
 from tests.bench.floor import POSITIONS, WAGERS_AN_EVENT
 from tests.bench.load import Books, ReportStep, nothing_lost
 from tests.bench.machine import this_machine
 from tests.bench.plan import Plan
-from tests.bench.scale import measure_arrangements
 from tests.bench.speed import measure_speed
 from tests.bench.steady import measure_idle, measure_replies
 

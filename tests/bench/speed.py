@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from tests.bench.audit_lag import Lag
 from tests.bench.baselines import Baseline, bare_subscriber, c_pipe
 from tests.bench.events import EventWriter
 from tests.bench.floor import WAGERS_AN_EVENT
-from tests.bench.lag import Lag
 from tests.bench.load import (
     SEED,
     Arrangement,

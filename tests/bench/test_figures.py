@@ -7,9 +7,9 @@ from bonus.law.meter_terms import meter_terms
 from bonus.rounds import Line, Outcome
 from meters.wire import topics
 from meters.wire.messages import MeterValue, Reply
+from tests.bench.audit_lag import Lag, LagSample, lag_of
 from tests.bench.events import EventWriter
 from tests.bench.floor import table_address
-from tests.bench.lag import Lag, LagSample, lag_of
 from tests.bench.latency import LatencyWatch
 from tests.bench.load import Load, Measured, compare_books, nothing_lost, percentile_ms
 from tests.bench.sizing import slope, slopes
