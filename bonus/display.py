@@ -44,7 +44,7 @@ def short_money(amount_cents: int) -> str:
 
 
 def coin_money(amount_cents: int) -> str:
-    """Return an amount as people say it: below a dollar in cents, else without ``.00``.
+    """Return an amount as people say it: cents below a dollar, otherwise dollars without ``.00``.
 
     >>> coin_money(100), coin_money(250), coin_money(25)
     ('$1', '$2.50', '25¢')
@@ -67,7 +67,7 @@ def rate_text(rate_bps: int) -> str:
 
 
 def percent_text(percent: int | Fraction) -> str:
-    """Return a percentage without the percent sign, and without zeros at the end.
+    """Return a percentage with at most two decimals, without the percent sign.
 
     >>> percent_text(10), percent_text(Fraction(25, 2)), percent_text(Fraction(9, 4))
     ('10', '12.5', '2.25')
@@ -77,7 +77,7 @@ def percent_text(percent: int | Fraction) -> str:
 
 
 def wager_text(wager_cents: int) -> str:
-    """Return the amount of a wager, such as ``$1 wager``.
+    """Name a wager by its amount, as in ``$1 wager``.
 
     >>> wager_text(100), wager_text(250), wager_text(25)
     ('$1 wager', '$2.50 wager', '25¢ wager')
@@ -101,7 +101,7 @@ def item_words(item: str, titles: Mapping[str, str] = MappingProxyType({})) -> s
 
 
 def hand_words(hand: str) -> str:
-    """Return the words for the name that a ranking has for a hand.
+    """Return a hand as words, from its name in a ranking.
 
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
     ('Royal flush', 'Mini-royal of spades', '')

@@ -11,7 +11,7 @@ _ALIKE: Final = 0.7
 class UserError(Exception):
     """Error of a command that cannot do what its user asked; the message says why.
 
-    The exit status is 1 for a failed check or refused input, 2 for wrong usage.
+    The exit status is 2 for wrong usage, and 1 for every other error.
     """
 
     def __init__(self, message: str, *, exit_status: int = 1) -> None:
@@ -20,7 +20,11 @@ class UserError(Exception):
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """Return the end of a message about an unknown word: the most similar known word, or all."""
+    """Return the end of a message about an unknown word.
+
+    The end names the most similar known word, or else all known words. Without known words, it is
+    empty.
+    """
     plain = word.lower().replace(" ", "_").replace("-", "_")
     if close := get_close_matches(plain, known, 1, _ALIKE):
         return f": is {close[0]} meant?"

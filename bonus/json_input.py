@@ -26,7 +26,7 @@ _STRICT: Final = json.JSONDecoder(object_pairs_hook=_check_pairs, parse_int=str)
 
 
 def has_name_twice(text: bytes) -> bool:
-    r"""Check if an object in a JSON text, which a decoder has accepted, has a name twice.
+    r"""Check if an object in a valid JSON text has a name twice.
 
     pitlink's decoders use the last value of a repeated name; some other JSON readers use the first.
     The ledger keeps the bytes of a table's event, so another program could read the other value.

@@ -38,7 +38,7 @@ _NAMED: Final = (
     r"\u0400-\u0482\u048a-\u0525"  # Cyrillic
     r"\u2010-\u2027"
     r"\u3001\u3002\u3005-\u3007\u3041-\u3094\u309d\u309e\u30a1-\u30f6\u30fb-\u30fe"  # Japanese
-    r"\u3400-\u4db5\u4e00-\u9fa5\uff01-\uff5e"  # Chinese, also of Japanese and Korean names
+    r"\u3400-\u4db5\u4e00-\u9fa5\uff01-\uff5e"  # Chinese, also in Japanese and Korean names
     r"\uac00-\ud7a3"  # Korean
 )
 """The characters of names that slips and reports can print, for use inside ``[...]``.
@@ -66,7 +66,7 @@ def unprintable_problem(text: str) -> str | None:
 
 
 def unseen_problem(text: str) -> str | None:
-    r"""Return a message if a text is blank or has an unprintable character, or None.
+    r"""Return a message about an unprintable character or a blank text, or None.
 
     >>> unseen_problem(" \u2003")
     'is blank'
@@ -75,7 +75,7 @@ def unseen_problem(text: str) -> str | None:
 
 
 def name_problem(name: str) -> str | None:
-    r"""Return a message if slips and reports cannot print a person's name, or None.
+    r"""Return why slips and reports cannot print a person's name, or None if they can.
 
     >>> name_problem("Nguy\u1ec5n \u674e \uae40")
     >>> print(name_problem("\u0e2a\u0e21"))

@@ -111,7 +111,7 @@ class Round(msgspec.Struct, frozen=True):
 
     Attributes:
         dealer: None if no wager depends on the dealer's hand.
-        community: the two community cards (649a.8(d)), if they were dealt.
+        community: the community cards (649a.8(d)), if they were dealt.
         pair_bonus_community_card: the one card for every Pair Bonus (679a.8(h)).
         all_six_card: the All-Six Bonus card (682a.8(c)).
         dealer_exposed: true if a dealer's card was exposed, so that only some wagers are settled.
@@ -135,7 +135,8 @@ def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> 
     """
     if len(names) != count:
         by = f" ({rule})" if rule else ""
-        raise RoundError("wrong_cards", f"{len(names)} cards, but {count} are dealt{by}", field)
+        message = f"{len(names)} cards are given, but {count} are dealt{by}"
+        raise RoundError("wrong_cards", message, field)
     try:
         return parse_cards(names)
     except ValueError as error:
@@ -182,9 +183,10 @@ class Line(
     Attributes:
         position: the position of the wager.
         item: the name of the wager, or of a bonus paid with it. The name of an Envy Bonus ends with
-            ``_envy``, the name of a jackpot of one of several meters with ``_jackpot``.
+            ``_envy``. In a line that pays only a percentage of a meter, beside the wager's own
+            line, the name ends with ``_jackpot``.
         outcome: what happens to the wager.
-        hand: the hand that decided the item; left out if no hand was turned up.
+        hand: the hand that decided the item; left out if no hand decided it.
         wagered: the amount of the wager on which the item is based.
         paid: the amount won.
         returned: the amount of the wager that is returned.
@@ -227,7 +229,7 @@ class PercentWon:
     """A percentage of a meter that a round wins.
 
     The percentages of a round are subtracted one by one, in paying order, each from the balance
-    that the others have left. Each is divided into equal ``shares`` (reading T17).
+    that the earlier percentages have left. Each is divided into equal ``shares`` (reading T17).
     """
 
     meter: str
@@ -243,8 +245,7 @@ class Due(msgspec.Struct, frozen=True, gc=False):
     """A settlement line whose amount can still depend on the balance of a meter.
 
     ``take`` is None if the amount is final. Otherwise, it is the index of a percentage in
-    ``Settlement.takes``: the final amount is one share of this percentage, and ``paid`` is 0 until
-    then.
+    ``Settlement.takes``: the final amount is one share of this percentage, and ``line.paid`` is 0.
     """
 
     line: Line
@@ -279,7 +280,7 @@ class SettledPosition(msgspec.Struct, frozen=True, gc=False):
 class Settlement(msgspec.Struct, frozen=True):
     """Lines and percentages in paying order, without the amounts that depend on balances.
 
-    Every position has a line.
+    A position without lines is left out.
     """
 
     positions: tuple[SettledPosition, ...]
@@ -344,10 +345,9 @@ class WaitingWin(Protocol):
 def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    The bonus depends on a waiting win of the hand that caused it: on the win of the Envy Bonus's
-    wager if it waits, or else on the first waiting win of the hand (reading T10). If no win of the
-    hand waits, no floorperson examines the hand. ``waiting`` is in paying order; ``lines`` are all
-    lines of the round.
+    The bonus depends on a waiting win of the hand that caused it: on the win of the bonus's own
+    wager, or else on the first (reading T10). If no win of the hand waits, no floorperson examines
+    the hand. ``waiting`` is in paying order; ``lines`` are all lines of the round.
     """
     of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
     if len(of_hand) > 1:

@@ -51,7 +51,7 @@ def is_envy(item: str) -> bool:
 
 
 def jackpot_item(meter: str) -> str:
-    """Return the item of lines that pay a percentage of one of several meters.
+    """Return the item of the lines that pay only a percentage of a meter, beside a wager's line.
 
     >>> jackpot_item("major")
     'major_jackpot'
@@ -60,7 +60,7 @@ def jackpot_item(meter: str) -> str:
 
 
 def is_jackpot(item: str) -> bool:
-    """Check by its name if an item is a percentage of one of several meters."""
+    """Check by its name if an item is a percentage of a meter with a line of its own."""
     return item.endswith(_JACKPOT)
 
 

@@ -1,8 +1,8 @@
 """Counts of the ranks and suits of cards, packed into one integer.
 
 A packed number has a bit field for each rank and each suit. The number of a card has a 1 in two
-fields, so the sum over a hand counts the ranks and suits of the hand. For each sum of the rank
-fields, the hand is computed once and cached. Cards that belong to several hands, such as the
+fields, so the sum over a hand counts the ranks and suits of the hand. The hand
+for a sum of the rank fields is cached. Cards that belong to several hands, such as the
 community cards, are counted once, and their sum is added to the sum of each hand.
 """
 
@@ -11,8 +11,8 @@ from typing import Final
 
 from bonus.cards import ACE, RANKS, SUITS, Card, rank_of, suit_of
 
-# A rank occurs at most four times, so its field has three bits. A suit occurs at most six times, so
-# its field has four bits. The fields of the suits are in higher bits than the fields of the ranks.
+# A rank occurs at most four times, so its field has three bits. A hand has at most nine cards, so
+# the field of a suit has four bits. The fields of the suits are above the fields of the ranks.
 RANK_BITS: Final = 3
 SUIT_BITS: Final = 4
 SUITS_FROM: Final = RANK_BITS * len(RANKS)
@@ -44,7 +44,7 @@ def ranks_mask(counts: int) -> int:
 
 
 def ranks_most_first(counts: int) -> list[int]:
-    """Return the rank of each card, the most frequent first; among equals, the higher first."""
+    """Return the ranks of all cards, by frequency and then by rank, both descending."""
     ranks: list[int] = []
     for count, mask in zip((4, 3, 2, 1), masks_by_count(counts), strict=True):
         for rank in ranks_of(mask):
@@ -60,7 +60,10 @@ def ranks_of(mask: int) -> Iterator[int]:
 
 
 def suit_with(counts: int, least: int) -> int | None:
-    """Return the suit with ``least`` cards or more, or None; at most one suit can have so many."""
+    """Return the suit with ``least`` cards or more, or None.
+
+    ``least`` must be so high that two suits cannot both have ``least`` cards.
+    """
     # The added number sets the top bit of the field of a suit that occurs ``least`` times or more.
     carried = (counts >> SUITS_FROM) + (8 - least) * 0x1111 & 0x8888
     return (carried.bit_length() - 1) // SUIT_BITS if carried else None
@@ -71,12 +74,12 @@ def suited_mask(cards: Sequence[Card], suit: int) -> int:
 
 
 def straight_top(mask: int, length: int) -> int | None:
-    """Return the top rank of the highest run of ``length`` ranks.
+    """Return the top rank of the highest run of ``length`` ranks, or None if there is no run.
 
     An ace also counts as the rank below the 2, and can only begin or end a run.
     """
-    # The low ace gets the lowest field, and each rank the field above its own.
+    # Each rank moves up one field, so the lowest field is free for the low ace.
     starts = mask << RANK_BITS | mask >> RANK_BITS * ACE
     for _ in range(length - 1):
-        starts &= starts >> RANK_BITS  # keep the ranks that begin a run longer by one
+        starts &= starts >> RANK_BITS  # keep the ranks whose run is one rank longer
     return starts.bit_length() // RANK_BITS + length - 2 if starts else None

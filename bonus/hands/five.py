@@ -19,11 +19,11 @@ from bonus.hands.counts import (
 
 FIVE_OF_LEAST: Final = 5
 FIVE_OF_MOST: Final = 9
-"""Ten cards could have two suits with five cards each."""
+"""The most cards of which the best five are found: ten cards could have two flushes."""
 
 
 class FiveCardHand(StrEnum):
-    """The hands of 649a.6(d), the highest first, then hands without a name there.
+    """The hands of 649a.6(d), the highest first, then hands that the law does not name.
 
     The royal flush of spades has its own name because 649a.12(j) pays it separately.
     """

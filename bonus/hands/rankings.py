@@ -1,10 +1,10 @@
 """The rankings of hands by their names in chapter files, and the hands of optional wagers.
 
-Six cards are judged by the best five of them. But six cards of one suit from the nine to the ace
-are a hand of their own: a Super Royal in 649a.6(d)(8), a six-card royal flush in 679a.6(d)(1) and
-682a.6(e)(1). The law does not clearly say if all five cards or the best four of them decide the
-Aces Bonus (682a.6(d), reading F12), so each casino table chooses. The Prime Wager is on the colors
-of the cards: 679a.11(d)(1), 682a.11(e)(1).
+In the rankings ``six_card`` and ``super_royal``, the best five cards decide. But six cards of one
+suit from the nine to the ace are a hand of their own: a Super Royal in 649a.6(d)(8), a six-card
+royal flush in 679a.6(d)(1) and 682a.6(e)(1). The law does not clearly say if all five cards or the
+best four of them decide the Aces Bonus (682a.6(d), reading F12), so each casino table chooses. The
+Prime Wager is on the colors of the cards: 679a.11(d)(1), 682a.11(e)(1).
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ _NINE_TO_ACE: Final = sum(1 << RANK_BITS * rank for rank in range(ACE - 5, ACE +
 
 
 class SixCardHand(StrEnum):
-    """The hands of 679a.6(d) and 682a.6(e), the highest first, then hands without a name there."""
+    """The hands of 679a.6(d) and 682a.6(e), the highest first, then hands the law does not name."""
 
     SIX_CARD_ROYAL_DIAMONDS = auto()
     SIX_CARD_ROYAL = auto()
@@ -156,7 +156,7 @@ def _by_ranks(counts: int, length: int) -> AcesHand:
     return AcesHand.TWO_ACES if pairs == _ACES else AcesHand.OTHER
 
 
-# The suits 0 to 3 are clubs, diamonds, hearts and spades. So the suits 1 and 2 are red.
+# The suits 1 and 2 are diamonds and hearts.
 _RED: Final = tuple(card & 3 in {1, 2} for card in range(52))
 
 
@@ -195,7 +195,10 @@ def prime_hand(cards: Sequence[Card], _counts: int | None = None) -> PrimeHand:
     Counts of cards do not say who has which card, so they are not used.
     """
     if len(cards) != 6:
-        raise ValueError(f"the Prime Wager is on six cards, three of the dealer, not {len(cards)}")
+        raise ValueError(
+            "the Prime Wager is on the player's three cards and the dealer's three, not on"
+            f" {len(cards)} cards"
+        )
     first, second, third, *dealers = cards
     red = _RED[first]
     if _RED[second] is not red or _RED[third] is not red:
@@ -216,7 +219,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class OfCards(Protocol[Result_co]):
-    """Function of cards. Callers that know ``counts_of`` of these cards pass it, to save time."""
+    """Function of cards. To save time, a caller can pass ``counts_of(cards)`` as ``counts``."""
 
     def __call__(self, cards: Sequence[Card], counts: int | None = None, /) -> Result_co: ...
 

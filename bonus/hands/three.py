@@ -21,7 +21,8 @@ class ThreeCardHand(StrEnum):
     """The hands of 649a.6(b) and 679a.6(b), the highest first; mini-royals are separate hands.
 
     In 649a, a mini-royal is the highest straight flush (649a.6(e)); in 679a, it is a hand above all
-    straight flushes. So the order is the same. Only payouts distinguish the mini-royal of spades.
+    straight flushes. So both chapters have the same order. Only payouts distinguish the mini-royal
+    of spades.
     """
 
     MINI_ROYAL_SPADES = auto()
@@ -52,7 +53,7 @@ QUEEN_HIGH: Final = QUEEN << 8
 def three_card(cards: Sequence[Card], counts: int | None = None) -> tuple[ThreeCardHand, int]:
     """Return the hand that three cards form, and its strength.
 
-    The higher strength wins; equal strengths tie. If each hand is a pair, the rank of the pair
+    The higher strength wins; equal strengths tie. If both hands are pairs, the rank of the pair
     decides, then the third card. A-2-3 is the lowest straight (reading G4).
     """
     if counts is None:

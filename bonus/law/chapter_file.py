@@ -1,7 +1,7 @@
 """Structure of a chapter's file: its game, its wagers, and their printed paytables.
 
 A game of the house has a file of the same form. The page about game files is made from these types:
-the text before ``Attributes:`` is about a section of the file, the rest is about its keys.
+the text before ``Attributes:`` is about a section of the file, the rest about the section's keys.
 """
 
 from collections.abc import Iterator
@@ -51,8 +51,8 @@ class MeterTitle(_Part, frozen=True):
     """A meter of the game. Tables and displays show the meters in the order of the file.
 
     Attributes:
-        name: the name in paytables, floor files and data; a meter that several games feed has the
-            same name in all of them.
+        name: the name in paytables, floor files and data. A meter that several games feed has the
+            same name in all these games.
         title: the usual name for patrons.
     """
 
@@ -67,7 +67,7 @@ class Progression(_Part, frozen=True):
         rule: the section about seed and rates.
         seed: the first amount of the meter for each dollar of the wager, such as ``$1,000 for 1``.
         reseed: the amount after a win of the whole meter, in the form of ``seed``, or ``$0``. The
-            reserve is added to it.
+            reserve is added to this amount.
         primary: the part of each wager for the meter, such as ``14%`` or ``2.25%``. All rates of a
             wager together are less than 100%.
         reserve: the part of each wager for the reserve of the meter.
@@ -275,7 +275,7 @@ class WagerTables(_Part, frozen=True):
 class NotQualified(_Part, frozen=True):
     """A dealer's hand that does not qualify: one wager is returned, and the other wager wins.
 
-    Only for the ranking ``three_card``. Without this section, every hand qualifies.
+    This section is only for the ranking ``three_card``. Without it, every dealer's hand qualifies.
 
     Attributes:
         rule: the section about hands that do not qualify.
@@ -409,7 +409,7 @@ class WagerLimit(_Part, frozen=True):
 
 
 class Version(_Part, frozen=True):
-    """A version of the game, with limits for its wagers, that a table can play (649a.7(e)).
+    """A version of the game that a table can play, with limits for its wagers (649a.7(e)).
 
     Attributes:
         name: what a table writes for ``version`` under ``paytables``.
@@ -422,7 +422,7 @@ class Version(_Part, frozen=True):
 
 
 class Limit(_Part, frozen=True):
-    """The most that one player can win in a round, if a table sets such a limit.
+    """A limit for one player's winnings in a round, which a table can set.
 
     Attributes:
         choice: the name of the limit under ``paytables`` in the floor file.
@@ -456,7 +456,7 @@ class Irregular(_Part, frozen=True):
 class Chapter(_Part, frozen=True, kw_only=True):
     """The rules of one game that affect money.
 
-    ``main`` is None without a game against the dealer.
+    Without a game against the dealer, leave ``main`` out.
 
     Attributes:
         chapter: the chapter of 58 Pa. Code, or the house's own name of its rules.

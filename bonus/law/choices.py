@@ -17,7 +17,7 @@ Choices = Mapping[str, str | int | Mapping[str, int]]
 
 
 def offered(chapter: Chapter) -> dict[str, dict[str, str]]:
-    """Return the options of each choice of the casino, each with the subsection that allows it.
+    """Return the options of each choice, and the subsection that allows each option.
 
     The odds of a mini-royal and the payout limit are numbers, so they are not included.
     """
@@ -99,7 +99,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _limit_problem(limit: Limit, choice: object) -> str | None:
-    """Return why a limit is not allowed: 679a.12(h), 682a.12(g) have a minimum (reading G6)."""
+    """Return why a limit is not allowed: 679a.12(h) and 682a.12(g) set a minimum (reading G6)."""
     least_cents = read_cents(limit.least)
     if not isinstance(choice, int):
         return f"a {limit.choice} is a whole number of cents ({limit.rule})"
@@ -112,7 +112,7 @@ def _mini_royal_problem(
     chapter: Chapter, royals: Mapping[str, MiniRoyal], choice: object, chosen: Mapping[str, object]
 ) -> str | None:
     if not isinstance(choice, Mapping):
-        return f"{MINI_ROYAL} must name what its odds are for: {' or '.join(royals)}"
+        return f"{MINI_ROYAL} needs odds under the name {' or '.join(royals)}, not {choice}"
     for item, times in choice.items():
         royal = royals.get(str(item))
         if royal is None:

@@ -49,7 +49,7 @@ def changed(problem: str) -> UserError:
 
 @cache
 def chapters() -> Mapping[str, Chapter]:
-    """Return every chapter by the name of its game, in the order of their numbers.
+    """Return every chapter by the name of its game, in the order of the chapters' numbers.
 
     Raises:
         UserError: a file is not valid, or two chapters have the same game.
@@ -170,14 +170,14 @@ def _titles(game: Chapter, tables: WagerTables) -> Iterator[tuple[str, str]]:
 
 
 class Games(Mapping[str, Chapter]):
-    """Games by name: the chapters, and games of the house; equal if the game files are the same.
+    """Games by name: the chapters, and the games of the house.
 
-    ``digests`` has the SHA-256, in hexadecimal, of the file of each game of the house. ``titles``
-    has the titles of items of settlement lines.
+    ``digests`` has the SHA-256, in hexadecimal, of the file of each game of the house. Two objects
+    are equal if their digests are equal. ``titles`` has the titles of items of settlement lines.
     """
 
     def __init__(self, house: Iterable[tuple[Chapter, str]] = ()) -> None:
-        """Collect the chapters, and the games of the house, each with the SHA-256 of its file.
+        """Join the chapters with ``house``: each game of the house, and the SHA-256 of its file.
 
         Raises:
             ChapterError: two games have the same name, or disagree on the meters or the title
@@ -239,7 +239,7 @@ def chapter_games() -> Games:
 def _check_fed(games: Iterable[Chapter], game: Chapter) -> None:
     """Check that a wager feeds the same meters in every game.
 
-    In the ledger, only the wager's name identifies it.
+    The ledger identifies a wager only by its name.
     """
     own = GameMeters.of([game])
     for other in games:

@@ -64,13 +64,14 @@ class MeterTerms:
     Attributes:
         kind: the name of the meter in the chapter.
         paytable: the letter of the chosen paytable; None if there is no choice.
-        reseed_cents: the balance after a win of the whole meter, without the reserve that it also
-            receives (reading T21).
+        reseed_cents: the balance after a win of the whole meter, without the reserve that the meter
+            also receives (reading T21).
         primary_bps: the share of a wager that is added to the meter; ``reserve_bps`` is the share
             that is added to the reserve.
         paid_from: the source of payouts that are not a percentage of the meter.
-        rule: the subsection with the payouts. ``envy_rule`` has the Envy Bonuses, ``draw_rule`` the
-            Magic Card and the Lucky Bonus; each is empty if the wager has none.
+        rule: the subsection with the payouts. ``envy_rule`` is the subsection with the Envy
+            Bonuses; empty if the wager has none. ``draw_rule`` is the subsection with the Magic
+            Card and the Lucky Bonus; empty if the wager has no draws.
         tiers: true if the wagers on this meter also feed other meters.
         rows: the payouts of every hand of the ranking.
     """
@@ -94,11 +95,11 @@ class MeterTerms:
 
     @property
     def pool(self) -> tuple[int, int, int, int]:
-        """Seeds in cents and rates in basis points, which all games of a meter share."""
+        """Seed and reseed in cents, both rates in basis points: equal in all games of a meter."""
         return self.seed_cents, self.reseed_cents, self.primary_bps, self.reserve_bps
 
     def __hash__(self) -> int:
-        """Return a hash of the fields that differ most often; all fields would take longer."""
+        """Return a hash of the fields that differ most often; to hash all would take longer."""
         return hash((self.kind, self.wager_cents, self.paytable))
 
 
@@ -115,8 +116,8 @@ def meter_terms(
     Without a game, use the first game with this meter; without games, use the chapters.
 
     Raises:
-        ValueError: no game has the meter, the amount is below one cent or has no Envy Bonuses
-            (reading T22), or the paytable is missing or wrong.
+        ValueError: no game has the meter, the amount is below one cent, the chapter has no Envy
+            Bonuses for the amount (reading T22), or the paytable is missing or wrong.
     """
     return terms_in(_game_of(kind, games or chapter_games(), game), kind, wager_cents, paytable)
 
@@ -134,7 +135,7 @@ def paytable_choices(kind: str, games: Games | None = None, game: str = "") -> t
 def wager_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[int, ...]:
     """Return the amounts in cents that the wager of a kind of meter can have in a game.
 
-    The result is empty if the wager has no Envy Bonuses: then it can have every amount (reading
+    The result is empty if the wager has no Envy Bonuses: such a wager can have any amount (reading
     T22).
 
     >>> wager_choices("progressive"), wager_choices("five_card_hand_bonus")
@@ -244,14 +245,15 @@ _FIVE_CARD_COUNTS: Final = {
     FiveCardHand.FULL_HOUSE: 3_744,
     FiveCardHand.FLUSH: 5_108,
 }
-"""Number of deals of each hand that the wager pays, out of all C(52,5)."""
+"""Number of deals of each hand that the Five Card Hand Bonus pays, out of all C(52,5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandBonusReturn:
     """Average payout of a Five Card Hand Bonus wager, in units of the wager.
 
-    In the long run, players also win the contributions (``bonus.odds.meter_edges``).
+    ``at_seed`` is for a meter at its seed. In the long run, players also win the contributions
+    (``bonus.odds.meter_edges``).
     """
 
     at_seed: Fraction
@@ -259,7 +261,7 @@ class HandBonusReturn:
 
     @property
     def problem(self) -> str:
-        """A text if players win more than they wager, or else an empty text.
+        """A warning if players win more than they wager; otherwise empty.
 
         >>> HandBonusReturn(Fraction(9, 10), Fraction(1081, 1000)).problem
         'which gives back 108.1% in the long run: the house loses'

@@ -111,7 +111,7 @@ def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
 
 def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     if not tables.names or not tables.table:
-        raise ChapterError("a wager has no name or no paytable")
+        raise ChapterError("each wager needs a name and a paytable")
     of = tables.names[0]
     if len(tables.cards) != len(tables.names):
         raise ChapterError(f"{of}: cards needs an entry for each of {', '.join(tables.names)}")
@@ -138,7 +138,7 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
     for paytable in paytables:
         if set(paytable.rates) != (set(tables.meters) or ({""} if tables.meter else set())):
             raise ChapterError(
-                f"{of} {paytable.rule}: a meter needs rates, and only a meter has them"
+                f"{of} {paytable.rule}: write rates for each meter of the wager, and no other"
             )
         for meter, rates in paytable.rates.items():
             _check_rates(f"{of} {paytable.rule} {meter}".rstrip(), rates)
@@ -171,7 +171,7 @@ def _check_draws(where: str, draws: DrawPays) -> None:
 def _with_fourth(
     of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
 ) -> Sequence[Paytable]:
-    """Return the paytables among which a table chooses: those in ``fourth_card``, if given."""
+    """Return the paytables among which a table chooses: those in ``fourth_card``, if it exists."""
     if tables.fourth_card is None:
         return paytables
     if len(paytables) > 1:
@@ -241,16 +241,16 @@ def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) 
 
 
 def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> None:
-    """Check the kinds of payout; ``meters`` are the names of meters that the cells use."""
+    """Check the kinds of payout; the cells must use each name in ``meters``, and no other."""
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     payouts = [read_payout(cell) for cell in paytable.cells.values()]
     kinds = {payout.stake_back for payout in payouts if payout.times}
     if len(kinds) > 1:
-        raise ChapterError(f"{where}: it has both 'to 1' and 'for 1'")
+        raise ChapterError(f"{where}: a paytable cannot have both 'to 1' and 'for 1'")
     named = {name for payout in payouts for name, _ in payout.percents}
     for name in sorted(named - set(meters)):
         known = f"the wager feeds {', '.join(meters)}" if meters else "the wager feeds no meter"
-        raise ChapterError(f"{where}: a percentage of {name}, but {known}")
+        raise ChapterError(f"{where}: a hand wins a percentage of {name}, but {known}")
     for name in meters:
         if name not in named:
             raise ChapterError(f"{where}: no hand wins a percentage of {name}")
@@ -284,7 +284,9 @@ def _check_rates(where: str, rates: Rates) -> None:
         raise ChapterError(f"{where}: the seed of a meter must be above $0")
     primary, reserve = read_rate_bps(rates.primary), read_rate_bps(rates.reserve)
     if not primary or primary + reserve >= 10_000:
-        raise ChapterError(f"{where}: primary must be above 0%, and below 100% with reserve")
+        raise ChapterError(
+            f"{where}: primary must be above 0%, and the two rates together below 100%"
+        )
 
 
 def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Paytable]) -> None:
@@ -305,7 +307,7 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Payta
         # A settlement line names its hand by the paytable's row, so both tables must begin with the
         # same hand.
         for top in tops - {next(iter(worth))}:
-            raise ChapterError(f"{where}: it must begin with {top}, as the paytable does")
+            raise ChapterError(f"{where}: Envy Bonuses must begin with {top}, as the paytable does")
 
 
 def _check_rows(
@@ -313,16 +315,15 @@ def _check_rows(
 ) -> None:
     """Check the hands of a paytable, and that no hand pays less than a lower hand.
 
-    ``worth`` is None for a hand that cannot be compared: it wins a percentage of one of several
-    meters.
+    A hand that wins a percentage of one of several meters cannot be compared: its worth is None.
     """
     hands = ranking.names
     for hand in (lowest, *worth):
         if hand not in hands:
-            raise ChapterError(f"{where}: {hand!r} is not a hand of its ranking")
+            raise ChapterError(f"{where}: {hand!r} is not a hand of the ranking")
     first = next(iter(worth), None)
     if first is None or first not in ranking.tops:
-        raise ChapterError(f"{where}: a table must begin with the highest hand, not {first!r}")
+        raise ChapterError(f"{where}: a paytable must begin with the highest hand, not {first!r}")
     expected = hands[hands.index(first) : hands.index(lowest) + 1]
     if tuple(worth) != expected:
         missing = ", ".join(hand for hand in expected if hand not in worth)

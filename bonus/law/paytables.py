@@ -43,7 +43,7 @@ def placed(*place: str | int) -> Iterator[None]:
 
 @contextmanager
 def cell_of(where: str, cell: str) -> Iterator[None]:
-    """Say in each ``ChapterError`` of the block where the cell is printed."""
+    """Add the cell and its place to each ``ChapterError`` of the block."""
     try:
         yield
     except ChapterError as error:
@@ -99,9 +99,9 @@ def read_payout(cell: str) -> Payout:
     """Return the payout in a cell of a paytable.
 
     A cell is ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or blank. A
-    percentage can have one or two decimals. The cells of a wager that feeds several meters name
-    them: ``100% of major``. A cell can have several payouts: ``100% of major + 10% of mega + 50 for
-    1``.
+    percentage can have one or two decimals. If a wager feeds several meters, its cells name the
+    meter: ``100% of major``. A cell can have several payouts: ``100% of major + 10% of mega + 50
+    for 1``.
 
     >>> read_payout("1,000 for 1")
     Payout(times=1000, stake_back=False, percents=(), sum_cents=0)
@@ -285,7 +285,8 @@ def _cell(cells: Cells, index: int, choices: int, of: str) -> str:
         return cells
     if not choices or len(cells) != choices:
         raise ChapterError(
-            f"{of}: a row needs one cell for each choice ({choices}), and has {len(cells)}"
+            f"{of}: a row has {len(cells)} cells, but the table has {choices} choices: write one"
+            " cell for each choice, or one text if the table has no choices"
         )
     return cells[index]
 
@@ -295,11 +296,11 @@ def _cells(of: str, column: Mapping[str, str], hands: Sequence[str]) -> Mapping[
     for row, cell in column.items():
         if not found and cell == "":
             if row not in hands:
-                raise ChapterError(f"{of}: {row!r} is not a hand of its ranking")
+                raise ChapterError(f"{of}: {row!r} is not a hand of the ranking")
             continue
         hand = row.removesuffix(_OR_LOWER)
         if hand not in hands:
-            raise ChapterError(f"{of}: {hand!r} is not a hand of its ranking")
+            raise ChapterError(f"{of}: {hand!r} is not a hand of the ranking")
         rest = hands[hands.index(hand) :] if row != hand else (hand,)
         found.update(dict.fromkeys(rest, cell))
     return MappingProxyType(found)

@@ -1,4 +1,4 @@
-"""Checks that each name in a chapter's file is defined, and defined only once."""
+"""Checks across the sections of a chapter's file: names, cards, positions and limits."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -26,7 +26,7 @@ _NUMBERS: Final = ("version", "mini_royal")
 _CARDS_MAX: Final = 7
 """Largest number of cards of a hand, the dealer or the community.
 
-A message to the service has room for eight of each.
+A message to the service has room for eight cards in each of these.
 """
 
 _CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
@@ -88,7 +88,9 @@ def _check_versions(chapter: Chapter, names: Sequence[str]) -> None:
     for version in chapter.version:
         for bound in version.bounds:
             if bound.at_most < 1 or not {bound.wager, bound.of} <= set(names):
-                raise ChapterError(f"{version.rule}: limit a wager to 1 or more times another")
+                raise ChapterError(
+                    f"{version.rule}: limit a wager to 1 or more times another wager of the game"
+                )
     chosen = [bonus.table for bonus in chapter.main_bonuses if bonus.choice and chapter.version]
     others = [bonus.table for bonus in chapter.main_bonuses if not chosen or not bonus.choice]
     for tables in [*others, *(wager.table for wager in chapter.wager)]:
@@ -136,7 +138,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     if tables.paid_from is PaidFrom.HAND_PAY:
         raise ChapterError(f"{of}: only a percentage of a meter is a hand pay")
     if tables.fourth_card and tables.fourth_card.rank not in [*RANKS]:
-        raise ChapterError(f"{of}: the rank of the fourth card does not exist")
+        raise ChapterError(f"{of}: the rank of the fourth card does not exist: use one of {RANKS}")
 
 
 def _check_meter(chapter: Chapter, tables: WagerTables) -> None:
@@ -209,9 +211,9 @@ def _check_limit(chapter: Chapter, limit: Limit) -> None:
         paying.add(chapter.main.odds_rule)
     for rule in limit.covers:
         if rule not in paying:
-            raise ChapterError(f"{limit.rule}: it covers {rule}, which pays nothing")
+            raise ChapterError(f"{limit.rule}: the limit covers {rule}, which pays nothing")
     if not limit.covers:
-        raise ChapterError(f"{limit.rule}: it covers nothing")
+        raise ChapterError(f"{limit.rule}: the limit covers nothing")
     hands = {hand.value for tables in chapter.wager for hand in RANKINGS[tables.ranking].hands}
     for hand in limit.excluded:
         if hand not in hands:
@@ -234,7 +236,7 @@ def _check_deal(chapter: Chapter) -> None:
     every = [cards for tables in chapter.wager for cards in tables.cards]
     largest = max((sum(deal.judged(cards)) for cards in every), default=0)
     if min(deal.positions, deal.hand, deal.dealer + 1, deal.community + 1) < 1:
-        raise ChapterError(f"{deal.rule}: it needs a position, and cards for it")
+        raise ChapterError(f"{deal.rule}: a deal needs a position, and a card for each")
     _check_dealt(chapter)
     shared = max(deal.dealer + deal.community, largest - deal.hand)
     if deal.positions * deal.hand + shared > len(DECK):

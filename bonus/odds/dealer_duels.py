@@ -34,7 +34,8 @@ class Duel(msgspec.Struct, frozen=True):
         suits: the number of cards in each suit of a hand, the largest number first.
         hands: the number of player's hands in a row.
         not_qualified: for each hand of a row, the number of dealer's hands that do not qualify.
-            ``equal`` counts hands that qualify and tie, ``higher`` hands that qualify and win.
+            ``equal`` counts dealer's hands that qualify and tie, and ``higher`` counts dealer's
+            hands that qualify and win.
         deals: the number of dealer's hands that are possible against any one hand of the player.
         examples: for each strength, the cards of one hand of the player.
     """
@@ -156,9 +157,9 @@ def _table(
 ) -> npt.NDArray[np.int32]:
     """Count the dealer's hands at or above each strength, for each class of subsets.
 
-    The hands contain one given subset of the class: each hand is added to the class of every subset
-    in it, then the sum is divided by the number of subsets in the class. The result has the shape
-    (classes, strengths + 1), and its last column is 0.
+    A count is for the hands that contain one subset of the class. For this, each hand is added
+    to the class of every subset of the hand, and the sum is divided by the number of subsets in the
+    class. The result has the shape (classes, strengths + 1), and its last column is 0.
     """
     width = strengths + 1
     # A class has at most 24 subsets. Each subset is in at most C(52,6) hands. So 32 bits are

@@ -50,9 +50,9 @@ class CountStore(Protocol):
 
 
 Begin = Callable[[str, int], Advance]
-"""Function that is called before a count, with its name and number of steps.
+"""Function that is called before a count, with the enumeration's name and number of steps.
 
-It returns the function that receives the progress.
+The function returns another function, which receives the progress.
 """
 
 
@@ -100,7 +100,8 @@ class Fives(msgspec.Struct, frozen=True):
 def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
     """Return the enumeration of all hands of a ranking.
 
-    ``groups`` has the number of cards from each source; only rankings of colors depend on it.
+    ``groups`` has the number of cards from each source. Except for rankings of colors, only the sum
+    of these numbers matters.
     """
     if ranking not in BY_COLOR:
         groups = (sum(groups),)

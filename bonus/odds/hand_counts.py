@@ -2,15 +2,15 @@
 
 Hands that differ only by a renaming of the suits form a class: suits are equal in rank (649a.6(a)),
 so all hands of a class have the same strength. Each hand is written as four bit masks of thirteen
-ranks, one mask per suit, which are sorted and packed into one number, the key of the class. The
+ranks, one mask per suit. The sorted masks, packed into one number, are the key of the class. The
 size of a class is the number of distinct ways to assign the four masks to the four suits. The
 function of the ranking (``bonus.hands``) judges each class, as it judges hands in settlement.
 
-If the best five of five to nine cards count, the deals are not formed one by one: of nine cards,
-there are 3.7 billion. The ranks are added one after another, and the number of deals is kept for
-each state of the ranks so far. A state counts the cards of one suit. The four suits are equal, and
-nine cards have at most one suit with five cards, so the deals with a flush are four times the deals
-with a flush in this suit.
+If the best five of five to nine cards count, the deals are not formed one by one, because nine
+cards can be dealt in 3.7 billion ways. The ranks are added one after another, and the number of
+deals is stored for each state of the ranks so far. A state also counts the cards of one suit. The
+four suits are equal, and nine cards have at most one suit with five cards. So the deals with a
+flush are four times the deals with a flush in this suit.
 """
 
 from collections import Counter
@@ -96,7 +96,7 @@ def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
 
 
 def _shapes(size: int) -> list[tuple[int, ...]]:
-    """Return every way to divide cards among the four suits, the largest number first."""
+    """Return every division of cards among four suits, as numbers, the largest first."""
     return [
         shape
         for shape in combinations_with_replacement(range(min(size, _RANKS), -1, -1), _SUITS)
@@ -164,7 +164,7 @@ Counts = dict[str, int]
 _BATCH: Final = 1 << 14
 _NAMED_SUIT: Final = 5
 BY_COLOR: Final = frozenset({"prime", "five_prime"})
-"""Rankings that judge colors; for these rankings it also matters who has which cards."""
+"""Rankings that judge colors; ``prime`` also depends on who has which cards."""
 
 _BLACK_AND_RED: Final = tuple(
     tuple(card for card in DECK if suit_of(card) in suits) for suits in ({0, 3}, {1, 2})
@@ -179,8 +179,8 @@ def count_hands(
     ``groups`` is the number of cards from each source, such as three of the player and three of the
     dealer. For a ranking of colors, a deal is a separate set of cards for each source; for any
     other ranking, it is one set of all the cards. If ``further`` is a rank, a deal has one more
-    card of this rank. It is the player's own card or a card for all players: the number of deals is
-    the same (679a.11(d)(2)(ii), reading P5).
+    card of this rank. This can be the player's own card or a card for all players: the number of
+    deals is the same (679a.11(d)(2)(ii), reading P5).
     """
     if ranking in BY_COLOR:
         return _count_colors(ranking, groups, advance)
@@ -252,15 +252,15 @@ _WAYS: Final = tuple(
     for suited in (0, 1)
     for others in range(_OTHER_SUITS + 1)
 )
-"""For a rank: how many cards are in the suit and in the other suits, and in how many ways."""
+"""For a rank: its cards in one suit, its cards in the other suits, and the number of ways."""
 
 
 class _State(NamedTuple):
     """The ranks so far. Each number stops at the greatest value that matters.
 
     Attributes:
-        fours, threes, pairs: the number of ranks that occur four times, three times and twice;
-            they stop at one, two and two.
+        fours, threes, pairs: the number of ranks that occur four times, three times and twice.
+            ``fours`` stops at one; ``threes`` and ``pairs`` stop at two.
         run: the number of consecutive ranks up to the last rank; it stops at five.
         suited: the number of cards of the suit; it stops at five. ``suited_run`` and
             ``suited_straight`` are ``run`` and ``straight`` of these cards.
@@ -315,8 +315,8 @@ def count_best_five(cards: int, advance: Advance) -> Counts:
     if not FIVE_OF_LEAST <= cards <= FIVE_OF_MOST:
         raise ValueError(f"the best five are counted for five to nine cards, not {cards}")
     counts: Counter[FiveCardHand] = Counter()
-    # An ace begins a straight below the 2, and ends one above the king. So it is the first rank,
-    # and its cards are remembered for the end.
+    # An ace can begin a straight below the 2, or end a straight above the king. So the ace is the
+    # first rank, and its cards are remembered for the end.
     for suited_ace, other_aces, ways in _WAYS:
         states: Mapping[_State, int] = {_State().add_rank(suited_ace, other_aces): ways}
         for _ in RANKS[:-1]:
@@ -349,7 +349,7 @@ def _with_next_rank(states: Mapping[_State, int], cards: int) -> Mapping[_State,
 def _count_flush(
     counts: Counter[FiveCardHand], state: _State, by_ranks: FiveCardHand, deals: int, *, royal: bool
 ) -> None:
-    """Move deals with five cards of the suit from the hand of their ranks to their best hand.
+    """Count deals with five cards of the suit as their best hand, not as the hand of their ranks.
 
     The same number of deals has a flush in each of the other suits.
     """

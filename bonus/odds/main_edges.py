@@ -40,8 +40,8 @@ class Best:
             average sum of the Ante and the wager after it.
         times: for each row of a ``Duel``, the wager after the Ante as a multiple of the Ante; 0 for
             a fold.
-        deals: the number of deals (a hand of the player and one of the dealer) for a fold, and for
-            each outcome of hands that are not folded.
+        deals: the number of deals (a hand of the player and a hand of the dealer) for a fold, and
+            for each outcome of hands that are not folded. ``of`` is the number of all deals.
     """
 
     house_edge: Fraction
@@ -241,7 +241,10 @@ def _note(offer: Offer, paytable: Paytable | None) -> str:
 
 
 def main_wagers(chapter: Chapter, choice: str | None, mini_royal: int = 0) -> MainWagers:
-    """Return how a table settles the main wagers; ``mini_royal`` has the added odds, or 0."""
+    """Return how a table settles the main wagers.
+
+    ``mini_royal`` has the odds to 1 of an added mini-royal, or 0.
+    """
     bonus = main_choice(chapter)
     choices: dict[str, str | dict[str, int]] = {}
     if bonus and choice:
@@ -260,8 +263,8 @@ def best_play(chapter: Chapter, choice: str | None, counted: Enumerator) -> Best
 def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
     """Return the strengths of the hands that the optimal strategy folds.
 
-    The paytables differ only in payouts for hands that are always played. So the strategy, which is
-    computed with the first paytable, is the same with each paytable (649a.12(b), (c)).
+    The strategy is computed with the first paytable. The paytables of 649a.12(b) and (c) differ
+    only in payouts for hands that are always played.
 
     Raises:
         ValueError: some hands of one strength are folded and others are not.
@@ -295,7 +298,7 @@ def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
 def _hand_lines(
     chapter: Chapter, paytables: Mapping[str, Paytable], against: Duel
 ) -> Iterator[HandLine]:
-    """Yield a line for each hand of the player; hands that all paytables pay alike share a line."""
+    """Yield a line for each hand of the player; royals that no paytable lists share a line."""
     main = chapter.main_game
     hands = RANKINGS[main.ranking].names
     printed = dict(paytables)

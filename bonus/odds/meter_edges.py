@@ -1,9 +1,9 @@
-"""House edges of wagers that feed meters (649a.12(e), (h), (i), (j)), which fall as a meter rises.
+"""House edges of wagers that feed meters (649a.12(e), (h), (i), (j)).
 
-In the long run, every micro that a wager adds to a meter or its reserve is won by a player: what
-rounding to the cent leaves stays on the meter. So the rates cost the house as much as payouts at
-odds do. A win of the whole meter costs the house the reseed. The seed is paid only once, so it does
-not count over many wagers.
+An edge falls as a meter rises. In the long run, players win every micro that wagers add to a meter
+or its reserve, because fractions of a cent stay on the meter. So the rates cost the house as much
+as payouts at odds do. A win of the whole meter costs the house the reseed. The house pays the seed
+only once, so the seed does not count over many wagers.
 """
 
 from collections import Counter
@@ -82,7 +82,7 @@ class Metered:
         return Fraction(sum(won), self.of)
 
     def edge(self, wager_cents: int, *, empty: str | None = None) -> Fraction:
-        """Return the house edge with every meter at its seed, and the meter ``empty`` at $0."""
+        """Return the house edge with the meter ``empty`` at $0, and other meters at their seeds."""
         won = (
             self.meter_return(meter) * read_seed(rates.seed)
             for meter, rates in self.rates.items()
@@ -97,7 +97,7 @@ class Metered:
             for each in self.rates.values()
         )
         contributions = Fraction(added_bps, 10_000)
-        # However many players divide a win of the meter, it costs one reseed.
+        # A win of the whole meter costs one reseed, even if several players divide the win.
         reseeds = sum(
             (
                 self.chance(meter, 100) * read_seed(each.reseed) / self.shares
@@ -113,7 +113,7 @@ class Metered:
         )
 
     def break_even(self, meter: str, wagers_cents: tuple[int, ...]) -> dict[str, int]:
-        """Return for each wager the lowest balance at which there is no house edge; all in cents.
+        """Return the lowest balance at which the house has no edge, by the wager, in cents.
 
         The other meters are at their seeds.
         """
@@ -268,10 +268,11 @@ def _envy(
 def _when_folding(
     offer: Offer, tables: WagerTables, counted: Enumerator, paytable: Paytable
 ) -> Metered | None:
-    """Return the payouts of the Five-Card Progressive for a player who sometimes folds.
+    """Return the payouts of a wager for a player who sometimes folds, or None.
 
-    For any other wager, return None. A fold forfeits the Five-Card Progressive (649a.11(b)(2),
-    reading T7). It also forfeits the Progressive, but this makes no difference: the lowest hand
+    Such payouts exist only for a wager that a fold forfeits, and that is on the hand and two
+    community cards: the Five-Card Progressive (649a.11(b)(2), reading T7), or a similar wager of
+    the house. A fold also forfeits the Progressive, but this makes no difference: the lowest hand
     that wins the Progressive is a straight, which the optimal strategy never folds.
     """
     three_and_two = offer.chapter.main is not None and offer.chapter.deal.community == 2
@@ -316,9 +317,8 @@ def _draws(offer: Offer, tables: WagerTables, cards: int) -> tuple[tuple[Fractio
     """Return the average payout of each draw, and the average number of rounds per draw.
 
     The payout is for a round with this draw, in units of the wager. The result is empty for a wager
-    without draws. The Magic Card is one card of the deck, and pays
-    if it is in the hand. The Lucky position is one of the table's positions or the dealer
-    (649a.12(i)(3), readings T19, T20).
+    without draws. The Magic Card is one card of the deck, and pays if it is in the hand. The Lucky
+    position is one of the table's positions or the dealer (649a.12(i)(3), readings T19, T20).
     """
     pays, draws = tables.draws, offer.draws
     if pays is None:
@@ -336,7 +336,7 @@ def _per(gives: Fraction, every: int) -> Fraction:
 def _drawn(gives: Fraction, every: int, edge: Fraction) -> Drawn:
     """Return the odds of one draw, and how frequent it must be to remove the house edge.
 
-    ``gives`` is the payout if the draw occurs in every round, in units of the wager, and ``every``
+    ``gives`` is the payout, in units of the wager, if the draw occurs in every round. ``every`` is
     the average number of rounds per draw. ``edge`` is the house edge with both draws; the other
     draw keeps its frequency.
     """
@@ -361,8 +361,8 @@ def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
     notes = []
     if of_dealer:
         notes.append(
-            "The edge is for one player with this wager: if several have it, they divide a"
-            " percentage."
+            "The edge is for one player with this wager. If several players have this wager, they"
+            " divide a percentage of the meter."
         )
     notes += _forfeits(tables)
     if tables.forfeited and tables.cards == ("hand",):
@@ -373,8 +373,8 @@ def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
             " collected brings none (reading T8)."
         )
     notes.append(
-        "The meter is the amount from which the hand is paid. It includes this round's wagers"
-        " (reading T14)."
+        "The meter is the amount from which the hand is paid. This amount includes the"
+        " contributions of this round's wagers (reading T14)."
     )
     if not offer.draws.magic_card_every and not offer.draws.lucky_every and tables.draws:
         notes.append("These odds are without a Magic Card or a Lucky Bonus.")

@@ -1,20 +1,20 @@
 """Structure of the results: the exact odds of a wager with one paytable.
 
-Every edge is a house edge: the average loss of the player, an exact fraction of the wager. For a
-main game, it is a fraction of the Ante and includes the results of the wager after the Ante. Sums
-are in cents. In JSON (``odds_json``), a fraction is ``"n/d"``, and each ``house_edge`` and
+Every edge is a house edge: the average loss of the player, as an exact fraction of the wager. For a
+main game, the edge is a fraction of the Ante and includes the results of the wager after the Ante.
+Sums are in cents. In JSON (``odds_json``), a fraction is ``"n/d"``, and each ``house_edge`` and
 ``element_of_risk`` is followed by its decimal, rounded to six places.
 
 A wager that feeds a meter has two edges: one for the meter at its seed, in which the wager's
 contributions count as lost, and one for the long run (``LongRun``). If a hand is paid a percentage
 of a meter, the edge falls as the meter rises: ``house_edge_at_empty_meter - meter_return x meter /
-wager - envy_return x other players``. The meter and the wager are in cents, and the other players
-are those whose hands can bring an Envy Bonus: hands that stay on the table (reading T8). The meter
-is the amount from which the hand is paid: with the contributions of this round's wagers, and before
-any other win of the round is subtracted (reading T14).
+wager - envy_return x other players``. The meter and the wager are in cents. Other players count
+only if their hands stay on the table, because only such hands bring Envy Bonuses (reading T8). The
+meter is the amount from which the hand is paid. This amount includes the contributions of this
+round's wagers, and no other win of the round is subtracted yet (reading T14).
 
 ``break_even_meter`` has, for each wager in cents, the lowest meter in whole cents at which the
-house has no edge, including the rounding of percentages down to the cent (reading G3).
+house has no edge. Percentages are rounded down to the cent here (reading G3).
 """
 
 from decimal import Decimal
@@ -42,8 +42,8 @@ class HandLine(_Part, frozen=True):
 
     Attributes:
         pays: the printed cell of the paytable; empty if the paytable does not pay the hand.
-        beside: the cells of other paytables of the game that also pay the hand, by the name of the
-            wager or bonus, such as the Win Bonus in addition to a Bad Beat Bonus.
+        beside: the cells of other paytables that also pay the hand, by the name of the wager or
+            bonus: for example, the Win Bonus beside a Bad Beat Bonus.
         fourth_card: for a Pair Bonus, the rank of the fourth card: ``a 2`` or ``not a 2``.
     """
 
@@ -63,7 +63,10 @@ class HandLine(_Part, frozen=True):
         return read_payout(self.pays)
 
     def returned(self, wager_cents: int) -> Fraction:
-        """Return the hand's part of the average payout, with returned wagers, in wagers."""
+        """Return what the hand adds to the average payout, in units of the wager.
+
+        A returned wager counts as a payout.
+        """
         paid = self.payout
         fixed = Fraction(paid.sum_cents, wager_cents)
         return self.chance * (paid.times + paid.stake_back + fixed)
@@ -99,7 +102,7 @@ class ByRank(_Part, frozen=True):
 
 
 class LongRun(_Part, frozen=True):
-    """The house edge over very many wagers: 1 minus the three other shares of the wager.
+    """The house edge over very many wagers: 1 minus the sum of the three other fields.
 
     Other wagers on the meter do not change this edge: they change who wins the meter, and not what
     the house adds to the meter.
@@ -137,9 +140,9 @@ class Drawn(_Part, frozen=True):
     Attributes:
         every: the average number of rounds per draw; 0 for never.
         wager_return: the average payout of the draw, as a fraction of the wager.
-        house_edge_gone_at: the house has no edge if at least this fraction of the rounds has this
-            draw, with the meter at its seed and the other draw at its frequency. Empty if the house
-            always has an edge.
+        house_edge_gone_at: the smallest fraction of rounds with this draw at which the house has no
+            edge. The meter is at its seed, and the other draw keeps its frequency. Empty if the
+            house always has an edge.
         house_edge_gone_every: the largest ``every`` at which the house has no edge; 0 if the house
             always has an edge, or never has one.
     """
@@ -151,7 +154,7 @@ class Drawn(_Part, frozen=True):
 
 
 class SharedWager(_Part, frozen=True):
-    """Odds of a wager on the dealer's hand, for one number of players who made it.
+    """Odds of a wager on the dealer's hand, for a certain number of players who made it.
 
     These players divide a jackpot equally (649a.12(i)(2), reading T17).
     """
@@ -236,15 +239,15 @@ class OddsEntry(_Part, frozen=True):
         house_edge_by_wager: the house edge by the wager in cents, if the paytable has fixed sums;
             ``house_edge_long_run_by_wager`` is the edge in the long run.
         note: sentences about the limits of these figures.
-        tables: the casino tables of the floor file with this offer.
+        tables: the casino tables, in the floor file, that have this offer.
         pays_what: which bonus the paytables of a main game pay, and when.
-        by_rank: null if the best strategy by rank alone is optimal.
+        by_rank: left out if the best strategy by rank alone is optimal.
         element_of_risk: the house edge of a main game divided by the average total wager
             (``average_wager``, in units of the Ante).
         seed_meter: the first balance of the meter in cents, by the wager in cents.
         meter_return: the reduction of the house edge when the meter rises by one wager.
-        envy_return: the reduction of the house edge by the hand of one other player, by the wager
-            in cents.
+        envy_return: the reduction of the house edge that the hand of one other player brings, by
+            the wager in cents.
         break_even_meter_with_envy: the break-even meter with one to six other players.
         positions: for the Lucky Bonus, the number of positions in the draw, without the dealer.
         when_shared: the odds for one to seven players who share a jackpot on the dealer's hand.

@@ -33,7 +33,7 @@ _BY_WORD: Final = {
 
 @dataclass(frozen=True, slots=True)
 class GameNames:
-    """Names for people in one game; only a game of the house has titles of meters."""
+    """Names for people in one game; ``meters`` is empty unless the game is of the house."""
 
     wagers: Mapping[str, str]
     meters: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Every wager of the chapters with every paytable that the law allows, and what it pays."""
+"""Every wager of a game with every paytable that the game's rules allow, and its payouts."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ class Offer:
         mini_royal: the odds to 1 of an added mini-royal (649a.12(g)); 0 if none is added.
         reading: the reading under which hands are judged; empty if there is no choice.
         wagers_cents: the amounts of the wager for which sums are shown.
-        at: the casino tables of a floor file with this offer.
+        at: the casino tables, in a floor file, that have this offer.
     """
 
     chapter: Chapter
@@ -56,18 +56,22 @@ class Offer:
         return f"{self.mini_royal:,} to 1" if self.mini_royal else ""
 
     def limit_notes(self, rules: set[str]) -> list[str]:
-        """Return a sentence if the payout limit covers one of the subsections ``rules``."""
+        """Return a note that the odds ignore the payout limit, if it covers one of ``rules``."""
         limit = self.chapter.limit
         covered = limit is not None and bool(rules & set(limit.covers))
-        return [f"Without the aggregate payout limit of {limit.rule}."] if limit and covered else []
+        return (
+            [f"The odds are without the aggregate payout limit of {limit.rule}."]
+            if limit and covered
+            else []
+        )
 
 
 def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) -> Iterator[Offer]:
     """Yield every wager of a chapter with every paytable of the wager.
 
     A paytable to which a mini-royal can be added occurs first without it, then with it. A wager
-    whose hands can be judged under two readings occurs once for each reading, first for the law's
-    text. ``mini_royal`` has the odds to 1 by wager or bonus.
+    whose hands can be judged under two readings occurs once for each reading, first for the reading
+    that follows the text of the law. ``mini_royal`` has the odds to 1 by wager or bonus.
     """
     if chapter.main:
         yield from _main_offers(chapter, chapter.main, mini_royal)
@@ -112,7 +116,7 @@ def main_choice(chapter: Chapter) -> Bonus | None:
 
 
 def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
-    """Return the paytables of the bonus of `main_choice`; ``(None,)`` if there is no choice."""
+    """Return the names of the paytables of `main_choice`; ``(None,)`` if there is no choice."""
     bonus = main_choice(chapter)
     if bonus is None:
         return (None,)

@@ -13,7 +13,7 @@ from bonus.law.chapter_file import Main
 from bonus.odds.dealer_duels import Duel
 
 FOLD: Final = 0
-"""The wager after the Ante if a strategy folds the hand, as a multiple of the Ante."""
+"""The wager after the Ante, as a multiple of the Ante, if a strategy folds the hand."""
 
 _RANK_NAMES: Final = (
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -103,7 +103,10 @@ def strategy_in_words(
 
 
 class _Share:
-    """For each strength, the number of all hands and of the hands with at least a given wager."""
+    """For each strength, the number of all hands (`all`) and of `played` hands.
+
+    A hand is played if the player makes at least the wager `wager`, a multiple of the Ante, on it.
+    """
 
     def __init__(
         self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int
@@ -134,8 +137,8 @@ class _Share:
 def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
     """Return the numbers of suits with which the player makes the wager, such as "two or three".
 
-    Only strengths whose hands are played in several ways count. Return None if there are none, or
-    if the number of suits alone does not decide.
+    Only strengths whose hands are played in several ways count. Return None if there is no such
+    strength, or if the number of suits alone does not decide.
     """
     by_strength: dict[int, dict[bool, set[int]]] = {}
     for strength, suits, made in zip(duel.strength, duel.suits, times.tolist(), strict=True):

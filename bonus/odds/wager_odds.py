@@ -31,7 +31,7 @@ def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
 
 
 def rare_top_award(hands: Sequence[HandLine]) -> str:
-    """Return a sentence if the highest award is too rare (duty D22), or else an empty text."""
+    """Return a sentence about the highest award if it is too rare (duty D22), or an empty text."""
     top = next((line for line in hands if line.payout.wins), None)
     if top is None or top.combinations * _RAREST >= top.of:
         return ""
@@ -49,7 +49,7 @@ def _hit_frequency(offer: Offer, entry: OddsEntry) -> Fraction:
 
 
 def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
-    """Return the odds; a fourth card can decide which paytable pays (679a.12(e), (f))."""
+    """Return the odds of a wager; a fourth card can decide its paytable (679a.12(e), (f))."""
     cards = tables.cards[tables.names.index(offer.wager)]
     deals = counted.get(all_hands(offer.ranking, offer.chapter.deal.judged(cards))).deals
     of = sum(deals.values())
@@ -104,8 +104,8 @@ def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> O
 def with_hit_times(entry: OddsEntry, tables: WagerTables, wagers_per_hour: int) -> OddsEntry:
     """Return the odds of a wager that feeds a meter, with the times between its hits.
 
-    ``wagers_per_hour``, 1 or more, counts the wagers of all tables. No player folds, so each wager
-    has the same chance to hit.
+    ``wagers_per_hour``, 1 or more, counts the wagers of all tables. The times are for players who
+    never fold, so each wager has the same chance to hit.
     """
 
     def hours(lines: list[HandLine]) -> str:

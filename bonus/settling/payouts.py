@@ -1,7 +1,7 @@
 """Payouts of one round, position by position, up to the payout limit of each player.
 
-All steps (``wagers_at_odds``, ``progressives_and_envy``) of a position come before the next
-position.
+All steps of a position (``wagers_at_odds``, ``progressives_and_envy``) come before the steps of the
+next position.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -48,12 +48,12 @@ def judged_cards(judge: Judge, cards: CardsOf) -> JudgedCards:
 class Decision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Decision of a rule about a wager, or about a bonus paid with it, for one hand.
 
-    A casino table's decisions are made once, when its rules are built; a settlement line adds only
-    the position and the amount of the wager. Decisions are compared by identity.
+    A decision is made once. Each settlement line that uses the decision adds the position and the
+    amount of the wager. Decisions are compared by identity.
 
     Attributes:
         wager: the name of the wager on whose amount the decision is based.
-        hand: the name of the hand in the paytable; None if no hand was turned up.
+        hand: the name of the hand in the paytable; None if no hand decides.
         stake_back: true if the wager is returned (reading G2).
         sum_cents: a fixed sum that is paid instead of a multiple, or 0.
         limited: true if the aggregate payout limit covers the payout.
@@ -102,11 +102,11 @@ class SettlingStep(Protocol):
         """Return whether the step can add a line to a round with the wagers ``made``."""
 
     def decided_by(self, box: RoundPosition, *, shown: bool) -> JudgedCards | Fact | None:
-        """Return what decides the lines of a position: its hand, a fact, or neither.
+        """Return what decides the lines of a position: a hand, a fact, or neither.
 
-        ``box`` has no cards; ``shown`` is true if its hand is turned up. If the same wagers have
-        the same hand and fact again, ``settle`` adds the same lines, or sets ``Turns.repeats`` to
-        false.
+        ``box`` is the position without its cards; ``shown`` is true if the position's hand is
+        turned up. For the same wagers, hand and fact, ``settle`` must always add the same lines, or
+        else set ``Turns.repeats`` to false.
         """
 
     def settle(self, turns: "Turns", box: RoundPosition) -> None:
@@ -128,11 +128,12 @@ class Turns:
     """State of a round while it is settled.
 
     ``made`` are all wagers of the round, and ``takes`` the percentages that it wins from meters.
-    ``box`` is the position whose turn it is, with the lines ``dues``; ``hands`` are the hands that
-    were named in this turn. ``repeats`` is false if these lines depend on other positions too, and
-    ``limited_cents`` is the sum of their payouts that the payout limit covers. ``divided_take`` is
-    the index in ``takes`` of a jackpot on the dealer's hand, once it is won; ``had_share`` are the
-    players who have received their share of this jackpot (reading T17).
+    ``box`` is the position whose turn it is, with the lines ``dues``; ``hands`` are the hands whose
+    names are known in this turn. ``repeats`` is false if the lines must not be used for other
+    rounds: they depend on other positions, on the payout limit or on a meter. ``limited_cents`` is
+    the sum of the payouts in these lines that the payout limit covers. ``divided_take`` is the
+    index in ``takes`` of a jackpot on the dealer's hand, once this jackpot is won; ``had_share``
+    are the players who have received their share of the jackpot (reading T17).
 
     If ``check_cards`` did not check the round and cards are missing, a method that needs them
     raises RoundError.
@@ -203,7 +204,8 @@ class Turns:
     def compared(self, judged: JudgedCards, compare: Compare) -> tuple[str, int, int]:
         """Return the name and the strength of the position's hand, and the dealer's strength.
 
-        ``compare`` names the same hand as ``judged``. A chapter has only one ``compare``.
+        ``compare`` must give the hand the same name as ``judged.judge``. A chapter has only one
+        ``compare``.
         """
         cards, counts = self._piles.get(judged.cards) or self._joined(judged.cards)
         hand, strength = compare(cards, counts)
@@ -215,7 +217,6 @@ class Turns:
         return hand, strength, self._dealer_strength
 
     def _joined(self, of: CardsOf) -> _Pile:
-        """Return the position's cards with the cards that all positions share."""
         if of == "dealer_and_community":
             return self._shared(of)
         hand, counts = self._piles.get("hand") or self._refuse(of)
@@ -256,7 +257,7 @@ class Turns:
         raise RoundError("community_missing", "the community cards are missing", "community")
 
     def fourth_card(self) -> Card:
-        """Return the fourth card for all Pair Bonuses, or the position's own (reading P5)."""
+        """Return the fourth card for all Pair Bonuses, or else the position's own (reading P5)."""
         card = self.played.pair_bonus_community_card
         if card is None:
             card = self.box.fourth_card
@@ -265,7 +266,10 @@ class Turns:
         return card
 
     def may_repeat(self, settled: SettledPosition) -> bool:
-        """Return whether lines of another round are within the player's payout limit here too."""
+        """Return whether lines of another round are within the player's payout limit here too.
+
+        If so, count their payouts towards the limit.
+        """
         if self._limit is None:
             return True
         player = self.box.player

@@ -1,7 +1,7 @@
 """The wagers that feed a meter: 649a.11(c)(5), (7), (8) and (9).
 
 Wagers on the player's hand are settled alike in all games. The Five Card Hand Bonus (649a.11(c)(8))
-also has a wager on the dealer's hand, the Magic Card and the Lucky Bonus.
+also has the Magic Card, the Lucky Bonus, and a wager on the dealer's hand.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class ProgressiveWager:
     """Settlement of a wager that feeds a meter, and of its Envy Bonuses.
 
     A player's hand can bring an Envy Bonus to every other player who made the wager; the Five Card
-    Hand Bonus has none. ``envy`` is the item of the Envy Bonuses. ``forfeited`` is the subsection
-    under which a fold forfeits the wager; empty if a fold does not forfeit it.
+    Hand Bonus has no Envy Bonuses. ``envy`` is the item of the Envy Bonuses. ``forfeited`` is the
+    subsection under which a fold forfeits the wager; empty if a fold does not forfeit the wager.
     """
 
     wager: str
@@ -42,9 +42,10 @@ class ProgressiveWager:
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager of a position, then the Envy Bonuses that the hand brings.
 
-        A hand brings Envy Bonuses even if its holder did not make the wager (reading T10), but not
-        if it was folded and collected (reading T8) or declared to win nothing. The dealer's hand
-        brings none, because only the hands of positions are settled here (reading T12).
+        A hand brings Envy Bonuses even if its holder did not make the wager (reading T10). A hand
+        that was folded and collected (reading T8), or declared to win nothing, brings no Envy
+        Bonuses. The dealer's hand brings none either, because only the hands of positions are
+        settled here (reading T12).
         """
         terms = turns.terms[self.meter]
         row = terms.rows[turns.hand(self.judged)] if turns.shown else None
@@ -217,7 +218,7 @@ class BonusDraws:
             turns.dues.append(_draw_due(turns.terms[self.meter], box.position, on, item))
 
     def _drawn(self, turns: Turns, box: RoundPosition) -> tuple[tuple[_On, str], ...]:
-        """Return the bonuses that a position receives, each with the holder of the wager's hand."""
+        """Return the bonuses that a position receives, each with the side that its wager is on."""
         drawn: list[tuple[_On, str]] = []
         own = self.wager in box.wagers and not box.no_win
         dealers = self.dealers in box.wagers

@@ -1,7 +1,7 @@
 """Checks that the wagers and cards of a round are possible.
 
-The checks are made once, when the round is received, and settlement relies on them. The refusal of
-a wager names the subsection that forbids it.
+The checks are made once, when the round is received, and settlement relies on them. If the rules of
+the game forbid a wager, its refusal names the subsection.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +51,9 @@ def check_wagers(
     for index, box in enumerate(positions):
         if not 1 <= box.position <= positions_max:
             rule = rules.chapter.deal.positions_rule
-            message = f"position {box.position}: a table has 1 to {positions_max} ({rule})"
+            message = (
+                f"position {box.position}: a table has positions 1 to {positions_max} ({rule})"
+            )
             errors.append(RoundError("bad_position", message, f"positions[{index}].position"))
         if box.position in seen:
             message = f"position {box.position} occurs twice ({rules.chapter.deal.positions_rule})"
@@ -77,7 +79,7 @@ def _check_position(
     folded: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
     decided: bool,  # noqa: FBT001
 ) -> None:
-    """Check the wagers of one position; ``prices_cents`` has the wager of each meter.
+    """Check the wagers of one position; ``prices_cents`` has the amount of a wager on each meter.
 
     The fields in errors are relative to the position.
     """
@@ -114,7 +116,7 @@ def _wager_errors(
             code, message = "wrong_amount", f"{wager} of {cents} cents: {price}"
         elif not placing.meters and not 1 <= cents <= WAGER_CENTS_MAX:
             code = "bad_amount"
-            message = f"{wager} of {cents} cents: a wager is 1 to {WAGER_CENTS_MAX}"
+            message = f"{wager} of {cents} cents: a wager is 1 to {WAGER_CENTS_MAX} cents"
         elif rules.whole and placing.needs and wagers.keys().isdisjoint(placing.needs):
             needs = " or ".join(placing.needs)
             code = "wager_missing"
@@ -135,7 +137,7 @@ def _main_error(
             message = f"a {main.follow} after a fold: a fold ends participation ({main.asking})"
             return RoundError("after_fold", message, field)
         if wagers and stake is None:
-            message = f"a fold without an {main.stake}: nothing to fold ({main.asking})"
+            message = f"a fold without an {main.stake}: there is nothing to fold ({main.asking})"
             return RoundError("nothing_folded", message, "folded")
     if stake is None:
         return None
@@ -224,7 +226,7 @@ def _hand_error(
             return error
     elif _needs_hand(box, played, rules):
         rule = rules.chapter.asking
-        message = f"the cards of position {box.position}, whose hand stays, are missing ({rule})"
+        message = f"position {box.position} has no cards, but its hand stays on the table ({rule})"
         return RoundError("cards_missing", message, f"positions[{index}].cards")
     if box.fourth_card is None:
         return None
@@ -233,10 +235,10 @@ def _hand_error(
 
 def _declared_error(box: RoundPosition, index: int) -> RoundError | None:
     if box.cards is not None:
-        message = f"position {box.position} is declared to win nothing, so its cards are left out"
+        message = f"position {box.position} is declared to win nothing: leave out its cards"
         return RoundError("no_win_with_cards", message, f"positions[{index}].no_win")
     if box.folded:
-        message = f"position {box.position} folded, so it is not declared to win nothing"
+        message = f"position {box.position} folded: do not also declare that it wins nothing"
         return RoundError("no_win_folded", message, f"positions[{index}].no_win")
     return None
 
@@ -342,7 +344,7 @@ def _twice_error(
 
 
 _TRIED_MAX: Final = 512
-"""Number of possible hands that are tried. Usually one of the first loses, if any does."""
+"""Number of possible hands that are tried. If a hand can lose, usually one of the first loses."""
 _MIXING: Final = 23
 
 
@@ -350,15 +352,15 @@ def check_no_win(played: Round, rules: TableRules, terms: Terms) -> None:
     """Refuse a declaration that a hand wins nothing if one of its wagers cannot lose.
 
     The other checks have accepted the round. A declared hand loses each wager that its own cards
-    decide, and brings no Envy Bonus. It also loses its Ante and its Play. So if the chapter returns
+    decide, and brings no Envy Bonus. It also loses both main wagers. So if the chapter returns
     the wagers of equal hands, a hand that equals the dealer's must not be declared. The position
     can still win what other hands decide: Envy Bonuses, and the wager on the dealer's hand.
 
     Raises:
-        RoundError: ``cards_missing``: the Magic Card is none of the known cards, so the cards of
-            the hand must show if its Five Card Hand Bonus wager has it (649a.12(i)(3)).
-            ``no_win_wins``: with each possible hand that is tried, a wager is paid or returned, as
-            when the dealer's hand does not qualify, or a community card is the Magic Card.
+        RoundError: ``cards_missing``: the Magic Card is none of the known cards, so only the cards
+            of the hand show if the Magic Card pays (649a.12(i)(3)).
+            ``no_win_wins``: with each possible hand that is tried, a wager is paid or returned. For
+            example, the dealer's hand does not qualify, or a community card is the Magic Card.
     """
     if not [box for box in played.positions if box.no_win]:
         return
@@ -369,7 +371,7 @@ def check_no_win(played: Round, rules: TableRules, terms: Terms) -> None:
             if not _can_lose(played, rules, terms, box, seen):
                 message = (
                     f"position {box.position} is declared to win nothing, but with the other cards"
-                    " and the draws of this round one of its wagers is paid or returned: enter its"
+                    " and the draws of this round, one of its wagers is paid or returned: enter its"
                     " cards"
                 )
                 raise RoundError("no_win_wins", message, f"positions[{index}].no_win")
@@ -429,7 +431,7 @@ def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
 
 
 def _possible_hands(seen: Collection[Card], count: int) -> Iterator[tuple[Card, ...]]:
-    """Yield possible hands, at equal distances in the list of all of them."""
+    """Yield hands at equal distances in the list of all possible hands."""
     unseen = sorted((card for card in DECK if card not in seen), key=_mixed)
     apart = max(1, comb(len(unseen), count) // _TRIED_MAX)
     return islice(combinations(unseen, count), 0, None, apart)

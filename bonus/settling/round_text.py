@@ -33,7 +33,7 @@ LINE_BYTES_MAX: Final = 65_536
 """A longer line is refused without being decoded."""
 
 _KEPT_BYTES_MAX: Final = 512
-"""Length of the longest wagers in JSON whose decoded form is kept: all real wagers are shorter."""
+"""Longer wagers in JSON are not kept in decoded form; all real wagers are shorter."""
 
 _NO_WAGERS: Final = b"{}"
 
@@ -57,13 +57,13 @@ class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_
         cards: the cards of the hand. Leave them out if the hand was folded and collected.
         folded: true if the player folded.
         no_win: true if the dealer declared that the hand wins nothing.
-        wagers: the cents of each wager by its name, the wager after the deal (`play`, `raise`)
-            included. If this is left out, the wagers are unknown, and other players still win Envy
+        wagers: the cents of each wager by its name, including the wager after the deal (`play`,
+            `raise`). If this is left out, the wagers are unknown, but other players still win Envy
             Bonuses for the hand.
         fourth_card: Three Card Prime: the position's own fourth card, for its Pair Bonus.
     """
 
-    # Players often repeat their wagers. So these are decoded after the round, each text only once.
+    # Players often repeat their wagers. So wagers are decoded after the round, each text only once.
 
     position: int
     patron: Annotated[str, msgspec.Meta(min_length=1)] | None = None
@@ -87,7 +87,7 @@ class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A meter before the settlement, with the wagers of this round, in cents.
+    """A meter before the settlement, with the contributions of this round's wagers, in cents.
 
     Attributes:
         wager: the amount of each wager on the meter.
@@ -198,7 +198,8 @@ def terms_of(
     """Return the terms of the meters that a round names.
 
     Raises:
-        RoundError: ``unknown_meter``, or ``bad_meter`` (the chapter does not allow these terms).
+        RoundError: ``unknown_meter``, or ``bad_meter`` (the chapter does not allow the terms or the
+            reserve, or the balances do not fit the payout limit).
     """
     terms: dict[str, MeterTerms] = {}
     for name, meter in text.meters.items():
@@ -278,11 +279,11 @@ def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -
 
 
 def _may_repeat_wagers(line: bytes, texts: Sequence[bytes]) -> bool:
-    """Return whether a position may name its wagers more than once.
+    """Return whether it is possible that a position names its wagers more than once.
 
-    If a position names its wagers twice, ``texts`` has only the last, so the line must be decoded
-    again to check the first. The result can be True without need: the name is counted wherever it
-    occurs, and any escape could hide it.
+    If a position names its wagers twice, ``texts`` has only the last wagers, so the line must be
+    decoded again to check the first. The result can be True without need: the name is counted
+    wherever it occurs, and an escape counts too, because it could hide the name.
     """
     named = len(texts) - texts.count(_NO_WAGERS)
     return b"\\" in line or line.count(b'"wagers"') > named

@@ -2,7 +2,7 @@
 
 The order follows 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` needs no
 meter balance: it only records percentages of a meter, which ``resolve`` subtracts in paying order.
-The meter service subtracts them itself.
+The meter service does not use ``resolve``: it subtracts the percentages itself.
 
 Cents times a rate in basis points are micros, so contributions are never rounded. Payouts are
 rounded down to the cent, and the rest stays on the meter (reading G3).
@@ -39,7 +39,7 @@ def contributions(
 ) -> dict[str, MeterHolding]:
     """Return the contributions of a round's wagers to each meter and its reserve, in micros.
 
-    The wagers of folded hands also contribute (reading T14). A meter that gets none is left out.
+    The wagers of folded hands also contribute (reading T14). A meter without a wager is left out.
     """
     wagered_cents: dict[str, int] = {}
     for box in positions:
@@ -61,7 +61,7 @@ def take_off(
     and cents that cannot be divided equally, stay on the meter (readings G3, T17).
 
     After a win of 100%, the meter is immediately reseeded: it receives its whole reserve and the
-    reseed amount of the chapter, and the reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
+    reseed amount of the chapter. The reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
     (h)(3), (i)(4), (j)(3)). After every win, the overflow refills the meter up to its payout limit,
     so the next win of the round is paid from the refilled meter.
 
@@ -162,10 +162,10 @@ _KNOWN_MAX: Final = 64
 
 
 class _Plan:
-    """The steps for positions with the same wagers, and the lines that have occurred there.
+    """The steps for positions with the same wagers, and the lines of earlier rounds.
 
-    ``judged`` are the cards, and ``facts`` the functions, whose values decide the lines. ``known``
-    has the lines by these values.
+    The lines follow from the values of the functions in ``facts``, and from the hands of the cards
+    in ``judged``. ``known`` has the lines by these values and hands.
     """
 
     __slots__ = ("_plans", "facts", "judged", "known")

@@ -46,8 +46,8 @@ class Placing:
         draws: true if the Magic Card and the Lucky Bonus are paid on the wager.
         validated_for_1: the lowest multiple of a progressive wager that a floorperson must
             validate; 0 means every win.
-        choice: the choice of ``choice_rule`` that is missing from the Rules Submission, so that the
-            table does not offer the wager; empty if the table offers it.
+        choice: the missing choice of ``choice_rule``, without which the table does not offer the
+            wager; empty if the table offers it.
     """
 
     rule: str
@@ -112,7 +112,8 @@ def meter_rules(game: str, games: Games | None = None) -> TableRules:
 def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
     """Return the rules of a casino table, from choices that ``choice_problem`` has accepted.
 
-    A wager for which no paytable is chosen is not offered, and no step settles it.
+    A wager that feeds no meter is not offered or settled if it has several paytables, of which none
+    is chosen.
     """
     build = _Builder(chapter, choices)
     placings, steps = build.main(chapter.main) if chapter.main else ({}, [])
@@ -258,7 +259,7 @@ class _Builder:
         )
 
     def steps(self, wager: WagerTables) -> list[SettlingStep]:
-        """Return the steps for wagers that share paytables; none if no paytable is chosen."""
+        """Return the steps for wagers that share paytables; none if they are not offered."""
         if wager.fed:
             return _meter_steps(wager)
         made = [self._optional(wager, at) for at in range(len(wager.names))]

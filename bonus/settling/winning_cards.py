@@ -34,8 +34,8 @@ def winning_cards(
     """Return the cards that decide a settlement line, from the names of all cards of the round.
 
     The result is empty if the games have no such item, if the item is drawn by chance, or if the
-    games do not agree on the cards. The cards of the wager on the player's hand decide a jackpot
-    and an Envy Bonus.
+    games do not agree on the cards. For an Envy Bonus, and for an item of ``jackpot_item``, these
+    are the cards that decide the wager on the player's hand.
     """
     judged = set(_judged(games, item))
     if len(judged) != 1:
@@ -84,7 +84,10 @@ def _size(ranking: str, cards: Sequence[Card]) -> int:
 
 
 def _ranks(five: Sequence[Card]) -> tuple[int, list[int]]:
-    """Order hands with one name: by the straight's top, else by ranks, the most frequent first."""
+    """Return a sort key for hands with one name.
+
+    The key is the top of a straight, then the ranks, the most frequent first.
+    """
     counts = counts_of(five)
     top = straight_top(ranks_mask(counts), 5)
     return -1 if top is None else top, ranks_most_first(counts)

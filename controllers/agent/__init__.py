@@ -1,1 +1,1 @@
-"""The program between a table's devices and the service, whose heartbeat it watches."""
+"""The program between a table's devices and the service. It watches the service's heartbeat."""

@@ -35,7 +35,7 @@ from meters.wire.messages import HELD, HELD_MESSAGE, ErrorDetail, HelloReply, Ja
 
 _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2
-"""Consecutive signs after which the agent reports that the service lost events.
+"""Number of consecutive signs after which the agent reports that the service lost events.
 
 A sign is a reply that expects an event to which the service has already replied. One sign alone
 proves nothing: a delayed hello reply can arrive after a newer reply.
@@ -65,14 +65,14 @@ class Agent:
     """The agent of one table. It runs while its `async with` block runs.
 
     It has three tasks. The first handles lines from devices and messages from the service, one
-    after the other, and alone changes the state of the table. The only exceptions are two events
-    that `handle_at_once` handles immediately: `RoundDone` and, while a hand pay holds the table,
-    the withdrawal of a wager. The second task keeps the connection to the broker. The third checks
+    after the other. No other task changes the state of the table, except for two events that
+    `handle_at_once` handles immediately: `RoundDone` and, while a hand pay holds the table, the
+    withdrawal of a wager. The second task keeps the agent connected to the broker. The third checks
     the service's heartbeat, publishes the table's status and sends hellos. A hello asks the service
     for the table's last event number and open round.
 
-    If `broker` is a function, it is called before each connection. The dates of the game are those
-    of the facility's `timezone`.
+    If `broker` is a function, it is called before each connection. The date in the facility's
+    `timezone` decides whether the game is in effect.
     """
 
     def __init__(
@@ -105,8 +105,8 @@ class Agent:
         # Messages that are handled even while a hand pay holds the table. None means a hello reply.
         self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
         self._unanswered = 0
-        # Device lines that wait until the correction request has ended; and the line that made the
-        # request, and waits for the floorperson's decision.
+        # `_put_off` has the device lines that wait until the correction request has ended.
+        # `_undecided` is the line that made the request and waits for the floorperson's decision.
         self._put_off: deque[_DeviceLine] = deque()
         self._undecided: _DeviceLine | None = None
         self._ask_due_s = 0.0
@@ -188,7 +188,11 @@ class Agent:
 
     @property
     def meter_values(self) -> Mapping[str, MeterValue]:
-        """Values by meter id. The mapping is empty while the values can be out of date."""
+        """Values by meter id, without values in doubt.
+
+        The mapping is empty while the broker is not connected, or while a fault stops new
+        progressive wagers.
+        """
         if not self.delivery.connected or self.fault() is not None:
             return {}
         return self.delivery.meter_values.values
@@ -212,15 +216,18 @@ class Agent:
     async def handle(self, line: bytes) -> DeviceAnswer:
         """Handle one device event, a line of JSON, and return the answer.
 
-        A wager is answered immediately. The answer to `lockout`, `settle` or `void` waits for the
-        service's reply, without a time limit. While a hand pay holds the table, all events wait. If
-        the caller stops waiting, the agent still completes the event.
+        Events are answered one after the other. A wager needs no reply from the service. If an
+        event such as `settle` is sent to the service, the answer waits for the service's reply,
+        without a time limit. While a hand pay holds the table, all events wait. If the caller stops
+        waiting, the agent still completes the event.
 
-        If a floorperson must confirm a correction, its answer waits until the correction was
-        applied, refused or withdrawn. Later lines wait too.
+        If a floorperson must confirm a correction, the answer to the correction waits until the
+        correction is applied, refused or withdrawn. Later lines wait too.
 
         After a restart of the agent, a device repeats its last unanswered line. If the first line
-        is the last line before the restart, the device gets the stored answer.
+        after the restart is the same as the last line before the restart, the device gets the
+        stored answer. But if the stored answer refuses any event except `lockout`, the line is
+        handled as a new event.
         """
         return await self._put(line, patient=True)
 
@@ -300,7 +307,6 @@ class Agent:
         """
 
     async def _work(self) -> None:
-        """Handle lines and messages one by one; during a hand pay, lines wait."""
         if self.writer.pending is not None:
             await self.writer.finish(self.writer.pending)
         while True:
@@ -401,7 +407,7 @@ class Agent:
             await asyncio.sleep(self._timing.watch_every_s)
 
     def _hello_every(self) -> int | None:
-        """Return after how many usual intervals the next hello is due; None if none is needed.
+        """Return the number of usual intervals until the next hello; None if none is needed.
 
         After a hello, the service repeats the floorpersons' decisions for this table. So a decision
         arrives even if its first message was lost. The table needs decisions while a claim is

@@ -1,6 +1,6 @@
 """Metrics of the agents of one process, for Prometheus (``deploy/docs/reference/metrics.md``).
 
-The counts start from 0 with the agent, and are not accounting records.
+The counts start from 0 when the agent starts, and are not accounting records.
 """
 
 import asyncio

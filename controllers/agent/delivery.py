@@ -46,10 +46,10 @@ _BREAKS_WITHIN_S: Final = 1.0
 _LOSSES_WITHIN_S: Final = 60.0
 _LOSSES_MAX: Final = 5
 _TOO_LONG_AFTER: Final = 3
-"""Signs after which an event counts as too long for the broker.
+"""Number of signs after which an event counts as too long for the broker.
 
-There are two signs: a connection broke after the event was published on it; or the service replied
-to a hello, but not to the event.
+A sign is a connection that broke soon after the event was published on it, or a hello to which the
+service replied while the event has no reply. The two kinds of signs are counted separately.
 """
 
 
@@ -93,7 +93,10 @@ class Timing:
 
 
 class Listener(Protocol):
-    """Receives all messages except the reply to the current event. Its methods must not block."""
+    """Receives replies to hellos, messages about wins, and signs that the service lost events.
+
+    Its methods must not block.
+    """
 
     def on_hello(self, hello: HelloReply) -> None: ...
 
@@ -116,7 +119,7 @@ class _UnderWay:
     The event was last published on connection number `connection`, at `published_s` by the clock of
     the event loop. `breaks` counts the connections that broke soon after such a publication. If
     `asked`, hellos are sent to find out if the service replies to shorter messages; `hellos` counts
-    the replies.
+    the replies to these hellos.
     """
 
     seq: int
@@ -132,14 +135,14 @@ class _UnderWay:
 class EventDelivery:
     """Connection of a table to the broker, opened again whenever it is lost.
 
-    `too_long` is the fault that the broker does not pass on the table's event. `connections` counts
-    the connections. After each, the status must be published again: when a connection is lost, the
-    broker publishes that the table is offline (the last will).
+    `too_long` is the fault that the broker does not pass on the table's event; None if there is no
+    such fault. `connections` rises by one at each new connection; the caller must then publish the
+    status again.
 
-    These counts start with the agent. `replies` counts the replies to events, by status; `repeats`
-    counts the repetitions. `waits` has the number of replies for each range of waiting times in
-    `REPLY_SECONDS`, and last the number for all longer times. `waited_s` is the sum of all these
-    times.
+    The counts start from 0 when the agent starts. `replies` counts the replies, by status;
+    `repeats` counts how often an event was repeated. `waits` has the number of replies for each
+    range of waiting times in `REPLY_SECONDS`; its last number is for all longer times. `waited_s`
+    is the sum of all waiting times.
     """
 
     def __init__(
@@ -267,7 +270,7 @@ class EventDelivery:
         """Publish an event repeatedly until the service's reply to it arrives.
 
         There is no time limit, and the pauses grow. An event that was published during a failure
-        does not reach the service. So when the connection or the heartbeat returns, the event is
+        can be lost. So when the connection or the heartbeat returns, the event is
         published immediately, and the pauses restart from the shortest.
         """
         loop = asyncio.get_running_loop()
@@ -407,7 +410,10 @@ class EventDelivery:
                 self._listener.on_behind(expected)
                 return
             # The service has used this event's number for another event.
-            message = f"the service has already used the numbers before {expected} for other events"
+            message = (
+                "the service has used this event's number for another event; the next number is"
+                f" {expected}"
+            )
             error = ErrorDetail(code="seq_reused", message=message)
             reply = Reply(seq=reply.seq, status="refused", error=error)
         under_way.answered.set_result(Delivered(reply, payload))

@@ -14,13 +14,14 @@ _DUE_EVERY_S: Final = 1.0
 
 
 class Heartbeat:
-    """Record of the heartbeats that a table received from the service, by a monotonic clock.
+    """Record of the heartbeats that a table received from the service.
 
     The broker keeps a copy of the last heartbeat (an MQTT retained message). The copy has the state
     of the link, but can be old. So only other heartbeats, with a new number, prove that the service
     is alive.
 
-    `missed` counts the heartbeats that did not arrive when they were due.
+    `missed` counts the heartbeats that did not arrive when they were due. All times are of a
+    monotonic clock.
     """
 
     def __init__(self, silence_s: float = SILENCE_S) -> None:
@@ -63,18 +64,18 @@ class Heartbeat:
 DOUBT_AFTER_S: Final = 5.0
 """How long a meter's newest value stays valid after a value with a lower version number arrived.
 
-Until then, the value with the lower number can simply be late. Later, the newest value is in
-doubt.
+During this time, the value with the lower number can simply be late. Afterwards, the newest value
+is in doubt.
 """
 
 
 class MeterValues:
-    """Newest value of each meter that a table feeds, by a monotonic clock.
+    """Newest value of each meter that a table feeds.
 
     Each change of a meter raises the version number of its value. A value with a lower number than
-    the highest received is never shown. If only such values arrive, the service's Redis has lost
-    the newest value, and the meter's value is unknown until a value with at least the highest
-    number arrives (duty D1).
+    the highest received is never shown. If only values with lower numbers arrive for
+    `DOUBT_AFTER_S` seconds, the service's Redis has lost the newest value. Then the table shows no
+    value of the meter until a value with at least the highest number arrives (duty D1).
     """
 
     def __init__(

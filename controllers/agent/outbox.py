@@ -50,7 +50,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class SavedTable:
-    """A saved table: its state, the last accepted device event, and the answer to this event.
+    """A saved table: its state, the last stored device event, and the answer to this event.
 
     While the table waits for the service's reply, `answer` is None.
     """
@@ -61,9 +61,9 @@ class SavedTable:
 
 
 class Outbox:
-    """Open outbox of a table.
+    """The outbox of a table, already open.
 
-    Calls block until the disk has finished, and must not overlap. If the disk refuses a write, a
+    Calls block until the disk has finished, and must not overlap. If the disk refuses a write, the
     call raises `sqlite3.Error`, and the event must not be published. `last_seq` is the highest
     event number that this table has used, in this outbox or in an earlier one that was lost.
     `pending` is the event to which the service has not replied.
@@ -105,8 +105,8 @@ class Outbox:
     def write_event(self, seq: int, payload: bytes, state: bytes, line: bytes) -> Sent:
         """Write an event for the service and sync it to the disk, before it is published.
 
-        `line` is the device event that caused it. `state` is the state of the table while it waits
-        for the reply.
+        `line` is the device event that caused the event. `state` is the state of the table while
+        the table waits for the reply.
 
         Raises:
             ValueError: the event's number is not the next number, or another event has no reply.
@@ -147,10 +147,11 @@ class Outbox:
             )
 
     def go_on_from(self, known_seq: int, saved: SavedTable) -> None:
-        """Continue after `known_seq`, the last number that the service has.
+        """Continue the numbering after `known_seq`, the last number that the service has.
 
-        An earlier outbox of this table was lost. The number and the table are written in one step,
-        because the table is compared with the service only until the table has this number.
+        This is necessary if an earlier outbox of the table was lost. The number and the table are
+        written in one transaction: once the number is written, a restarted agent no longer sees
+        that the table lacks events.
         """
         with self._writing("FULL") as run:
             run.execute(
@@ -216,5 +217,5 @@ def _reason(error: Exception) -> str:
     if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
         return f"it is damaged: {error}"
     if isinstance(error, OSError):
-        return f"cannot be written: {error.strerror}"
+        return f"it cannot be written: {error.strerror}"
     return str(error)

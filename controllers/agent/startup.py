@@ -1,4 +1,4 @@
-"""How programs run agents: addresses, files, pages, and the first error of a task."""
+"""What programs need to run agents: the broker's address, outbox files, pages and errors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
@@ -23,7 +23,7 @@ def outbox_path(floor: Floor, table_id: str) -> Path:
 
 
 def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
-    """Return a function for the broker's address with the table's credentials.
+    """Return a function that gives the broker's address with the table's credentials.
 
     The agent calls it before each connection, so the next connection uses a renewed key or
     password.

@@ -156,8 +156,8 @@ class TableWriter:
         earlier, self._kept = self._kept, None
         if earlier is not None and earlier.line == line and earlier.answer is not None:
             answer = decode_answer(earlier.answer)
-            # If the service refused a result or a void, the table did not change, so the repeated
-            # event is handled as a new event.
+            # If the service refused a result, a void or a correction, the table did not change, so
+            # the repeated event is handled as a new event.
             if answer.ok or answer.event == "lockout":
                 return answer
         try:
@@ -264,7 +264,7 @@ class TableWriter:
             self.accepted_cents += sum(cents)
 
     async def _write_reply(self, seq: int, reply: bytes, state: bytes, answer: bytes) -> None:
-        """Write the reply until the disk accepts it: until then, no other event is handled."""
+        """Try to write the reply until the disk accepts it; no other event is handled meanwhile."""
         while True:
             try:
                 await self._on_disk(self._outbox.write_reply, seq, reply, state, answer)

@@ -28,9 +28,10 @@ from meters.process.signals import on_stop
 
 @dataclass(frozen=True, slots=True)
 class BotOptions:
-    """How bots play, at a `speed` relative to a real table. If `for_s` is None, there is no limit.
+    """How bots play, at a `speed` relative to a real table.
 
-    On average, one of `stack_every` decks is stacked; with 0, no deck is.
+    They play for `for_s` seconds, or without a time limit if it is None. On average, one of
+    `stack_every` decks is stacked; 0 means that no deck is stacked.
     """
 
     speed: float
@@ -42,8 +43,8 @@ class BotOptions:
 class TableBooks:
     """Totals of all tables, without the wagers and contributions of void rounds.
 
-    `rounds` counts rounds with a progressive wager, and `wins` settlement lines with a payout. In
-    `meter_wagers`, as in the ledger, a wager counts once for each meter that it feeds. The
+    `rounds` counts rounds with a progressive wager; `wins` counts settlement lines with a payout.
+    In `meter_wagers`, as in the ledger, a wager counts once for each meter that it feeds. The
     contributions are those to meters and reserves, at the rates of the meters.
     """
 
@@ -129,9 +130,9 @@ async def play_tables(
     options: BotOptions,
     on_round: Callable[[BookedAgent, RoundPlayed], None] | None = None,
 ) -> None:
-    """Let bots deal until `stopping` is set, the time is over, or `ended` or a bot ends.
+    """Let bots deal until `stopping` is set, the time is over, or the task `ended` or a bot ends.
 
-    Then the bots play the current rounds to their end. If a task failed, raise its error.
+    Then the bots end their current rounds. If a task failed, raise its error.
     """
     bots = [
         asyncio.create_task(
@@ -163,7 +164,7 @@ async def play_tables(
 def run_bot_tables(
     config: Path, tables: Sequence[str], options: BotOptions, metrics_at: HostPort | None
 ) -> None:
-    """Let bots play at some tables (by default, all of the floor file); then print the totals.
+    """Let bots play at `tables`, or at all tables of the floor file; then print the totals.
 
     Raises:
         UserError: the floor is not a demonstration, a table is not on the floor, or the floor's

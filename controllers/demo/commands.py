@@ -44,7 +44,7 @@ def demo(
     signage: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="A floor file whose [signage] is the look of the displays."
+            metavar="FILE", help="A floor file whose [signage] decides how the displays look."
         ),
     ] = None,
     for_s: _Seconds = None,
@@ -60,7 +60,8 @@ def demo(
         bool,
         typer.Option(
             "--tour",
-            help="Show one jackpot step by step, from the light to the audit; Enter goes on.",
+            help="Show one jackpot step by step, from the light to the audit. Press Enter for each"
+            " next step.",
         ),
     ] = False,
     kill: Annotated[
@@ -81,8 +82,9 @@ def demo(
     Example: **pitlink demo --stack-deck**, in which jackpots are frequent.
 
     The simulated floor runs until Ctrl-C, or for the time of the option `--for`. Then the command
-    prints a summary. The exit status is 0 if the ledger balances and a second settlement of every
-    round has the same result. With `--kill`, the ledger must also have what the tables counted.
+    prints a summary. The exit status is 0 if the ledger balances and a second settlement of each
+    round of the bots has the same result. With `--kill`, the ledger must also have what the tables
+    counted.
     """
     if tour and kill:
         raise UserError("--tour and --kill: choose one of them")
@@ -116,8 +118,8 @@ def bots(
     """Let bots play on a demonstration floor that runs.
 
     Each table has a real agent with an outbox and keys. The ledger keeps the bots' wagers, so the
-    floor file must say `demonstration = true`. The bots stop after their current rounds: on Ctrl-C,
-    on SIGTERM, or when the time of `--for` is over.
+    floor file must say `demonstration = true`. On Ctrl-C or SIGTERM, or when the time of `--for` is
+    over, the bots stop after their current rounds.
 
     Example: **pitlink bots --table TCP-01 --speed 10 --config floor.toml**
     """

@@ -46,7 +46,7 @@ ROUND_S: Final = 40.0
 """Approximate duration of a round at a real table."""
 
 STACK_EVERY: Final = 40
-"""On average, one of so many decks is stacked: by chance alone, a jackpot would take days."""
+"""The bots stack one of this many decks on average: by chance alone, a jackpot would take days."""
 
 STACK_OFTEN: Final = 4
 
@@ -54,9 +54,9 @@ _LAST_ROUNDS_WITHIN_S: Final = 20.0
 _LOOK_EVERY_S: Final = 0.1
 
 _LIKED_FIRST: Final = 0.6
-"""Probability that a player makes the first wager on the layout that feeds a meter."""
+"""Probability that a player makes the first of the wagers that feed meters."""
 _LIKED_NEXT: Final = 0.8
-"""The factor from the probability of such a wager to that of the next one on the layout."""
+"""For each next such wager, the probability is multiplied by this factor."""
 _SEATED: Final = 0.7
 _SECOND_THOUGHTS: Final = 0.01
 _MISDEALS: Final = 0.004
@@ -169,7 +169,7 @@ Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
 
 
 class DealerBot:
-    """Simulated dealer, who stacks one of `stack_every` decks on average; with 0, no deck."""
+    """Simulated dealer, who stacks one of `stack_every` decks on average (0: no deck)."""
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:
         self._layout = layout
@@ -255,7 +255,10 @@ class DealerBot:
         )
 
     def _decide(self, laid: Laid, dealt: DealtRound) -> frozenset[int]:
-        """Return the positions that fold. The others make the wager after the deal (649a.11(b))."""
+        """Return the positions that fold.
+
+        For the other positions, add the wager after the deal to `laid` (649a.11(b)).
+        """
         rules = self._layout.rules
         main = rules.chapter.main
         if main is None:
@@ -369,10 +372,11 @@ async def run_bot(
     stopping: asyncio.Event | None = None,
     on_round: Callable[[RoundPlayed], None] | None = None,
 ) -> None:
-    """Deal rounds at a table until stopped, each in about `round_s` seconds; with 0, no pauses.
+    """Deal rounds at a table until stopped, each in about `round_s` seconds.
 
-    Without `rounds`, there is no limit. If `stopping` is set, the current round ends without
-    pauses, and no other round begins. `on_round` is called after each round.
+    If `round_s` is 0, there are no pauses. Without `rounds`, the number of rounds has no limit. If
+    `stopping` is set, the current round ends without pauses, and no other round begins. `on_round`
+    is called after each round.
     """
     stopping = stopping or asyncio.Event()
     bot = DealerBot(agent.layout, rng, stack_every=stack_every)
@@ -394,8 +398,7 @@ async def end_rounds(
 ) -> None:
     """Wait until the bots have ended their current rounds, for a limited time.
 
-    Tables that are held for a hand pay are not waited for. Return early if the task `ended` is
-    done.
+    Do not wait for tables that a hand pay holds. Return early if the task `ended` is done.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S

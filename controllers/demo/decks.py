@@ -1,4 +1,4 @@
-"""Decks and deals of simulated tables (649a.8(d), 679a.8(c), 682a.8(c)), at times stacked."""
+"""Decks, sometimes stacked, and deals of simulated tables (649a.8(d), 679a.8(c), 682a.8(c))."""
 
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ from bonus.law.chapter_file import OF_COMMUNITY, OF_DEALER, Deal
 from controllers.table.state import Layout
 
 _DRAWS_MAX: Final = 20_000
-"""Limit on the random hands that are drawn. A royal flush of spades takes 720 hands on average."""
+"""Limit on the draws of similar cards. A royal flush of spades takes 720 draws on average."""
 _RANKS_FEWEST: Final = 2
 _RANKS_MOST: Final = 6
 
@@ -60,7 +60,8 @@ def stack(
 
     The position `winner` gets the stacked hand.
     """
-    # If the deck is dealt in its own order, each card is the number of its turn.
+    # DECK has the cards in the order of their numbers. So if DECK is dealt, each card's number is
+    # its turn.
     turns = deal(DECK, positions, of, community=stacked.community > 0, all_six=all_six)
     places = [
         *turns.hands[winner][: stacked.hand],
@@ -87,9 +88,9 @@ def deal(
 ) -> DealtRound:
     """Deal cards one at a time, clockwise from position 1; the dealer is last.
 
-    After the hands, the dealer gets the rest of a larger hand, and then the community cards are
-    dealt (649a.8(d)). The positions in `fourth` receive an additional card (679a.8(c)). An All-Six
-    Bonus card is dealt before all other cards (682a.8(c)).
+    If the dealer's hand has more cards than a player's hand, the dealer gets the other cards after
+    all hands. Then the community cards are dealt (649a.8(d)). The positions in `fourth` receive an
+    additional card (679a.8(c)). An All-Six Bonus card is dealt before all other cards (682a.8(c)).
     """
     hands: dict[int, list[Card]] = {position: [] for position in sorted(positions)}
     dealer: list[Card] = []
@@ -129,7 +130,7 @@ def stacked_hand(
 ) -> StackedCards | None:
     """Return random cards that form `hand` in the ranking of the wager; None if none are found.
 
-    `plays` says whether a player with these cards does not fold.
+    `plays` returns whether a player with these cards in the hand stays in the round.
     """
     tables = layout.rules.meters.terms[wager]
     of = tables.cards[tables.names.index(wager)]

@@ -4,10 +4,10 @@ At one table, a person is the dealer and uses a panel; at all others, bots deal.
 tables with games of the chapters, and each has all four meters of these games. Of every four tables
 with bots on these links, two play Three Card Poker and feed the meters; the others play Three Card
 Prime and Four Card Prime, which have no progressive wagers. The tables of the third link play two
-games of the house, which feed the same three meters.
+games of the house, and all feed the three meters of this link.
 
-In later runs with the same data directory, every table stays on its link, whose ledger has entries
-of the table.
+In later runs with the same data directory, every table stays on its link, because the ledger of
+this link has the table's entries.
 """
 
 from collections.abc import Iterable
@@ -74,7 +74,11 @@ def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:
 
 
 def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int, signage: str) -> str:
-    """Return the floor file. Odd tables with games of the chapters are on the one-dollar link."""
+    """Return the floor file.
+
+    Of the tables with games of the chapters, those with odd numbers are on the one-dollar link, and
+    the others are on the five-dollar link.
+    """
     template = files("controllers.demo").joinpath("demo_floor.jinja").read_text(encoding="utf-8")
     environment = jinja2.Environment(  # noqa: S701  (TOML, not HTML)
         trim_blocks=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True

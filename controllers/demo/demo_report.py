@@ -38,7 +38,7 @@ def show_welcome(
     if tour:
         console.print(
             f"\nThe tour follows one jackpot at {PANEL_TABLE}. If you take a step"
-            " yourself, it goes on from there. Ctrl-C ends the demonstration."
+            " yourself, the tour goes on from there. Ctrl-C ends the demonstration."
         )
         return
     validate = "validate it"
@@ -48,7 +48,7 @@ def show_welcome(
         f"\nTry first ({counted(tables, 'table')} with bots, no money):\n"
         "  1. Watch the signage until a table wins a jackpot.\n"
         f"  2. On the floor page, open the win, look at its cards and {validate}.\n"
-        f"  3. At {PANEL_TABLE}, place a wager, lock out, count it, and deal a royal flush.\n"
+        f"  3. At {PANEL_TABLE}, place a wager, lock out, count the chip, and deal a royal flush.\n"
         f"A hand pay needs a second person: {demonstration_users()} have the same PIN.\n"
         + ("Service, Redis and broker are killed in turn while the tables play.\n" if kill else "")
         + "Ctrl-C ends the demonstration, and shows whether every cent and every hand is right.\n"

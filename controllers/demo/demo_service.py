@@ -84,7 +84,7 @@ class DemoService:
         self._running.set()
 
     async def ended(self) -> None:
-        """Wait until the service ends by itself, and raise `UserError` with its last lines."""
+        """Wait until the service ends by itself; raise `UserError` with the end of its log."""
         status = await self._process.wait()
         while not self._running.is_set():
             await self._running.wait()
@@ -110,7 +110,11 @@ class DemoService:
         return ()
 
     async def become_ready(self) -> None:
-        """Wait until every link is operable; `UserError` if the service ends or is slow."""
+        """Wait until the service says that it is ready.
+
+        Raises:
+            UserError: the service ended, or did not become ready in time.
+        """
         last = "no answer"
         try:
             async with asyncio.timeout(_READY_WITHIN_S):
@@ -161,7 +165,11 @@ async def demo_service(
 
 
 async def audit(floor_file: Path) -> AuditReport:
-    """Replay the ledger with `pitlink audit`; `UserError` if it fails or takes too long."""
+    """Replay the ledger with `pitlink audit`.
+
+    Raises:
+        UserError: the audit failed or took too long.
+    """
     process = await _pitlink(
         "audit", "--json", floor_file=floor_file, stdout=asyncio.subprocess.PIPE
     )
@@ -197,7 +205,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def check_port(port: int, option: str) -> None:
-    """If a port on loopback is not free, raise `UserError` with the `option` that sets it."""
+    """If a port on loopback cannot be used, raise `UserError` with the `option` that sets it."""
     try:
         socket.create_server((LOOPBACK, port)).close()
     except OSError as error:
@@ -208,9 +216,9 @@ def check_port(port: int, option: str) -> None:
 async def _pitlink(
     *arguments: str, floor_file: Path, stdout: int | IO[bytes]
 ) -> asyncio.subprocess.Process:
-    """Start another process of this program, which `setpriv` ends if this process is killed.
+    """Run pitlink in a new process. On Linux, `setpriv` ends it if the present process is killed.
 
-    If the standard output is a file, it also gets the errors.
+    Standard error goes to the same place as standard output.
     """
     command = [*_PITLINK, *arguments, "--config", str(floor_file)]
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None

@@ -63,11 +63,12 @@ _LINE_EVERY_S: Final = 15.0
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """The pages of a demonstration are on loopback at `port`, its panel at `panel_port`.
+    """Options of a demonstration.
 
-    By default, the panel is at the port after `port`. `data` keeps the meters between runs. With
-    `auto_floor`, a simulated floorperson validates the wins. `signage` is a file with the look of
-    the displays. After a `tour`, the demonstration ends. With `kill`, its processes are killed in
+    The service's pages are on loopback at `port`, and the panel is at `panel_port` (default: the
+    port after `port`). `data` keeps the meters between runs. With `auto_floor`, a simulated
+    floorperson validates the wins. The file `signage` decides how the displays look. After a
+    `tour`, the demonstration ends. With `kill`, the service, Redis and the broker are killed in
     turn while the tables play.
     """
 
@@ -89,7 +90,7 @@ class DemoOptions:
 
     @property
     def auto_floor_after_s(self) -> float | None:
-        """How long a win waits for the simulated floorperson; None: it waits for people."""
+        """How long a win waits for the simulated floorperson; None if it waits for people."""
         if not self.auto_floor:
             return None
         if self.tour:
@@ -98,12 +99,14 @@ class DemoOptions:
 
 
 def run_demo(options: DemoOptions) -> bool:
-    """Return whether the ledger balances and each second settlement agrees with the service.
+    """Run a demonstration until its end, and print the result.
 
-    With `kill`, return True only if the ledger also has what the tables counted.
+    Return True if the ledger balances, and each round that was settled a second time has the same
+    result. With `kill`, the ledger must also have what the tables counted. If the demonstration is
+    stopped before the service is ready, return True without a check.
 
     Raises:
-        UserError: the data directory or the port is in use, or the service failed.
+        UserError: the data directory or a port is in use, or the service failed.
     """
     with _alone_in(options.data), _logging_to(options.data / "logs" / "tables.log"):
         floor_file, floor = write_demo_floor(
@@ -202,8 +205,6 @@ class _Demo:
                 serving.result()
 
     async def _play(self, service: DemoService, rounds: RoundFiles, own: BookedAgent) -> None:
-        """Let all tables play until the end or a `UserError` of the service, and end the rounds."""
-
         def write(agent: BookedAgent, played: RoundPlayed) -> None:
             if played.record is not None:
                 link = agent.layout.link

@@ -19,13 +19,13 @@ _LOOK_EVERY_S: Final = 0.05
 async def kill_in_turn(
     service: DemoService, data: Path, pause_s: float
 ) -> AsyncIterator[tuple[str, float]]:
-    """Kill the service, Redis and the broker in turn, for ever, each after a pause.
+    """Kill the service, Redis and the broker in turn, without end, each after a pause.
 
     Yields:
-        the name of what was killed, when it runs again, and the seconds until then.
+        after each restart, the name of the killed process and the seconds that the restart took.
 
     Raises:
-        UserError: what was killed did not start again, or the service did not become ready.
+        UserError: a killed process did not start again, or the service did not become ready.
     """
     loop = asyncio.get_running_loop()
     for name in itertools.cycle(("service", "Redis", "broker")):

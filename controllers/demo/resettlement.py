@@ -1,8 +1,9 @@
 """Second settlement of the rounds of a demonstration, to check the settlement of the service.
 
-Each round is written to a file in the form that `pitlink settle` reads. A table knows the payouts
-from its meters, but not the balances from which they were paid. So this module calculates balances
-from which the same payouts follow; then both settlements must have the same lines.
+The first `ROUNDS_WRITTEN_MAX` rounds are written to a file in the form that `pitlink settle` reads.
+A table knows the payouts from its meters, but not the balances from which they were paid. So this
+module calculates balances from which the same payouts follow; then both settlements must have the
+same lines.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -39,8 +40,9 @@ class RoundRecord:
     """A round that was settled at a table.
 
     `fields` is the round in the format of the contract, without `meters`. `lines` are the service's
-    lines for progressive wagers, whose possible items are `items`. If `games` is None, the games of
-    the chapters count. `terms` and `limits_cents` (payout limits) are by kind of meter.
+    lines for progressive wagers; `items` are all items that such a line can have. If `games` is
+    None, the round is of a game of the chapters. `terms` and `limits_cents` (payout limits) are by
+    kind of meter.
     """
 
     fields: Mapping[str, object]
@@ -54,8 +56,8 @@ class RoundRecord:
 class SettledRecord(NamedTuple):
     """A round and its second settlement, as lines of JSON.
 
-    `same` is false if the second settlement is refused, or differs from the service's. If it
-    differs, `settlement` still has the service's lines for progressive wagers.
+    `same` is false if the second settlement is refused, or differs from the service's settlement.
+    If the two differ, `settlement` still has the service's lines for progressive wagers.
     """
 
     round: bytes
@@ -99,8 +101,8 @@ def held_before(
 ) -> MeterHolding | None:
     """Return the lowest balances (meter, reserve, overflow) that explain a round's payouts.
 
-    All are whole cents; a `limit_cents` of 0 is no payout limit. Return None if the meter paid no
-    percentage, or if no balances explain the payouts.
+    All balances are whole cents; a `limit_cents` of 0 means that there is no payout limit. Return
+    None if the meter paid no percentage, or if no balances explain the payouts.
     """
     takes = list(_takes(terms, lines))
     if not takes:
@@ -135,7 +137,7 @@ def _overflows(
 ) -> Iterator[int]:
     """Yield the overflows in cents with which a meter at its limit can have paid `takes`.
 
-    Each win is paid from the refilled meter. If the overflow was too small to refill it wholly, the
+    Each win is paid from the refilled meter. If the overflow was too small to refill the meter, the
     first win that was paid from less than the limit shows the size of the overflow.
     """
     yield 0
@@ -200,7 +202,7 @@ class RoundFiles:
     @classmethod
     @contextmanager
     def under(cls, data: Path) -> Iterator[Self]:
-        """Open new files in place of older ones; `UserError` if they cannot be written."""
+        """Open new files in place of older ones; raise `UserError` if they cannot be written."""
         try:
             rounds = (data / ROUNDS_FILE).open("w", encoding="utf-8")
             settlements = (data / SETTLEMENTS_FILE).open("w", encoding="utf-8")

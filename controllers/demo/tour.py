@@ -1,4 +1,4 @@
-"""The tour of a demonstration: one jackpot at the panel's table, from its light to its audit.
+"""The tour of a demonstration: one jackpot at the panel's table, from the light to the audit.
 
 The devices' events go to the table's agent. The acts of Flo and Fred go to the service over HTTP,
 as from their pages. If the visitor has taken a step, the tour does not take it again.
@@ -69,9 +69,8 @@ class _Claim(msgspec.Struct, frozen=True):
 class Tour:
     """Walks through the steps, and waits for the visitor after each.
 
-    Without a terminal, or after the end of the input, it pauses instead.
-
-    `on_round` receives the round, if the visitor played no part of it.
+    Without a terminal, or after the end of the input, it pauses instead. `on_round` receives the
+    round, if the visitor played no part of it.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class Tour:
                 await self._free_table()
         except TimeoutError:
             table = self._agent.layout.table
-            raise UserError(f"{table} is not free for the tour; see its panel for why") from None
+            raise UserError(f"{table} is not free for the tour: its panel says why") from None
         await self._play()
         await self._decide(await self._settle())
 
@@ -131,8 +130,8 @@ class Tour:
         await self._tell(
             "Light",
             f"A patron puts {money(amount_cents)} on the progressive spot of position {_POSITION},"
-            " and its light goes on. The table lights it only while the service answers, so nobody"
-            " bets on a jackpot that is out of reach.",
+            " and its light goes on. The table turns a light on only while the service answers, so"
+            " nobody bets on a jackpot that is out of reach.",
             panel,
             lambda: self._is_past(Phase.OPEN),
         )
@@ -140,7 +139,8 @@ class Tour:
         await self._tell(
             "Lock-out",
             "The dealer says “no more bets” and presses the button. The wager is on disk at the"
-            " table and in the ledger: if a machine fails now, it is sent again and counts once.",
+            " table and in the ledger: if a machine fails now, the wager is sent again and counts"
+            " once.",
             panel,
             lambda: self._is_past(Phase.LOCKED),
         )
@@ -148,8 +148,8 @@ class Tour:
         await self._act(ChipsCounted(count=chips), unless=lambda: self._is_past(Phase.LOCKED))
         await self._tell(
             "Chip count",
-            f"The dealer collects and counts the chips: {chips}, as many as the lights that were"
-            " lit. With any other count, the table accepts no card.",
+            f"The dealer collects and counts the chips: {chips}, one for each lit wager that is not"
+            " electronic. With any other count, the table accepts no card.",
             panel,
             lambda: self._is_past(Phase.DEALT),
         )
@@ -166,8 +166,8 @@ class Tour:
         )
         await self._tell(
             "Cards",
-            "Ace, king and queen of spades. The dealer enters cards, never an amount: the service"
-            " works out what they win, by the subsection of the law.",
+            "The tour's hand is ace, king and queen of spades. The dealer enters cards, never an"
+            " amount: the service works out what the cards win, by the subsection of the law.",
             _PANEL,
             lambda: self._is_past(Phase.DEALT),
         )
@@ -211,8 +211,8 @@ class Tour:
         await self._write_slip(claim)
         await self._tell(
             "Payout slip",
-            "The slip has the hand, the rule, the amount, and lines to sign. That it was printed,"
-            " and by whom, is recorded too.",
+            "The slip has the hand, the rule, the amount, and lines to sign. pitlink also records"
+            " that the slip was printed, and by whom.",
             str(self._slip),
             lambda: self._is_decided(claim.claim, "validated"),
         )
@@ -265,7 +265,7 @@ class Tour:
         return await self._ask("Flo", claim, "validate") if claim.state == "pending" else claim
 
     async def _pay(self, claim: _Claim) -> _Claim:
-        """Pay a validated hand pay, as Flo or Fred: whoever did not validate it."""
+        """Pay a validated hand pay, as the one of Flo and Fred who did not validate it."""
         if claim.state != "validated" or claim.paid_from != "hand_pay":
             return claim
         payer = next(name for name in _DECIDES if name != claim.validated_by)
@@ -335,7 +335,7 @@ class Tour:
         where: str,
         taken: Callable[[], bool | Awaitable[bool]] = lambda: False,
     ) -> None:
-        """Say a step. Wait for Enter, for the pause, or until the visitor took the next step."""
+        """Show a step. Wait for Enter, for the pause, or until the visitor took the next step."""
         self._step += 1
         self._console.print(Text(f"\n{self._step}. {title}", "bold"))
         self._console.print(words, soft_wrap=False)
@@ -343,7 +343,7 @@ class Tour:
         if not self._typed:
             await asyncio.sleep(self._step_s)
             return
-        self._console.print("Enter goes on.", style="dim")
+        self._console.print("Press Enter to go on.", style="dim")
         entered, loop = asyncio.Event(), asyncio.get_running_loop()
         loop.add_reader(sys.stdin, entered.set)
         try:

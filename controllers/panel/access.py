@@ -30,7 +30,7 @@ _WHAT_TO_DO: Final = (
     "earlier address is no longer valid. A tablet has access for 30 days after it has opened the "
     "address. Ask a technician for the address.\n"
 )
-_TOO_MANY: Final = "Too many wrong keys from this address: try again in a minute.\n"
+_TOO_MANY: Final = "Too many wrong keys or cookies from this address: try again in a minute.\n"
 
 
 def panel_key_path(floor: Floor, table_id: str) -> Path:
@@ -40,7 +40,7 @@ def panel_key_path(floor: Floor, table_id: str) -> Path:
 def panel_key(path: Path) -> str:
     """Return the key of a table's panel, from a file that only its owner can read.
 
-    Without the file, make it, with a new key.
+    If the file does not exist, make it with a new key.
 
     Raises:
         UserError: the key file cannot be read or written, or the file is empty.
@@ -105,7 +105,7 @@ class PanelAccess:
     """Decides which browsers may open a table's panel.
 
     A browser that shows the right key receives a session in a cookie: a start time and a digest
-    made with the key. So the session survives a restart of the agent, and ends when the key is
+    made with the key. So the session survives a restart of the agent, unless the key has been
     replaced.
 
     Browsers send a cookie to all ports of a host, and one host can serve several panels. So the
@@ -165,7 +165,7 @@ class PanelAccess:
         return hmac.new(self._key, text.encode(), "sha256").hexdigest()
 
     def let_in(self, request: WebRequest, key: str) -> Response[str]:
-        """Answer a URL with a key: with the right key, give a session cookie and go to the page."""
+        """Answer a request with a key in its URL. The right key gives a session and the page."""
         address = _address(request)
         if self._wrong_keys.too_many(address):
             return _refused(429, _TOO_MANY)

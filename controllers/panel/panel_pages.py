@@ -101,7 +101,8 @@ def _panel_routes(
     @get("/api/v1/table/stream", sync_to_thread=False)
     def follow_view(request: WebRequest) -> Stream:
         if feed.streams >= STREAMS_MAX:
-            raise HTTPException("too many tablets show this table", status_code=503)
+            message = "too many tablets show this table: close its panel on one of them"
+            raise HTTPException(message, status_code=503)
         session = access.session_of(request)
         shown = feed.stream(version, lambda: access.holds(session))
         return Stream(shown, media_type="text/event-stream")

@@ -66,8 +66,8 @@ def table(
         bool,
         typer.Option(
             "--renew-panel-key",
-            help="Replace the panel's key; a restart of the agent then ends all sessions. It can be"
-            " used alone.",
+            help="Replace the panel's key; a restart of the agent then ends all sessions. You can"
+            " give this option alone.",
         ),
     ] = False,
     log: LogOption = None,
@@ -116,7 +116,7 @@ def table(
 
 
 def listening_address(option: str, text: str) -> HostPort:
-    """Return the address in an option; `typer.BadParameter` if it is not HOST:PORT."""
+    """Return the address in an option; raise `typer.BadParameter` if it is not HOST:PORT."""
     if not is_listening_address(text):
         raise typer.BadParameter(
             f'{option} {text}: write an address and a port, such as "127.0.0.1:8090"'
@@ -220,7 +220,7 @@ def _print_address(agent: Agent, panel: HostPort, url: str, stream: TextIO) -> N
 
 
 def read_lines(descriptor: int) -> Iterator[bytes]:
-    """Yield the lines of a file descriptor without their ends.
+    """Yield the lines of a file descriptor without line ends.
 
     A line that is too long is cut just after the limit, so that the caller can detect this.
     """

@@ -26,7 +26,7 @@ _TITLES: Final[Mapping[str, Said]] = {
     GAME_NOT_IN_EFFECT: Said("Game not in effect"),
 }
 _REASONS: Final[Mapping[str, Said]] = {
-    # Without the seconds, which would change the page every second.
+    # This text has no seconds, which would change the page every second.
     "link_down": Said("No signal arrives from the service"),
     NOT_PASSED_ON: Said("What this table sends does not arrive"),
     "events_lost": Said("The service has lost what this table sent"),
@@ -43,18 +43,18 @@ _THEN: Final[Mapping[Phase, tuple[Said, Said]]] = {
     Phase.LOCKED: _ROUND,
     Phase.DEALT: _ROUND,
     Phase.HELD: (
-        Said("The table is released when the link is back and the payment is recorded."),
-        Said("The table is released when the payment is recorded."),
+        Said("The table is released when the link is back and the win is paid or rejected."),
+        Said("The table is released when the win is paid or rejected."),
     ),
     Phase.LOCKED_OUT: (Said("Leave the cards on the table, and call a floorperson."),) * 2,
 }
 """What follows for the round. The second sentence is for a link that is only closed, or a game that
 is not in effect; the first is for any other fault."""
 _SENT: Final = (
-    Said("What was sent is completed when the link is back."),
-    Said("The service still completes what was sent."),
+    Said("Your last step is completed when the link is back."),
+    Said("The service still completes your last step."),
 )
-_PASSED_ON: Final = Said("What was sent is completed when a technician has corrected this.")
+_PASSED_ON: Final = Said("Your last step is completed when a technician has corrected this.")
 _EVERY_OTHER: Final = Said("Ante, Play and all other wagers too.")
 _CURRENT: Final = frozenset({"open", "pending"})
 _JOINABLE: Final = frozenset({Phase.OPEN, Phase.LOCKED, Phase.DEALT})
@@ -296,9 +296,9 @@ def _missing(unread: Sequence[str | int]) -> Iterator[Said]:
 def _envy_unread(layout: Layout, state: TableState) -> bool:
     """Return whether Envy Bonuses can depend on cards that are not entered (reading T10).
 
-    This is so if another player has made a wager with Envy Bonuses that the position of the hand
-    lacks. A hand that was declared to win nothing also counts as not entered if it has a
-    progressive wager: the declaration says nothing about Envy Bonuses.
+    They can if a hand is not entered, and another position has a wager with Envy Bonuses that the
+    hand's position lacks. A hand that was declared to win nothing also counts as not entered if it
+    has a progressive wager: the declaration says nothing about Envy Bonuses.
     """
     terms, lit = layout.rules.meters.terms, state.lit
     with_envy = {placed.wager for placed in state.wagers if terms[placed.wager].envy}

@@ -25,9 +25,9 @@ from controllers.table.device_events import (
 )
 
 ANSWER_WITHIN_S: Final = 4.0
-"""After this time, the tablet is told that the service has not replied. Its event stays valid."""
+"""After this time, the tablet is told that the service has not replied. The event stays valid."""
 LOOK_EVERY_S: Final = 0.1
-"""Interval of checks, because a fault can begin without an event."""
+"""Interval of checks for changes: a fault can begin without an event."""
 
 HEARTBEAT_EVERY_S: Final = 1.0
 """Interval of heartbeats. A page that misses several of them hides its numbers."""
@@ -41,8 +41,8 @@ _encoder: Final = msgspec.json.Encoder()
 class PanelEvents:
     """Sends a panel's touches to the agent.
 
-    While another event waits, a touch is refused, so that it never takes effect later. Only a
-    `RoundDone` event is accepted at any time.
+    If the previous touch has no answer within `within_s` seconds, a touch is refused, so that it
+    does not take effect much later. Only a `RoundDone` event never waits.
     """
 
     def __init__(self, agent: Agent, within_s: float = ANSWER_WITHIN_S) -> None:
@@ -151,8 +151,8 @@ class PanelUpdates:
     async def stream(self, page_version: str, allowed: Callable[[], bool]) -> AsyncIterator[bytes]:
         """Yield the server-sent events for one tablet while the tablet may see them.
 
-        First comes `page`, then a `view` after each change. If nothing changes, a `heartbeat` comes
-        every second.
+        First come `page` and a `view`, then a `view` after each change. If nothing changes, a
+        `heartbeat` comes every second.
         """
         seen = b""
         begin = b'event: page\ndata: {"version":"%s"}\n\n' % page_version.encode()

@@ -30,7 +30,10 @@ class Said(_View, frozen=True, kw_only=False, omit_defaults=True):
 
 
 class MeterView(_View, frozen=True):
-    """A meter that the table feeds. Its `amount` is None if it is possibly out of date."""
+    """A meter that the table feeds.
+
+    `amount` is None if the meter is closed, or if its value can be out of date.
+    """
 
     meter: str
     name: str
@@ -158,8 +161,8 @@ class SettledView(_View, frozen=True):
         open: the lines that depend on a floorperson's decision and are neither paid nor
             acknowledged.
         seen: the state of each line that the dealer must complete before the next round, by the
-            line's index. The page returns it when the dealer continues. So only lines whose present
-            state the dealer saw are completed.
+            line's index. The page sends these states back when the dealer continues. So a line is
+            completed only if the dealer saw its present state.
         told: the dealer's next task for the round, in sentences.
     """
 
@@ -176,7 +179,7 @@ class SettledView(_View, frozen=True):
 
 
 class ReturnedPositionView(_View, frozen=True):
-    """Returned wagers of a position: chips, credits to the game account, and words."""
+    """Returned wagers of a position: number of chips, credit to the game account, and texts."""
 
     position: int
     chips: int
@@ -239,7 +242,7 @@ class View(_View, frozen=True):
 
     Attributes:
         linked: true if the table feeds any meter.
-        round: None if the round's wagers were not sent to the service.
+        round: the name of the round; None if the service has no wagers of it.
         controller: state of the link for this table: ``operable``, ``inoperable``, ``closed`` or
             ``not reached``.
         shut: why no new progressive wager is accepted.
@@ -251,19 +254,17 @@ class View(_View, frozen=True):
         chips_returned: chips that are returned because the service refused the wagers.
         lit: the chip wagers by position, for the count of the chips.
         hand_cards: number of cards of a position's hand.
-        dealer_cards: number of cards of the dealer's hand.
-        community_cards: number of community cards.
         needs_community: true if community cards are dealt in this round (649a.8(d)).
-        seen: every card that was entered.
+        seen: every entered card, without the cards that were taken back.
         next: entry that is needed next, in the order in which cards are turned up: ``dealer``, a
             position's number or ``community``.
         missing: entries that are missing before the round can be settled, in words.
         envy_unread: true if Envy Bonuses can depend on cards that are not entered.
-        declared_wins: hands about which the dealer is warned.
+        declared_wins: hands that were declared to win nothing, though earlier cards would win.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``no_win`` (the hands that are missing win nothing), ``retract dealer``,
-            ``retract community``, ``retract chips``, ``correct_wager``; ``withdraw`` alone during a
-            correction request.
+            ``retract community``, ``retract chips``, ``correct_wager``. During a correction
+            request, only ``withdraw`` is possible.
         repeat: wagers of the previous round, which ``repeat`` places again.
         settled: settlement of the previous round, until the dealer has closed it.
         last: the settlement that was closed last.

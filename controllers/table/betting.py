@@ -38,11 +38,11 @@ def place_wager(
 def correct_wager(
     layout: Layout, state: TableState, event: WagerCorrected | WagerToCorrect
 ) -> tuple[PlacedWager, tuple[PlacedWager, ...]]:
-    """Return the wager that is added or taken back after lock-out, and the round's new wagers.
+    """Return the wager that a correction adds or takes back, and the round's corrected wagers.
 
     Raises:
-        DeviceRefusal: betting is open, a card was entered, the wager is electronic or has draws,
-            the service does not know the round, or the table has no such wager to add or take back.
+        DeviceRefusal: the correction is not possible, for example because a card was entered, a
+            draw can decide the wager, or the wager to add is there already.
     """
     if state.phase is Phase.OPEN:
         raise DeviceRefusal("not_locked", "betting is open: place or withdraw the wager itself")
@@ -66,8 +66,8 @@ def correct_wager(
     if state.round is None:
         raise DeviceRefusal(
             "no_round",
-            "no progressive wager was accepted in this round, so none can be corrected: return any"
-            " chip",
+            "no progressive wager was accepted in this round, so no wager can be corrected: return"
+            " any chip",
         )
     lit = state.lit_wager(event.position, wager)
     if event.action == "take_back":
@@ -76,8 +76,8 @@ def correct_wager(
         return lit, tuple(placed for placed in state.wagers if placed is not lit)
     _check_new(state, event.position, wager, event.patron)
     there = state.wagers_at(event.position)
-    # If the position has other wagers, the service has their patron, or has none. The added wager
-    # must have the same.
+    # If the position has other wagers, the service has one patron for all of them, or none. The
+    # added wager must have the same patron, or none.
     patron = there[0].patron if there else event.patron or state.patron_at(event.position)
     added = PlacedWager(event.position, wager, amount_cents, patron)
     return added, (*state.wagers, added)
@@ -114,7 +114,10 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
 
 
 def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> TableState:
-    """Place all wagers of the previous round again, at the same positions, or none of them."""
+    """Place all wagers of the previous round again, at the same positions.
+
+    If one of them cannot be placed, raise `DeviceRefusal` and place none.
+    """
     check_open(state)
     if not state.last_wagers:
         raise DeviceRefusal("nothing_there", "the previous round had no wagers")
@@ -132,7 +135,7 @@ def record_same_player(layout: Layout, state: TableState, event: SamePlayer) -> 
     Raises:
         DeviceRefusal: ``patron_differs``: the positions have different patrons. ``same_patron``:
             one patron wagered at both positions, so they cannot be separated. Another code: the
-            result was sent, or there is no next position.
+            phase does not allow the event, or there is no next position.
     """
     if state.phase is not Phase.OPEN:
         check_locked(state)

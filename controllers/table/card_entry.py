@@ -23,9 +23,7 @@ from controllers.table.state import Hand, Layout, Phase, TableState
 from meters.wire.messages import EnteredCards
 
 TAKEN_BACK_MAX: Final = 10
-"""How often cards can be retracted in one round: one event for the service must have room for
-all.
-"""
+"""How often cards can be retracted in one round, so that one event has room for all these cards."""
 
 _OWN_CARDS: Final = frozenset({"hand", "hand_and_community"})
 
@@ -103,7 +101,9 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
 def declare(
     layout: Layout, state: TableState, event: NoWinDeclared
 ) -> tuple[TableState, tuple[int, ...]]:
-    """Declare that one hand, or each hand that was not entered, wins nothing; return which hands.
+    """Declare that one hand, or each hand whose cards are neither entered nor needed, wins nothing.
+
+    Return the new state, and the positions of the declared hands.
 
     Raises:
         DeviceRefusal: ``all_hands``: the floor file requires the cards of every hand.
@@ -152,7 +152,7 @@ def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ..
             raise DeviceRefusal("bad_card", str(error)) from None
     twice = set(names) & state.cards_seen() or {name for name in names if names.count(name) > 1}
     if twice:
-        raise DeviceRefusal("card_twice", f"{min(twice)} is on the table already")
+        raise DeviceRefusal("card_twice", f"{min(twice)} was entered twice: correct one of the two")
     return tuple(names)
 
 
@@ -207,7 +207,7 @@ def _noted(
 def _retract_no_win(state: TableState, event: Retracted) -> TableState:
     """Retract the declaration of one position, or all declarations.
 
-    Only the first declaration of a position is recorded. So the ledger shows that the hand was
+    Only the first retraction for a position is recorded. So the ledger shows that the hand was
     declared to win nothing before its cards were entered.
     """
     back = state.no_win if event.position is None else (event.position,)
@@ -271,12 +271,13 @@ class DeclaredWin:
 
 
 def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
-    """Yield the declared hands for which the table itself knows cards that win.
+    """Yield the hands that were declared to win nothing, but would win with cards taken back.
 
-    The table knows the cards that were entered in this round and taken back. If these are entered
-    for another hand now, they were only typed at the wrong place. Cards of a hand without a
-    declaration can belong to any declared hand, under two conditions: none of the cards is on the
-    table now, and their own hand was entered or has no wager.
+    The table knows the cards that were entered in this round and taken back. If the same cards are
+    entered for a hand now, they were only typed at the wrong position before. Cards that were taken
+    back from a declared hand belong to this hand. Cards that were taken back from another hand can
+    belong to any declared hand, under two conditions: none of the cards is on the table now, and
+    the other hand was entered or has no wager.
     """
     seen = state.cards_seen()
     for back in state.taken_back:

@@ -1,8 +1,8 @@
 """Device events from a table's hardware to its agent, and the agent's answers.
 
-The section "Device events" of the public contract defines these events, except `no_win`,
-`correct_wager`, `withdraw_correction`, `retract`, `next`, `done`, `same_player`, `repeat` and
-`confirm`. An unknown field is refused.
+The section "Device events" of the public contract defines these events. pitlink adds the events
+`no_win`, `correct_wager`, `withdraw_correction`, `retract`, `next`, `done`, `same_player` and
+`repeat`, the field `confirm`, and the field `cards` of `fold`. An unknown field is refused.
 """
 
 from typing import Annotated, Final, Literal
@@ -34,7 +34,7 @@ class _DeviceEvent(
 
 
 class WagerPlaced(_DeviceEvent, frozen=True, tag="wager", omit_defaults=True):
-    """Places a wager, of the amount that its meter has in the floor file.
+    """Places a wager. Its amount must be that of its meter in the floor file.
 
     Slips print `patron`: write it in Latin (also Vietnamese), Greek, Cyrillic, Chinese, Japanese or
     Korean letters. Write any other name as in the passport.
@@ -89,11 +89,11 @@ class HandFolded(_DeviceEvent, frozen=True, tag="fold", omit_defaults=True):
 
 
 class NoWinDeclared(_DeviceEvent, frozen=True, tag="no_win", omit_defaults=True):
-    """Declares that a hand wins nothing, instead of its cards.
+    """Declares that a hand wins nothing, so that its cards need not be entered.
 
     Without `position`, the event is for every position that has a wager and neither a hand nor a
-    fold, except positions whose cards decide a Magic Card or a Lucky Bonus. The answer has the
-    declared `positions`. If the floor file has `require_all_hands = true`, the event is refused
+    fold. It leaves out positions whose cards decide a Magic Card or a Lucky Bonus. The answer has
+    the declared `positions`. If the floor file has `require_all_hands = true`, the event is refused
     with ``all_hands``.
     """
 
@@ -107,7 +107,7 @@ class DealerRead(_DeviceEvent, frozen=True, tag="dealer"):
 
 
 class CommunityRead(_DeviceEvent, frozen=True, tag="community"):
-    """Enters the two community cards (649a.8(d))."""
+    """Enters the community cards (649a.8(d))."""
 
     cards: _Cards
 
@@ -115,9 +115,9 @@ class CommunityRead(_DeviceEvent, frozen=True, tag="community"):
 class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True):
     """Sends the result of the round, after all hands were entered.
 
-    The answer has `lines`, the settlement, and `claims`, the wins that wait for a floorperson. With
-    `confirm`: if entered cards were replaced by other cards, a floorperson must confirm the result
-    first.
+    The answer has the settlement (`lines`) and the wins that wait for a floorperson (`claims`).
+    With `confirm`: if entered cards were replaced by other cards, a floorperson must confirm the
+    result first.
     """
 
     confirm: bool = False
@@ -150,15 +150,16 @@ class WagerCorrected(_DeviceEvent, frozen=True, tag="correct_wager", omit_defaul
 
 
 class CorrectionWithdrawn(_DeviceEvent, frozen=True, tag="withdraw_correction"):
-    """Withdraws a correction request of the panel."""
+    """Withdraws the table's correction request."""
 
 
 class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
     """Takes back what was entered, before `settle`.
 
     `position` is for a hand, a fold or a `no_win`; without `position`, all `no_win` are taken back.
-    Chips can be taken back only before the first card or fold, and cards at most ten times in a
-    round. If other cards are entered, the service gets `reason`, which a panel must send.
+    The count of chips can be taken back only while no card, fold or `no_win` is entered. Cards can
+    be taken back at most ten times in a round; for this, a panel must send `reason`. The service
+    gets `reason` if other cards are entered or the round is voided.
     """
 
     what: Literal["hand", "fold", "no_win", "dealer", "community", "chips"]
@@ -175,8 +176,8 @@ class NextRound(_DeviceEvent, frozen=True, tag="next", omit_defaults=True):
 
     `done` lists the lines that were paid, by index from 0; without it, every line that can be paid
     now counts as paid. `round` is the round whose settlement was shown: the event is refused if the
-    settlement of another round is shown now. A panel sends, in `done`, the state that it showed for
-    each line: a line whose state has changed since stays on the screen.
+    settlement of another round is shown now. In `done`, a panel sends the state that it showed for
+    each line. If the state of a line has changed since, the line stays on the screen.
     """
 
     done: tuple[int, ...] | _AsShown | None = None
@@ -199,7 +200,7 @@ class RoundDone(_DeviceEvent, frozen=True, tag="done", omit_defaults=True):
 class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
     """Says whether `position` and the next position belong to one player.
 
-    One player gets no Envy Bonus for their own hands. The event is refused if the wagers name
+    A player gets no Envy Bonus for their own hands. The event is refused if the wagers name
     different patrons (``patron_differs``), or if `same` is false and they name the same patron
     (``same_patron``).
     """
@@ -209,9 +210,10 @@ class SamePlayer(_DeviceEvent, frozen=True, tag="same_player"):
 
 
 class Repeated(_DeviceEvent, frozen=True, tag="repeat"):
-    """Places all wagers of the table's last round again, or none.
+    """Places all wagers of the table's last round again.
 
-    If the last round had no wagers, the event is refused with ``nothing_there``.
+    If one of them cannot be placed, the event is refused and none is placed. If the last round had
+    no wagers, the event is refused with ``nothing_there``.
     """
 
 
@@ -264,7 +266,7 @@ class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         position: with `wager`, `withdraw` and `correct_wager`.
         wager: with `wager`, `withdraw` and `correct_wager`.
         light: whether the light of this wager is on now (649a.7(d)(4)).
-        round: the name of the round, if its wagers were sent to the service.
+        round: with `lockout` and `settle`: the name of the round, if the service has wagers of it.
         draw: with `lockout`: what was drawn; null if nothing was drawn (649a.12(i)(3)).
         chips: with `lockout` and `correct_wager`: how many value chips the dealer must count.
         lines: with `settle`: the settlement, in paying order.
@@ -345,7 +347,7 @@ def name_of(event: DeviceEvent) -> str:
 
 
 def name_in(line: bytes) -> str | None:
-    """Return at most 32 characters of the event name in an invalid line, if it has a name."""
+    """Return at most 32 characters of the event name in a line; None if no name can be read."""
     try:
         name = _NAMED.decode(line[:LINE_BYTES_MAX]).event
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,6 +1,7 @@
 """Settlements at a table: the dealer's next task for each line, and rounds that stay open.
 
-While a win of a round waits for a floorperson, the round stays open.
+A round stays open while one of its wins waits for a floorperson, and until the dealer has completed
+each line that depends on such a win.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -58,8 +59,8 @@ def due_lines(settled: SettledRound) -> tuple[int, ...]:
 def open_lines(settled: SettledRound) -> tuple[int, ...]:
     """Return the indexes of the lines of an earlier round that are not completed.
 
-    Such a line depends on a floorperson's decision, made already or not. All other lines were paid
-    before the dealer continued with the next round.
+    Such a line depends on a floorperson's decision, whether it was made already or not. All other
+    lines were paid before the dealer continued with the next round.
     """
     return tuple(
         number
@@ -84,10 +85,10 @@ def envy_waits(state: TableState) -> bool:
 def seen_to(
     settled: SettledRound, lines: Collection[int] | Mapping[int, str] | None = None
 ) -> SettledRound:
-    """Mark as completed each of `lines` that the dealer can complete now.
+    """Mark as completed those of `lines` that the dealer can complete now.
 
-    Without `lines`, all lines count. `lines` can have the state of each line that the dealer saw: a
-    line whose state has changed since is not completed.
+    Without `lines`, mark all lines that the dealer can complete now. If `lines` has the state in
+    which the dealer saw each line, a line whose state has changed since is not marked.
     """
     due = due_lines(settled)
     shown = lines if isinstance(lines, Mapping) else {}
@@ -157,8 +158,8 @@ def begin(state: TableState) -> TableState:
     """Close the previous settlement at the lock-out of the next round.
 
     A table without a button to complete earlier rounds must not stop because of a round whose wins
-    are all decided. So if the maximum number of rounds waits, the oldest one whose wins are all
-    decided is removed. If each round has a win that is not decided, refuse with ``claims_wait``.
+    are all decided. So if this settlement waits too, and no more rounds can wait, the oldest round
+    whose wins are all decided is removed. Without such a round, refuse with ``claims_wait``.
     """
     return _close(state, None, make_room=True)
 
@@ -213,10 +214,10 @@ def acknowledge(
     line: int | None = None,
     shown: Mapping[int, str] | None = None,
 ) -> TableState:
-    """Mark decided lines of an earlier round as completed: `line`, or all of them.
+    """Mark decided lines of an earlier round as completed: those in `shown`, `line`, or all.
 
-    A completed line, and a round without open lines, disappear from the panel. `shown` has the
-    lines with the states that the dealer saw.
+    A completed line, and a round without open lines, disappear from the panel. `shown` has lines
+    with the states that the dealer saw.
 
     Raises:
         DeviceRefusal: ``claims_wait``: a win is not decided. ``nothing_there``: there is no such
@@ -257,7 +258,10 @@ def _replace_round(state: TableState, settled: SettledRound) -> TableState:
 def change_settlements(
     state: TableState, change: Callable[[SettledRound], SettledRound]
 ) -> TableState:
-    """Change the settlements of a table. A round that this completes no longer waits."""
+    """Apply `change` to each settlement in the state of a table.
+
+    If the change completes a waiting round, the round no longer waits.
+    """
     changed = ((each, change(each)) for each in state.waiting)
     return replace(
         state,

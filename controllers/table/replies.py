@@ -49,8 +49,8 @@ _OTHER_EVENT: Final = frozenset({"seq_reused", "seq_passed"})
 def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> AnsweredStep:
     """Apply the service's reply to an event.
 
-    If the service has another event with this number in an open round, the table has lost an event
-    of the round, and is locked out.
+    If the service has used the number for another event, a table with an open round has lost an
+    event of this round, and is locked out.
     """
     if isinstance(sent, Withdrawal):
         # After a refused or an accepted withdrawal, the table has no correction request any more.
@@ -121,8 +121,9 @@ def _refused(layout: Layout, state: TableState, sent: _Sent, reply: Reply) -> An
     """Apply a refusal, or record a correction request that waits for a floorperson.
 
     The panel shows a refusal even if no tablet waits for the answer. If wagers are refused, they
-    are returned, and the round continues without progressive wagers. If a result is refused, the
-    hands do not change: the dealer can settle the round again or void it.
+    are returned, and the round continues without progressive wagers, unless the service says that
+    wins hold the table. If a result is refused, the hands do not change: the dealer can settle the
+    round again or void it.
     """
     error = reply.error or ErrorDetail(code="refused", message="the service gave no reason")
     name = DEVICE_EVENT[type(sent)]
@@ -180,9 +181,9 @@ def reconcile(state: TableState, open_round: str | None, *, behind: bool = False
     """Compare the table's round with the open round that the service has for this table.
 
     If the two differ, the wagers and cards of the round are uncertain. So the table is locked out
-    until a floorperson voids the service's open round or, without one, the table's. `behind` is
-    true if the service has events that the table lacks: they can have corrected wagers of the same
-    round.
+    until a floorperson voids the round that is open at the service. If the service has no open
+    round, they void the table's round. `behind` is true if the service has events that the table
+    lacks: these events can have corrected wagers of the same round.
     """
     if open_round == state.round and not (behind and open_round):
         return state

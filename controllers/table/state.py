@@ -98,7 +98,7 @@ class Phase(StrEnum):
 
     Attributes:
         LOCKED: betting is locked; the dealer must count the value chips.
-        DEALT: the dealer counted the right number of chips; hands are entered.
+        DEALT: the dealer counted the right number of chips; hands can be entered.
         SETTLING: the result was sent to the service.
         HELD: a hand pay waits for its documents; the cards stay on the table (649a.11(c)(5)(iv)).
         LOCKED_OUT: the table and the service disagree about the open round; a floorperson must void
@@ -142,11 +142,11 @@ class EnvyDecision(_Record, frozen=True):
 
 
 class SettledRound(_Record, frozen=True):
-    """The settlement of a round, shown to the dealer until the next round begins.
+    """The settlement of a round.
 
     The `lines` are in paying order. `done` has the indexes of the lines that the dealer has
-    completed. A floorperson must validate the `claims`. `seq` is the number of the result. The
-    hands of the positions in `no_win` were declared to win nothing.
+    completed. A floorperson must validate the `claims`. `seq` is the number of the event that sent
+    the result. The hands of the positions in `no_win` were declared to win nothing.
     """
 
     round: str
@@ -230,7 +230,7 @@ class TableState(_Record, frozen=True):
     The outbox stores it, so an agent that was killed continues where it was (duty D11).
 
     Attributes:
-        round: None if the round's wagers were not sent to the service.
+        round: the name of the round; None if the service has no wagers of it.
         returned_chips: value chips returned because the service refused the wagers.
         held: claims of hand pays whose documents are not complete. If one was reopened during a
             round, it holds the table only after this round.
@@ -242,8 +242,8 @@ class TableState(_Record, frozen=True):
             betting for the next round.
         last_wagers: wagers of the previous round, which the players can repeat.
         collected: positions in `folded` whose cards are known to be in the discard rack.
-        waiting: earlier rounds, oldest first, with a line for which a floorperson must still
-            decide a win, or that the dealer must still pay or acknowledge.
+        waiting: earlier rounds, oldest first, with a win that a floorperson must still decide, or a
+            line that the dealer must still pay or acknowledge.
         last_settled: the settlement that was closed last.
         joined: positions whose player also has the next position (readings T9 and T17).
         last_joined: `joined` in the previous round.
@@ -255,7 +255,7 @@ class TableState(_Record, frozen=True):
         asking: correction request that stops this round.
         no_win: positions whose hands the dealer declared to win nothing.
         rounds: number in the name of the last round that was sent to the service; 0 if it is not
-            known. The names of rounds are numbered without gaps.
+            known. Each next round has the next number.
     """
 
     phase: Phase = Phase.OPEN
@@ -347,7 +347,7 @@ class TableState(_Record, frozen=True):
         return tuple(range(lowest, highest + 1))
 
     def patrons_given(self, positions: Collection[int]) -> frozenset[str]:
-        """Return the known patrons at some positions: named by a device, or by the service."""
+        """Return the patrons at some positions: named by a device, or made up at lock-out."""
         return frozenset(
             placed.patron
             for placed in self.wagers
@@ -380,8 +380,8 @@ class TableState(_Record, frozen=True):
     def needs_cards(self, layout: Layout, position: int) -> bool:
         """Return whether a position's cards must be entered as evidence (649a.12(i)(3)).
 
-        This is so if the position has a wager with draws on its own hand, and if a Magic Card is
-        drawn or the position is the Lucky position.
+        The cards are needed if a Magic Card is drawn, or if the position is the Lucky position. The
+        position must also have a wager on its own hand that the draw can decide.
         """
         draw = self.draw
         return (
@@ -405,7 +405,10 @@ class TableState(_Record, frozen=True):
         return frozenset(card for pile in piles for card in pile)
 
     def holding(self, claim: str) -> tuple[ClaimOpened, str | None] | None:
-        """Return a known claim with the decision on it (None while it waits), or else None."""
+        """Return a claim and the decision on it; None if the table does not know the claim.
+
+        The decision is None while the claim waits.
+        """
         for settled in (self.settled, *self.waiting, self.hold):
             if settled and (opened := settled.opened(claim)):
                 return opened, settled.decision_on(claim)

@@ -112,8 +112,8 @@ def play(
 ) -> AnsweredStep | SentStep:
     """Apply one device event to a table.
 
-    The name of a new round contains the number in `stamp`. `fault` stops new progressive wagers
-    (duty D13).
+    If the state does not know the number of the last round, a new round gets the number of its
+    wagers event. `fault` stops new progressive wagers (duty D13).
     """
     try:
         step = _play(layout, state, event, stamp, fault)
@@ -203,7 +203,7 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Answe
     """Lock betting and send the accepted wagers to the service before a card is dealt.
 
     The rules are 649a.8(b), 649a.9(a)(3) and 649a.10(a)(2). Without a progressive wager, nothing is
-    sent. The lock-out is refused if the game may not be played today, or if the service has lost
+    sent. The lock-out is refused if the game is not in effect today, or if the service has lost
     earlier events and would refuse the wagers.
     """
     check_open(state)
@@ -219,7 +219,8 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Answe
     if not state.wagers:
         answer = DeviceAnswer(event="lockout", ok=True, draw=None, chips=0)
         return AnsweredStep(replace(state, phase=Phase.LOCKED), answer)
-    # The number is never higher than `stamp.seq`, so `stamp.seq` is new if the state was lost.
+    # A round's number is never higher than the `stamp.seq` of its wagers event. So if the state was
+    # lost, the present `stamp.seq` is a new number.
     number = state.rounds + 1 if state.rounds else stamp.seq
     name = f"R{number}"
     positions = _wagered(state.wagers)
@@ -292,7 +293,7 @@ def ask_again(layout: Layout, state: TableState, stamp: Stamp) -> SentStep:
 
 
 def _withdraw(state: TableState, stamp: Stamp) -> SentStep:
-    """Tell the service, so that no floorperson can confirm the request later."""
+    """Withdraw the correction request at the service, so that nobody can confirm it later."""
     if state.asking is None or state.round is None:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
     return SentStep(state, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
@@ -326,8 +327,8 @@ def _result(
 ) -> SentStep:
     before = [each for each in state.taken_back if _differs(state, each)]
     dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
-    # If a folded hand was entered, a wager that survives a fold kept its cards on the table; or a
-    # Six Card Bonus did, which no device reports to pitlink (649a.11(c), reading T8).
+    # A folded hand was entered only if its cards stayed on the table: because of a wager that
+    # survives a fold, or of a Six Card Bonus, which no device reports (649a.11(c), reading T8).
     cards = {hand.position: list(hand.cards) for hand in state.hands}
     event = Result(
         seq=stamp.seq,
@@ -356,7 +357,7 @@ def _void(
 ) -> AnsweredStep | SentStep:
     """Void the round: all its wagers are returned (649a.13, reading T28).
 
-    The void is sent only if the round's wagers were sent to the service.
+    The void is sent only if the service has wagers of the round.
     """
     if state.phase is Phase.OPEN:
         raise DeviceRefusal("not_locked", "there is no locked round to void")
@@ -415,7 +416,7 @@ def _entered(state: TableState) -> list[EnteredCards]:
 
 
 def _differs(state: TableState, back: EnteredCards) -> bool:
-    """Return whether retracted cards differ from the cards that are entered now, in any order.
+    """Return whether retracted cards differ from the cards entered now; the order is ignored.
 
     A retracted "no win" differs if the hand is not declared as "no win" now.
     """

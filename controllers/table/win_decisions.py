@@ -82,11 +82,11 @@ def _envy_line(settled: SettledRound, claim: str, position: int, item: str) -> i
 def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
     """Check if the last decision on a win was ``rejected``, and the message says something else.
 
-    Such a message reopens the win. The table forgets old rounds. If it has forgotten the win, and
-    the win does not hold the table, two messages reopen the win. One is a ``hit``: the first
-    ``hit`` comes at the time of the round, so this ``hit`` is a later one. The other is a
-    ``validated`` for a hand pay: the hand pay is not paid yet, so the table has missed the ``hit``
-    that reopened the win.
+    Such a message reopens the win. The table forgets old rounds. If the table has forgotten the
+    win, and the win does not hold the table, either of two messages reopens the win. One is a
+    ``hit``: the first ``hit`` comes at the time of the round, so this ``hit`` is a later one. The
+    other is a ``validated`` for a hand pay: the hand pay is not paid yet, so the table has missed
+    the ``hit`` that reopened the win.
     """
     claim = jackpot.claim
     for settled in _settlements(state):
@@ -145,8 +145,8 @@ def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
     """Return the settlement with a rejected win undecided again.
 
     The dealer can have acknowledged the rejection. So the win's lines count as not completed, and
-    its unpaid Envy Bonuses wait again. Only one kind of line stays completed, so that it is not
-    paid twice: an Envy Bonus that was still due.
+    its unpaid Envy Bonuses wait again. But an Envy Bonus that was still due stays completed if the
+    dealer has completed it, so that nobody pays it twice.
     """
     if settled.decision_on(claim) != "rejected":
         return settled

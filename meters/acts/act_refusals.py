@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Final, Protocol
 
 import msgspec
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.entry_messages import DecisionRecord
@@ -17,13 +17,14 @@ _REFUSED: Final = {
     "rounds_open": "an open round must be settled or voided first: {detail}",
     "unknown_proposal": "there is no such proposal",
     "stale": "the meter was won or changed since the proposal: propose the change again",
-    "below_seed": "the meter holds less than the chapter's seed for this wager: adjust it first",
+    "below_seed": "the meter holds less than its seed or reseed for this wager: adjust the meter"
+    " first",
     "limit_too_low": "the meter holds more than the new limit: propose a higher limit",
     "above_limit": "the meter would hold more than its limit",
     "meter_short": "the meter holds less than the amount to take off",
     "meter_full": "the meter cannot hold so much",
     "wrong_state": "the proposal is already {detail}",
-    "slip_used": "this slip number belongs to the payment of {detail} already. Numbers that differ"
+    "slip_used": "this slip number already belongs to the payment of {detail}. Numbers that differ"
     " only in hyphens, in capital letters or in zeros in front are the same number",
     "envy_decided": "the Envy Bonuses of this win are no longer owed: look at the claim again",
     "books_differ": "the claim's account does not hold its amount: call the technician",
@@ -70,11 +71,12 @@ def refusal(code: str, detail: str = "") -> ActError:
 
 @contextmanager
 def store_failure_as_inoperable() -> Iterator[None]:
-    """Raise an `ActError` ``link_inoperable`` if Redis fails in the `with` block."""
+    """In the block, raise an `ActError` ``link_inoperable`` if Redis fails or has wrong data."""
     try:
         yield
     except (RedisError, OSError) as error:
-        raise ActError("link_inoperable", f"Redis does not answer: {error}") from None
+        fails = "refuses a command" if isinstance(error, ResponseError) else "does not answer"
+        raise ActError("link_inoperable", f"Redis {fails}: {error}") from None
     except TermsError as error:
         raise ActError("link_inoperable", str(error)) from None
     except (KeyError, msgspec.DecodeError) as error:
@@ -83,7 +85,7 @@ def store_failure_as_inoperable() -> Iterator[None]:
 
 @contextmanager
 def refusals(record: ClaimRecord, decision: DecisionRecord) -> Iterator[None]:
-    """Put each refusal of a Lua script in the `with` block into words for the user."""
+    """Raise an `ActError` in words for the user if a Lua script in the `with` block refuses."""
     act = decision.act
     try:
         yield
@@ -105,7 +107,7 @@ def _why_not(record: ClaimRecord, act: str, error: WrongStateError) -> str:
     elif act == "correct_slip":
         words = f"{claim} is not paid with a slip: it is {error.state}{by}"
     elif act == "pay" and not record.is_hand_pay:
-        words = f"{claim} is paid at the table, not by hand"
+        words = f"{claim} is paid at the table: it is not a hand pay"
     elif act == "pay" and error.state == "pending":
         words = f"{claim} has not been validated yet"
     elif act in {"pay_envy", "reject_envy"}:

@@ -43,7 +43,7 @@ class ActRow(FloorRow, frozen=True, kw_only=True):
     ``approve``, ``reading``, ``archive``, ``expire`` or ``restore``. For a table it is ``void``
     after cards were entered, ``result`` if a hand was entered again with other cards, or
     ``correct_wager``. For a decided correction request it is ``confirm_correction`` or
-    ``refuse_correction``. If somebody damaged the entry, it is ``unreadable``, and the audit
+    ``refuse_correction``. For a damaged entry it is ``unreadable``, and the audit
     reports the entry.
 
     Attributes:
@@ -165,13 +165,13 @@ def _expired(event: str) -> ActDetails:
 
 def _restored(event: str) -> ActDetails:
     restoring = RESTORING.decode(event)
-    words = [] if restoring.confirmed else ["nobody could confirm the name of the person"]
+    words = [] if restoring.confirmed else ["nobody could confirm who restored"]
     words.append(f"{restoring.held} of {max(restoring.seen, restoring.held)} entries remained")
     words.append(f"{restoring.events} events applied again from the tables' outboxes")
     if restoring.differing:
         words.append(f"events with another reply than before: {', '.join(restoring.differing)}")
     if restoring.without:
-        words.append(f"no outbox of {', '.join(restoring.without)}")
+        words.append(f"lost events of these tables were abandoned: {', '.join(restoring.without)}")
     if restoring.kept:
         kept = ", ".join(f"{slip} of {claim}" for slip, claim in sorted(restoring.kept.items()))
         words.append(f"payout slips that stay used, without a payment in the ledger: {kept}")
@@ -291,9 +291,9 @@ def act_row(
     claim: Mapping[str, str] = MappingProxyType({}),
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> ActRow:
-    """Make the row that shows the act of a ledger entry. The row of a damaged entry says so.
+    """Make the row that shows the act of a ledger entry, or shows that the entry is damaged.
 
-    `claim` has the fields in Redis of the claim that the act decides, if it decides one.
+    `claim` has the Redis fields of the claim that the act decides, if any.
     """
     try:
         return _act_row(entry, fields, claim, titles)

@@ -79,8 +79,8 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         cards: the cards of the position.
         dealer: the dealer's cards; empty if they do not count.
         community: the community cards; empty if they do not count.
-        counted: the cards that decide the wager, whoever holds them; empty if the floor file no
-            longer has the game.
+        counted: the cards that decide the wager, whoever holds them; empty if the games in the
+            floor file no longer determine them.
         winning: the cards of `counted` that form the hand.
         meter_after: the meter balance after the win.
         percent: the percentage of the meter that was won; null for a win at odds.
@@ -114,7 +114,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         validated_at: the time of the validation, in UTC.
         paid_by: the user who recorded the payment, at `paid_at`.
         paid_at: the time of the payment, in UTC.
-        reason: the reason of a rejection.
+        reason: the reason of a rejection or a reopening.
         slip: the present number of the payout slip.
         slip_corrected_by: the user who last corrected the slip number, at `slip_corrected_at`.
         slip_corrected_at: the time of this correction, in UTC.
@@ -261,8 +261,9 @@ class WinSearch(FloorRow, frozen=True, kw_only=True):
     """A search for wins. Each field that is not None limits the search.
 
     Attributes:
-        words: words that must all be in the texts of the win: claim, round, table, position,
-            patron, wager, hand, meter, amount, slip, reason, or the names of the users who decided.
+        words: words that must all be in the texts of the win: claim, round, table, asset,
+            position, patron, wager, hand, meter, amount, slip, reason, or the names of the users
+            who decided.
         since: the earliest time of the win, RFC 3339 in UTC.
         until: a time, RFC 3339 in UTC: only wins before this time are found.
         meter_awards: true to find only wins of a percentage of a meter, and no wins at odds.

@@ -1,4 +1,4 @@
-"""What shows a claim: rows for people, and messages for tables and displays."""
+"""Rows that show claims to people, and messages that tell tables and displays about claims."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
@@ -156,7 +156,10 @@ class ClaimRows:
         )
 
     def _cards(self, record: ClaimRecord) -> WinningCards:
-        """Return a win's cards by the game of its table, or else those on which all games agree."""
+        """Return a win's cards by the game of its table.
+
+        If the floor file no longer has the table, return the cards on which all games agree.
+        """
         found = self._floor.find_table(record.table)
         games = [found[1].chapter] if found else self._floor.games.values()
         return winning_cards(

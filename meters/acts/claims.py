@@ -61,7 +61,9 @@ class Claims:
         self._history = History(floor, links, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Return the claims that wait, the oldest first, including claims with only Envy Bonuses.
+        """Return the claims that wait, oldest first; of each link, only the 1,000 oldest.
+
+        Claims with only Envy Bonuses are included.
 
         Raises:
             ActError: ``link_inoperable``.
@@ -102,7 +104,9 @@ class Claims:
         return self._rows.row(fields)
 
     async def hand(self, claim: str) -> Sequence[ClaimRow]:
-        """Return the claims of a claim's hand in the order of payment, without archived claims.
+        """Return all claims of the hand that a claim is about, in the order of payment.
+
+        Claims that are only in the archive are left out.
 
         Raises:
             ActError: ``unknown_claim``, ``link_inoperable``.
@@ -142,14 +146,15 @@ class Claims:
         """Apply a floorperson's decision on a claim, exactly once. Return the changed claim.
 
         A rejection with `envy_not_due` says that the entered hand was wrong, so the Envy Bonuses
-        for other players are not due; `confirms` is another person's request. A payment with
-        `envy_paid` says that the Envy Bonuses of the hand were paid with the win.
+        for other players are not due. `confirms` is another person's request, which this rejection
+        confirms. A payment with `envy_paid` says that the Envy Bonuses of the hand were paid with
+        the win.
 
         Raises:
             ActError: ``unknown_claim``; ``wrong_state`` with the person who decided earlier;
                 ``two_people`` if this win can be rejected only after a request; ``no_request``;
-                ``same_person`` if one person does both acts or can have done both: validates and
-                pays a win, or requests and confirms; ``not_approved`` if another floor
+                ``same_person`` if one person does, or can have done, both acts (validates and pays
+                a win, or requests and confirms); ``not_approved`` if another floor
                 file was approved; ``bad_value`` for an invalid slip number; ``slip_used``;
                 ``envy_decided``; ``books_differ``; ``books_full``; ``link_inoperable``.
         """
@@ -157,7 +162,10 @@ class Claims:
             link, fields = await self._operable(claim)
             store, record = link.store, _win_of(fields)
             if act == "reject" and confirms is None and self._two_people(fields):
-                message = "two people must reject this win: one requests it, another confirms it"
+                message = (
+                    "two people must reject this win: one requests the rejection, and another"
+                    " confirms it"
+                )
                 raise ActError("two_people", message)
             slip = slip_of(slip)
             envy_cents = sum(owed.amount for owed in record.envy)
@@ -196,7 +204,9 @@ class Claims:
         envy_not_due: bool = False,
         setters: PinSetters = NO_SETTERS,
     ) -> ClaimRow:
-        """Reject a win, or request this if two people must. Replace any earlier request.
+        """Reject a win, or request the rejection if two people must reject the win.
+
+        A new request replaces an earlier one.
 
         Raises:
             ActError: the codes of `decide`.
@@ -236,7 +246,9 @@ class Claims:
     async def confirm(
         self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Confirm another person's request, which the actor saw: the ledger entry `entry`.
+        """Confirm another person's request about a win.
+
+        `entry` is the ledger entry of the request that the actor saw.
 
         Raises:
             ActError: the codes of `decide`, and ``day_closed``.
@@ -270,7 +282,7 @@ class Claims:
         """
         number = slip_of(slip) or ""
         if number == replaces:
-            raise ActError("no_change", "the claim has this slip number already")
+            raise ActError("no_change", "the new slip number is the old one: type another number")
         with store_failure_as_inoperable():
             link, fields = await self._operable(claim)
             store, record = link.store, _win_of(fields)

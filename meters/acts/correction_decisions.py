@@ -38,7 +38,9 @@ class Asks:
         }
 
     async def asks(self) -> Sequence[AskRow]:
-        """Return the undecided correction requests, the oldest first, without altered requests.
+        """Return the undecided correction requests, the oldest first.
+
+        A request that somebody altered in Redis is logged and left out.
 
         Raises:
             ActError: ``link_inoperable``.

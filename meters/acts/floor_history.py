@@ -46,7 +46,6 @@ _LOOKED_AT: Final = 8
 
 @contextmanager
 def _failures_as_refusals() -> Iterator[None]:
-    """Raise an `ActError` if Redis or an archive file cannot be read in the `with` block."""
     with store_failure_as_inoperable():
         try:
             yield
@@ -59,8 +58,9 @@ def _not_begun(day: date) -> ActError:
 
 
 class FloorHistory:
-    """The past of all links. If a method cannot answer, it raises an `ActError`.
+    """The histories of meters, the rounds, and the figures of a gaming day, on all links.
 
+    If an asynchronous method cannot answer, it raises an `ActError`.
     `break_evens` returns the break-even amounts of a link, or none if they take longer than the
     given seconds.
     """
@@ -92,8 +92,9 @@ class FloorHistory:
         A `whole` history has all wins, and every day has been read.
 
         Raises:
-            ActError: ``unknown_link``, ``unknown_meter``, ``unknown_day``, ``link_inoperable``;
-                ``busy`` if a `whole` history needs days that are still being read.
+            ActError: ``unknown_link``, ``unknown_meter``, ``unknown_day``, ``link_inoperable``,
+                ``archive_failed``; ``busy`` if a `whole` history needs days that are still being
+                read.
         """
         link, meter = self._meter(link_id, meter_id)
         with _failures_as_refusals():
@@ -102,7 +103,7 @@ class FloorHistory:
             span = await self._span(link_id, month_before(last), last, within_s)
             evens = await self._break_evens(link, _WITHIN_S)
         if whole and span.unread:
-            raise ActError("busy", "the service still reads these days: try again in a moment")
+            raise ActError("busy", "the service is still reading these days: try again in a moment")
         at, hits_max = now(), None if whole else HITS_MAX
         begins, ends = self._gaming_days.bounds(last) if day else (at - _HOURS, at)
         ends_s, now_s = int(min(ends, at).timestamp()), int(at.timestamp())
@@ -143,7 +144,7 @@ class FloorHistory:
         """Return the last 24 hours of every meter as a few points.
 
         Raises:
-            ActError: ``link_inoperable``.
+            ActError: ``link_inoperable``, ``archive_failed``.
         """
         found: list[MeterSpark] = []
         for link_id, store in self._stores.items():
@@ -181,7 +182,7 @@ class FloorHistory:
         """Return the activity of the floor: of the open gaming day, or of a past one.
 
         Raises:
-            ActError: ``unknown_day``, ``link_inoperable``.
+            ActError: ``unknown_day``, ``link_inoperable``, ``archive_failed``.
         """
         with _failures_as_refusals():
             opened = {link: await self._day(link, None) for link in self._days}

@@ -21,8 +21,8 @@ _COLUMNS: Final = (
 def history_csv(history: MeterHistory, days: GamingDays) -> str:
     """Return a row for each point of the lines, each bar and each win of the pictures.
 
-    `figure` is ``meter`` (the amount at a time), ``contributions`` (of an hour or a gaming day),
-    ``won``, or ``missing`` (a time for which this machine has no figures).
+    The column `figure` has ``meter`` (the amount at a time), ``contributions`` (of an hour or
+    a gaming day), ``won``, or ``missing`` (a time for which this machine has no figures).
     """
     pictures = ("day", history.last_day), ("month", history.month)
     return csv_text(

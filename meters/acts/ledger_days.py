@@ -37,13 +37,13 @@ _PAGE: Final = 500
 """Count of entries that are read at once. The work for them takes some milliseconds."""
 _SUMMARIES_MAX: Final = 64
 _DECIDED_WITHIN: Final = timedelta(days=30)
-"""Rejections of a day's wins are searched for in the days up to this much later."""
+"""How long after a day to search for rejections of the day's wins."""
 _OF_ROUNDS: Final = CLAIM_ACTS | ASK_ACTS
 
 
 @dataclass(slots=True)
 class _Rounds:
-    """The rounds of a table, each with the entries that begin and end it (0 if it is open).
+    """The rounds of a table. `begins` and `ends` have entries; the end of an open round is 0.
 
     `names` are checksums of the rounds' names. `corrected` has the entries that corrected wagers,
     by the entry with which the round begins.
@@ -104,7 +104,7 @@ class RoundIndex:
     def named(self, table: str, round_id: str) -> list[FoundRound]:
         """Return the rounds with a name, the latest first.
 
-        A few can have another name, with the same checksum.
+        A few of these rounds can have another name with the same checksum.
         """
         rounds, name = self._tables.get(table, _Rounds()), crc32(round_id.encode())
         places = [at for at, each in enumerate(rounds.names) if each == name]
@@ -201,7 +201,10 @@ class LedgerDays:
         return self._fold.minutes
 
     def amounts(self, meter: str) -> list[tuple[int, int]]:
-        """Return the minutes of the last hour in which a meter changed, each with its micros."""
+        """Of the last hour, return each minute in which the meter changed.
+
+        A minute has its beginning in seconds since 1970, and the meter's micros at its end.
+        """
         minutes = self._fold.amounts.items()
         return [(minute_s, held[meter]) for minute_s, held in minutes if meter in held]
 
@@ -241,7 +244,10 @@ class LedgerDays:
         self._open_day = opened if opened not in self._closed else None
 
     async def _continues(self) -> bool:
-        """Return whether the ledger has the last entry that was read: a restore can change it."""
+        """Return whether the ledger still has the last entry that was read.
+
+        After a restore, the ledger can have another entry with this number.
+        """
         if not self._begun:
             return False
         if self._fold.last == self.begins_after:
@@ -307,7 +313,7 @@ class LedgerDays:
         return DaySpan(days, unread, () if lacking else _gaps(days, first, before), rejected)
 
     def _files(self, first: date, last: date) -> tuple[list[DayFile], int]:
-        """Return the archive files of days, and the last entry of the day before, or 0."""
+        """Return the archive files of days, and the last entry archived before them, or 0."""
         paths, after = self._archive.paths(), 0
         earlier = [path for path in paths if day_of(path) < first.isoformat()]
         with suppress(ArchiveError):
@@ -366,7 +372,7 @@ class LedgerDays:
 def _gaps(
     days: Sequence[tuple[date, DaySummary]], first: date, before: int
 ) -> list[tuple[date, date]]:
-    """Return the first and the last day of each gap between summaries, or before the first one.
+    """Return the first and last day of each gap between summaries, or before the first summary.
 
     `before` is the last entry of the last archived day before `first`; 0 if it is not known.
     """

@@ -1,4 +1,4 @@
-"""The view of a link for supervisors in the floor page's API, in cents and in UTC (duty D3)."""
+"""A link in the floor page's API: state, meters and proposals, in cents and in UTC (duty D3)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -69,11 +69,12 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
             meter has no draws.
         lucky_every: the average number of rounds per Lucky Bonus; 0 for never, null if the meter
             has no draws.
-        contribution_max: the largest contribution of one event, in cents; null for none.
+        contribution_max: the most, in cents, that the wagers of one round at one table can add to
+            the meter and its reserve; null without this bound.
         overflow: the money above the payout limit; it refills the meter as soon as there is room.
-        highest: the largest of the present amount of the meter and its amounts before each of its
-            last 25 wins of a percentage.
-        pending: the number of wins of the meter that wait.
+        highest: the highest amount of the meter: now, or immediately before one of its last 25 wins
+            of a percentage.
+        pending: the number of wins of a percentage that nobody has validated or rejected.
         accounting: what its accounting meters show (duty D2).
     """
 
@@ -109,7 +110,7 @@ class UnapprovedRow(FloorRow, frozen=True, kw_only=True):
         changed: the differences from the last approved floor file, in words and dollars.
         facility: the differences that concern the whole facility, not only this link.
         approved_by: the user who approved the last approved floor file, at `approved_at`; null if
-            Redis has lost the approval.
+            Redis has no approval.
         approved_at: the time of that approval, in UTC.
         barred: why the new floor file cannot be approved now.
         terms: all settings of the link in the service's floor file, in words and dollars.
@@ -139,8 +140,8 @@ class LinkView(FloorRow, frozen=True, kw_only=True):
     Attributes:
         state: ``closed`` if people closed it.
         reason: why the link is inoperable, or was closed; empty if it operates.
-        changeable: true if people can close or change the link. They can do so even if the link is
-            inoperable, if the only reason is that the service has no broker, or `wrong_parameters`.
+        changeable: true if people can close or change the link. An inoperable link is changeable
+            if the only reason is that the service has no broker, or if `wrong_parameters` is true.
         wrong_parameters: true if the link is inoperable only because parameters of its meters do
             not fit the games of its tables.
         closed_by: the user who closed the link, at `closed_at`.
@@ -223,7 +224,6 @@ def unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
 def view_meter(
     parameters: LinkParameters, meter: Meter, books: Snapshot, highest_cents: int
 ) -> MeterParameters:
-    """Return a meter with the amounts in `books`."""
     id_, terms = meter.meter_id, meter.terms
     draws = meter.has_draws
     return MeterParameters(
@@ -284,8 +284,8 @@ _WINS: Final = 25
 class HighestAmounts:
     """For each meter of a link, the highest amount before one of its last 25 percentage wins.
 
-    Between two wins, a meter falls only by a void, a wager taken back, an adjustment or a reopened
-    win.
+    An amount from which the meter fell without a win does not count. A void, a wager taken back, an
+    adjustment or a reopened win can lower the meter.
     """
 
     def __init__(self, store: LinkStore) -> None:

@@ -52,7 +52,8 @@ log = structlog.get_logger()
 
 _CORRECTIONS: Final = frozenset({"adjust", "correct_slip", "correct_wager", "result", "void"})
 _NOT_APPROVED: Final = {
-    "stale": "another floor file was approved, or the service has another one: look again",
+    "stale": "somebody approved a floor file meanwhile, or the service has another file now: read"
+    " the new differences",
     "no_change": "the floor file is approved already",
     "barred": "{detail}",
     "same_person": "{detail}",
@@ -112,14 +113,15 @@ class Links:
     ) -> LinkView:
         """Approve the part of the floor file about one link (duties D4, D10, D12).
 
-        One person suffices for the first floor file of an empty floor. Otherwise two people are
-        needed: after the first approval, the view says that the second is missing. `digest` is the
-        digest of the text that the actor saw.
+        One person suffices for the first floor file of an empty floor, and for values that two
+        people have confirmed as changes. Otherwise two people are needed: after the first approval,
+        the view says that the second is missing. `digest` is the digest of the text that the actor
+        saw.
 
         Raises:
             ActError: ``unknown_link``; ``stale`` if the floor file has another digest, or another
-                file was approved since; ``no_change`` if it is already approved; ``barred`` if the
-                meters in Redis cannot operate with it; ``same_person`` if the actor approved first
+                file was approved since; ``no_change`` if the floor file is already approved;
+                ``barred`` if it cannot be approved now; ``same_person`` if the actor approved first
                 or could be the person who did, or if a `pitlink` command set the actor's PIN in the
                 last 24 hours; ``link_inoperable`` if more than the approval is missing.
         """
@@ -149,11 +151,12 @@ class Links:
         change: ParameterChange | Adjustment,
         setters: PinSetters = NO_SETTERS,
     ) -> ProposalRow:
-        """Propose a change of a meter. Another person must confirm it (duties D4, D12, D15).
+        """Propose a change of a meter, which another person must confirm (duties D4, D12, D15).
 
         Raises:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``, ``no_change``,
-                ``not_closed``, ``rounds_open``, ``meter_short``, ``link_inoperable``.
+                ``not_closed``, ``rounds_open``, ``meter_short``, ``above_limit``,
+                ``link_inoperable``.
         """
         running = self._running(link, repairs=True)
         store = running.store
@@ -233,7 +236,7 @@ class Links:
         """Withdraw a proposal, whoever made it.
 
         Raises:
-            ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
+            ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``, ``link_inoperable``.
         """
         running = self._running(link, repairs=True)
         with store_failure_as_inoperable():

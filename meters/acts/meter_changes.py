@@ -61,7 +61,7 @@ class ParameterChange(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag
     """A proposed change of one parameter of a meter.
 
     Attributes:
-        kind: the kind of the change.
+        kind: ``parameter``.
         parameter: the parameter to change.
         value: for a paytable, a letter. For a wager, a payout limit or the largest contribution,
             cents; 0 removes the payout limit or the largest contribution. For a draw, the average
@@ -78,8 +78,8 @@ class Adjustment(FloorRow, frozen=True, kw_only=True, tag_field="kind", tag="adj
     """An adjustment of a meter after a malfunction or an error (duty D15).
 
     Attributes:
-        kind: the kind of the change.
-        amount: the cents to add to the balance; a negative amount is subtracted.
+        kind: ``adjustment``.
+        amount: the change of the balance, in cents; negative if the balance falls.
     """
 
     meter: str
@@ -94,11 +94,12 @@ class ProposalRow(FloorRow, frozen=True, kw_only=True):
         proposal: the id of the change, which a confirmation names.
         kind: ``adjustment`` for a change of the balance.
         parameter: null for an adjustment.
-        before: the value before the change, in words.
-        after: the value after the change, in words.
+        before: the value before the change, in words; for an adjustment, the balance when it was
+            proposed.
+        after: the value after the change, in words; for an adjustment, the amount with its sign.
         amount: the amount of an adjustment, in cents; null for a parameter.
         state: ``open`` while it waits for a confirmation.
-        pin_set_by: the people who set the PIN of `by` in the 24 hours before.
+        pin_set_by: the people who set the PIN of `by` in the 24 hours before the proposal.
         barred_by: the person who set a PIN that bars the signed-in user from confirming the change
             (duty D4); null if no PIN bars the user.
         barred_until: the time at which this bar ends, in UTC; null if it does not end.
@@ -141,7 +142,7 @@ class LinkParameters:
         return _meter_of(self.link, meter_id)
 
     def after(self, meter: Meter) -> Link:
-        """Return the link with a changed meter, and with one table of each kind."""
+        """Return the link with a changed meter, and with the tables of `differing_tables`."""
         meters = tuple(
             meter if each.meter_id == meter.meter_id else each for each in self.link.meter
         )
@@ -182,7 +183,7 @@ class LinkParameters:
         )
 
     def wagers(self, meter: Meter) -> tuple[int, ...]:
-        """Return a meter's wager and the others that can be proposed; empty if all amounts can."""
+        """Return a meter's wager and the others that can be proposed; empty if all amounts fit."""
         listed = {
             cents
             for game in meter.fed_in or ("",)
@@ -249,7 +250,7 @@ def _with_value(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
         rule = f"{said} is {money(1)} to {money(LIMIT_CENTS_MAX)}, or 0 for none"
     elif meter.has_draws:
         fits = 0 <= value <= _EVERY_MAX
-        rule = f"{said} is in one of 1 to {_EVERY_MAX:,} rounds, or 0 for never"
+        rule = f"{said} is once in 1 to {_EVERY_MAX:,} rounds, or 0 for never"
     else:
         fits, rule = False, f"{said} is for a Five Card Hand Bonus only (649a.12(i)(3))"
     if not fits:
@@ -270,8 +271,7 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 def return_warning(meter: Meter, positions: int) -> str:
     """Return a warning if bonus draws let players win more than they wager (reading T19).
 
-    This can be so at the seed or in the long run. The person who confirms the change reads the
-    text.
+    The person who confirms the change reads the warning.
     """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""

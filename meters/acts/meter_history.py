@@ -175,7 +175,8 @@ class MeterSpark(FloorRow, frozen=True, kw_only=True):
         times_s: the time of each point, in seconds since 1970.
         amounts: the amount of the meter at each of these times, in cents.
         hour: the amount that wagers added in the last 60 minutes, in cents.
-        last_hit_at: the time of the last win of a percentage, in UTC; null if there was none.
+        last_hit_at: the time, in UTC, of the last win of a percentage, without rejected wins; null
+            if there was none.
         last_hit_percent: the percentage of this win.
     """
 
@@ -220,7 +221,7 @@ class FloorDay(FloorRow, frozen=True, kw_only=True):
         wait_s: the median of the waits of these wins, in seconds.
         shifts: the wins of each third of the gaming day.
         paid: the payments of the day, in cents. If a link could not close an earlier gaming day,
-            its payments count since the beginning of `day`.
+            only its payments since the beginning of `day` count.
     """
 
     day: date | None
@@ -249,7 +250,7 @@ def _points(
     for _, summary in days:
         if (of := summary.meters.get(meter)) is None:
             continue
-        if before is None and summary.steps and of.opening:  # nothing before the meter's first seed
+        if before is None and summary.steps and of.opening:  # the line begins at the first seed
             before = summary.steps[0], _cents(of.opening)
             yield before
         hits = iter(of.hits)
@@ -383,8 +384,9 @@ def hourly_picture(
 ) -> MeterPicture:
     """Return the picture of a meter for some hours, with a bar for each hour.
 
-    `minutes` has the meter's micros for each minute of the last hour in which the meter changed; it
-    is empty unless the picture ends now.
+    `minutes` has, of the last hour, each minute in which the meter changed: its beginning in
+    seconds since 1970, and the meter's micros at its end. If the picture does not end now,
+    `minutes` is empty.
     """
     first_s = begins_s // _HOUR_S * _HOUR_S
     hours = dict.fromkeys(range(first_s, ends_s, _HOUR_S), 0)
@@ -414,8 +416,8 @@ def month_picture(
 ) -> MeterPicture:
     """Return the picture of a meter for 30 gaming days, with a bar for each day.
 
-    The line has one point an hour. While the meter has at most two days, the line has all steps of
-    ten minutes, and the `minutes` of the last hour if the picture ends now.
+    The line has one point an hour. If the meter has figures for at most two days, the line has all
+    steps of ten minutes, and the `minutes` (see `hourly_picture`).
     """
     sums = {
         day: sum(summary.meters[meter].added)
@@ -451,7 +453,7 @@ def spark(
 
 
 def last_hour(minutes: Mapping[int, Mapping[str, int]], name: str, now_s: int) -> int:
-    """Return the sum of wagers, or of what was added to a meter, over the last 60 minutes."""
+    """Return the micros that wagers added to the meter `name` in the last 60 minutes."""
     return sum(one.get(name, 0) for minute, one in minutes.items() if minute > now_s - _HOUR_S)
 
 

@@ -61,7 +61,7 @@ class RoundQuery(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         day: only this gaming day.
-        round: the name of a round; without a day, the latest round with this name.
+        round: the name of a round; without a day, the latest rounds with this name.
         since: a time, RFC 3339: rounds from this time to the end of the gaming day.
         after: the entry of the last round on the previous page, if the earliest round is first.
         before: the entry of the last round on the previous page, if the latest round is first.
@@ -140,10 +140,10 @@ class RoundSearch:
             raise _unknown(f"round with entry {entry}")
         table, name = fields["table"].decode(), fields["round"].decode()
         found = days.index.around(table, entry)
-        if found is None:  # an act: the latest round with this name before the act
+        if found is None:  # for an act, take the last earlier round of this name
             rounds = days.index.named(table, name)
             found = next((one for one in rounds if one.entries[0] < entry), None)
-        if found is None and fields["kind"] in CLAIM_ACTS:  # on a win of an archived day
+        if found is None and fields["kind"] in CLAIM_ACTS:  # a decision on a win of an archived day
             (held,) = await self._store(link).claims([DECIDED.decode(fields["event"]).claim])
             return await self.view(link_id, int(held.get("entry", 0)))
         if found is None:
@@ -157,7 +157,6 @@ class RoundSearch:
         return _read(partial(round_view, link, entries, befores))
 
     def last_of(self, link_id: str, table: str) -> tuple[int, str]:
-        """Return the first entry and the name of a table's last round; 0 if it is not known."""
         return self._links[link_id].days.index.last_of(table)
 
     async def _of_claim(self, claim: str) -> RoundPage:
@@ -409,11 +408,10 @@ class _NewestFirst:
 
     @property
     def words(self) -> str:
-        """Words about where a search has looked."""
         if not self._read:
             return "in an archive: this machine has none"
         days = " to ".join(dict.fromkeys((self._read[-1], self._read[0])))
-        rest = ". Days before were not read: give the gaming day" if self._left_out else ""
+        rest = ". Earlier days were not read: give the gaming day" if self._left_out else ""
         return f"in the archive of {days}{rest}"
 
 
@@ -478,10 +476,10 @@ def _claims_of(transfers: bytes) -> set[str]:
 
 
 def _complete(days: LedgerDays, file: DayFile | None, groups: Sequence[list[Entry]]) -> None:
-    """Add to the rounds of a table the entries in the files of later days.
+    """Add to the rounds of a table their entries from the files of later days.
 
-    An Envy Bonus can be owed for months: after some seconds, the entries in still later files are
-    left out.
+    An Envy Bonus can be owed for months. So this reads for some seconds only, and then leaves out
+    the entries of even later days.
     """
     until_s = time.monotonic() + READ_WITHIN_S
     while file and time.monotonic() < until_s and (later := _goes_on(file, groups)):
@@ -496,9 +494,9 @@ def _complete(days: LedgerDays, file: DayFile | None, groups: Sequence[list[Entr
 
 
 def _named_in(days: LedgerDays, file: DayFile, text: bytes) -> list[list[Entry]]:
-    """Return the rounds of which an archive file has lines that contain `text`.
+    """Return the rounds with lines that contain `text` in an archive file.
 
-    Entries of these rounds in other files are added.
+    The entries of these rounds in other files are added.
     """
     groups = grouped(_lines(file, text))
     begun = _begun_before(file, groups[0]) if groups else 0
@@ -528,7 +526,7 @@ def _archived_round(days: LedgerDays, entry: int) -> _Round:
 def _round_in(file: DayFile, entry: int) -> _Round:
     """Return the part of an entry's round that is in the file of an archived day.
 
-    The file of a large floor takes a second to read. It is read once, except for a round that began
+    The file of a large floor takes a second to read. It is read again only if the round began
     more than ten minutes before `entry`.
     """
     summary = read_summary(file)
@@ -543,7 +541,7 @@ def _round_in(file: DayFile, entry: int) -> _Round:
 
 
 def _round_with(file: DayFile, summary: DaySummary, entry: int, text: bytes) -> _Round:
-    """Return the round of an entry. Its lines have `text`, which is empty if not known yet.
+    """Return the round of an entry. `text` finds the lines of the round; empty if not known yet.
 
     The blocks of the last ten to twenty minutes are kept: they have the entries from which the
     meters before the round are calculated, and the beginning of the round if `entry` is its end.

@@ -246,7 +246,7 @@ LATER_PARTS: Final = CLAIM_ACTS | ASK_ACTS | ENDS | {b"correct_wager"}
 def grouped(entries: Iterable[Entry]) -> list[list[Entry]]:
     """Return the entries of one table by round, in the order in which the rounds begin.
 
-    An entry of a round that began before the first entry makes a group of its own.
+    A round that began before the first entry has a group without the round's beginning.
     """
     groups: list[list[Entry]] = []
     by_name: dict[bytes, list[Entry]] = {}

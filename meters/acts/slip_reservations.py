@@ -36,7 +36,7 @@ class SlipNumbers:
     async def reserved(
         self, store: LinkStore, claim: str, slip: str | None, *, corrects: bool = False
     ) -> AsyncIterator[None]:
-        """Reserve a slip number for a payment or a correction. If the act is refused, release it.
+        """Reserve a slip number for a payment or a correction; release it if the act is refused.
 
         Raises:
             ActError: ``slip_used``: another claim has this slip number.
@@ -46,7 +46,7 @@ class SlipNumbers:
             return
         holder = correction_of(claim) if corrects else claim
         if not await self._reserve(store, claim, holder, slip):
-            # The number is one that the claim had before.
+            # The claim was paid with this number before.
             yield
             return
         try:

@@ -87,7 +87,7 @@ class _Wanted:
         self._until = _parse_moment(search.until, "until")
 
     def is_over(self, row: ClaimRow) -> bool:
-        """Check if all further wins are before `since`, even if a clock was set by up to a day."""
+        """Check if all further wins are before `since`, even if a clock was wrong by a day."""
         return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
     def takes(self, row: ClaimRow) -> bool:
@@ -142,7 +142,9 @@ def _parse_moment(text: str | None, name: str) -> datetime | None:
     try:
         moment = _moment(text)
     except ValueError:
-        raise ActError("bad_value", f"{name} must be a time such as 2026-11-20T02:14:07Z") from None
+        raise ActError(
+            "bad_value", f"write `{name}` as a time such as 2026-11-20T02:14:07Z"
+        ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

@@ -99,9 +99,9 @@ class ArchiveFiles:
 
 
 async def archived_and_read(store: LinkStore) -> tuple[int, int]:
-    """Return the numbers of two ledger entries: the last archived one, and the last meter reading.
+    """Return the numbers of the last archived ledger entry and of the last meter reading's entry.
 
-    Redis has both numbers.
+    Without such an entry, the number is 0.
     """
     archived, reading = cast(
         "list[bytes | None]", await store.redis.hmget(store.keys.meters, ["archived", "reading"])
@@ -122,14 +122,14 @@ def _follows(before: DayFile, file: DayFile) -> bool:
 
 
 _WORTHWHILE_BYTES: Final = 32_000_000
-"""Size of the files from which it is faster to start other processes."""
+"""If all files together are smaller, starting other processes takes longer than it saves."""
 _PROCESSES_MAX: Final = 4
 
 
 class Verification:
     """The verification of archive files that are read in their order.
 
-    If there are few files, or the machine has one processor, this process verifies them itself.
+    If the files are small, or the machine has one processor, this process verifies them itself.
     """
 
     def __init__(self, files: Sequence[DayFile]) -> None:

@@ -34,7 +34,7 @@ wait."""
 
 @dataclass(frozen=True, slots=True)
 class ArchiveResult:
-    """The result of archiving one link: the files of this run, and what it did in Redis.
+    """The result of archiving one link: the files of this run, and what the run did in Redis.
 
     `trimmed_to` is the number of the last ledger entry that this or an earlier run deleted from
     Redis. `trimmed` and `compressed` count only the entries of this run.
@@ -85,9 +85,9 @@ class Archiver:
         if archived and not lost and (not known or known[-1].head.last != archived):
             raise ArchiveError(
                 f"the ledger of link {self._store.link.id} was archived up to entry {archived}, but"
-                f" the files in {self._archive.directory} end earlier: name the directory of the"
-                " later files, run this on the machine that has them, or write the entries that are"
-                " still in Redis again with --lost"
+                f" {self._archive.directory} lacks the last files: name the directory that has"
+                " them, run this on the machine that has them, or use --lost to write again the"
+                " entries that are still in Redis"
             )
         try:
             replay = Replay.after(await self._begins_after(known))
@@ -148,8 +148,9 @@ class Archiver:
                 advance(replay.entries)
                 if replay.problems:
                     raise ArchiveError(
-                        f"the ledger of link {self._store.link.id} has a problem, so nothing was"
-                        f" archived or deleted from Redis: {replay.problems[0]}"
+                        f"the ledger of link {self._store.link.id} has a problem, so the next"
+                        " gaming day was not archived, and nothing was deleted from Redis:"
+                        f" {replay.problems[0]}"
                     )
             closing = replay.checkpoint
             previous = await self._digest_at(opening.entries, files)
@@ -168,7 +169,7 @@ class Archiver:
         return file, is_new
 
     async def _compare_claims(self, replay: Replay, decided: set[str]) -> None:
-        """Compare the claims in Redis that were finally decided on the day with the ledger."""
+        """Check that Redis and ledger agree about the claims finally decided on the day."""
         claims = replay.evidence.claims
         final = sorted((decided - replay.books.waiting) & claims.keys())
         for claim, fields in zip(final, await self._store.claims(final), strict=True):
@@ -177,8 +178,9 @@ class Archiver:
             held = {name: one for name, one in (fields | corrected).items() if one is not None}
             if found := replay.evidence.differences(claim, held if fields else {}):
                 raise ArchiveError(
-                    f"the claims of link {self._store.link.id} differ from its ledger, so nothing"
-                    f" was archived or deleted from Redis: {found[0]}"
+                    f"the claims of link {self._store.link.id} differ from its ledger, so gaming"
+                    f" day {replay.closed_day} was not archived, and nothing was deleted from"
+                    f" Redis: {found[0]}"
                 )
 
     def _put(self, writer: DayWriter, day: Day, files: list[DayFile]) -> tuple[DayFile, bool]:
@@ -273,10 +275,10 @@ class Archiver:
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
-        """Return the wins up to the checkpoint that the checkpoint no longer has."""
+        """Return the wins before the checkpoint that are no longer in the checkpoint."""
         found = list[tuple[str, int, str]]()
         for meter in (meter.meter_id for meter in self._store.link.meter):
-            # This list of a meter has every win. Wins of a percentage are in another list too.
+            # `_wins_before` reads the list that has every win of the meter.
             wins = await self._wins_before(meter, checkpoint.entries)
             found += [(meter, order, claim) for order, claim in wins]
         return [win for win in found if win[2] not in checkpoint.claims]
@@ -294,7 +296,7 @@ class Archiver:
         return found
 
     async def _cut(self, last: int) -> None:
-        """Delete the entries up to `last` from Redis in pieces, also after an interruption."""
+        """Delete the entries up to `last` from Redis in pieces."""
         redis, keys = self._store.redis, self._store.keys
         if not 0 < await self._store.first_number() <= last:
             return
@@ -317,7 +319,7 @@ def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[Day
 
 
 async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
-    """Delete the oldest files of an archive, after the ledger has recorded this.
+    """Delete the oldest files of an archive, after the ledger has recorded the deletion.
 
     Raises:
         ArchiveError: Redis still has ledger entries of these files, or a file cannot be deleted.

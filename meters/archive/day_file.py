@@ -42,7 +42,7 @@ _LEVEL: Final = 9
 """Level of compression. Higher levels take several times as long, and save a few percent."""
 _PIECE_BYTES: Final = 1 << 17
 _PACKED_BYTES: Final = 1 << 10
-"""Number of compressed bytes that are decompressed at once. A piece of a forged file can expand to
+"""Number of compressed bytes that are decompressed together. A piece of a forged file can expand to
 32,000 times its size, and must not fill the memory. The limits below are far above the sizes of
 pitlink's files."""
 _LINE_BYTES_MAX: Final = 1 << 25
@@ -57,8 +57,8 @@ class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=Fals
         kind: what happened.
         at: the time, RFC 3339 in UTC, by the clock of the service's machine.
         by: the person, the table or the program that made the entry.
-        table: the table; empty if the entry is about none.
-        round: the round at the table; empty if the entry is about none.
+        table: the table; empty if the entry is about no table.
+        round: the round at the table; empty if the entry is about no round.
         seq: for a table's event, its number at the table; for an approval, its number on the link;
             otherwise 0.
         transfers: what moved, as JSON.
@@ -86,13 +86,13 @@ class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         first: the number of the day's first ledger entry.
-        last: the number of its last entry, the meter reading that closed the day.
+        last: the number of the day's last ledger entry, the meter reading that closed the day.
         previous: the digest of the file of the day before; empty for the first day.
         digest: the digest of the file.
         opening: the digest of the second line.
         closing: the digest of the third line.
         version: the release of pitlink that wrote the file.
-        written: when it was written.
+        written: the time at which the file was written, RFC 3339 in UTC.
         checkpoints_bytes: the compressed length of the second and third line.
         entries_bytes: the compressed length of the entries.
     """
@@ -135,8 +135,8 @@ class Day:
 
     `first` and `last` are the numbers of the first and the last ledger entry of the gaming day; the
     last is the meter reading that closed the day. `previous` is the digest of the file of the day
-    before, empty for the first day. `opening` is the checkpoint before the first entry, `closing`
-    the checkpoint after the last entry.
+    before; empty for the first day. `opening` is the checkpoint before the first entry, and
+    `closing` is the checkpoint after the last entry.
     """
 
     link: str
@@ -149,7 +149,10 @@ class Day:
 
     @property
     def digest(self) -> str:
-        """The digest of the day's file."""
+        """The SHA-256 over the fields of the day and its two checkpoints.
+
+        It is not the SHA-256 over the bytes of the file.
+        """
         whole = hashlib.sha256()
         span = (self.previous, self.link, self.day.isoformat(), str(self.first), str(self.last))
         for data in (*map(str.encode, span), self.opening.text, self.closing.text):
@@ -172,7 +175,6 @@ class DayFile:
 
     @property
     def day(self) -> Day:
-        """The gaming day, with the link's state at its beginning and close."""
         with self._readable():
             head, begin = self._head()
             pieces = self._pieces(begin, head.checkpoints_bytes, _CHECKPOINTS_BYTES_MAX)
@@ -212,7 +214,7 @@ class DayFile:
     def lines(self, containing: bytes = b"", *, after: int = 0) -> Iterator[EntryLine]:
         """Yield the lines of the day's ledger entries, in order, without a verification.
 
-        Only lines after the entry `after` and with the text `containing` are decoded.
+        Only lines after the entry `after` and with the text `containing` are yielded.
         """
         with self._readable():
             for block in self.blocks():
@@ -274,7 +276,7 @@ class DayFile:
             self.head.opening,
             self.head.closing,
         ):
-            raise ArchiveError(f"{self.path} is damaged: its digest is not that of its content")
+            raise ArchiveError(f"{self.path} is damaged: its digest does not fit its content")
         if not self.is_whole():
             raise ArchiveError(f"{self.path} is damaged: its length has changed")
 
@@ -302,7 +304,7 @@ class DayFile:
             return _HEAD.decode(text), read - len(decompressor.unused_data)
 
     def _pieces(self, begin: int, frame_bytes: int, bytes_max: int) -> Iterator[bytes]:
-        """Yield the text of a frame in pieces. The frame has a checksum, which zstd compares."""
+        """Yield the text of a frame in pieces. The zstd library checks the frame's checksum."""
         decompressor = zstandard.ZstdDecompressor().decompressobj()
         plain_bytes = 0
         with self.path.open("rb") as file:

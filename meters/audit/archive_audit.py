@@ -1,13 +1,16 @@
-"""Checks of a link's archive files: a short one each night, and an audit that replays them all.
+"""Checks of a link's archive files: a short check each night, and an audit that replays them.
 
 The check of a night compares the names, sizes and times of the files with those of the last check.
-If a file of the last check has changed, the check opens every file, otherwise only the later files.
-A file that is opened is compared with the files before and after it, and with the ledger in Redis.
-The last file and a few others are also read completely; the next night continues after them. So the
-work of a night does not grow with the archive, and a long archive is still read completely within
-months.
+If one of them has changed, or the last check found a problem, the check opens every file. If not,
+it opens only the last file of that check, and later files. A file that is opened is compared with
+the files before and after it, and with the ledger in Redis.
 
-An audit reads all files and then the ledger entries in Redis (duties D17, D19).
+The last file and a few others are also read completely; the next night continues after these. So
+the work of a night does not grow with the archive, and a long archive is still read completely
+within months.
+
+An audit reads all files, or those from a gaming day on. Then it reads the ledger entries in Redis
+(duties D17, D19).
 """
 
 from collections import Counter
@@ -34,7 +37,7 @@ READ_A_NIGHT: Final = 7
 file."""
 
 _PUT_BACK: Final = (
-    "if another machine has the archive, run this there; if not, put a copy back"
+    "if another machine has the archive, run this command there; if not, put a copy back"
     " (deploy/docs/run/archive.md, When files are lost)"
 )
 
@@ -54,17 +57,17 @@ async def audit_link(
 ) -> Finding:
     """Replay the archived days, then the later entries in Redis, and compare all balances.
 
-    Each archive file has a digest in the ledger, and the state at the close of its day. The audit
-    compares both with the result of the replay.
+    The ledger has the digest of each archive file, and the file has the state at the close of its
+    day. The audit compares both with the replay.
 
     The replay begins with the state before the gaming day `since`, or before the next archived day
     if `since` is not archived. Files of earlier days are not opened: `pitlink archive` checks them.
     Each replayed entry is passed to `onlooker`.
 
-    If Redis no longer has the gaming day `until`, the replay can end early: at the close of a later
-    day, when no win of `until` or of an earlier day waits for a decision any more. The audit then
-    compares no data in Redis. The replay does not end early if the slip of a replayed win can have
-    been corrected later.
+    If Redis no longer has the gaming day `until`, the replay can end early. Its end is the first
+    close, from `until` on, at which no win up to `until` waits for a decision. Then the audit
+    compares no data in Redis. If the slip number of a replayed win can have been corrected later,
+    the replay does not end early.
     """
     snapshot = await store.snapshot(indexes=True)
     last = snapshot.last_entry
@@ -87,8 +90,9 @@ async def audit_link(
     checkpoint = await store.checkpoint()
     if checkpoint.entries > replay.entries:
         missing = (
-            f"the entries up to {checkpoint.entries} are in the archive, which is not in"
-            f" {archive.directory}: only the later entries were audited"
+            f"the entries up to {checkpoint.entries} are no longer in Redis, and"
+            f" {archive.directory} lacks files with some of them: only the later entries were"
+            " audited"
         )
         return (await LinkAudit(store, None, onlooker).run(seen, advance)).also(missing)
     finding = await LinkAudit(store, replay, onlooker).run(seen, advance)
@@ -113,7 +117,8 @@ async def audit_marked(
 ) -> tuple[Finding, Mark]:
     """Audit a link as `audit_link` does, with its ledger mark in the directory `data`.
 
-    Return the finding and the mark. The finding says if the mark has entries that the ledger lacks.
+    Return the finding, and the mark as it was before the audit. The finding says if the mark has
+    entries that the ledger lacks.
     """
     mark = LedgerMark(data, store.link.id)
     seen, archive = mark.seen, ArchiveFiles(archive_directory, store.link.id)
@@ -123,7 +128,7 @@ async def audit_marked(
 
 @dataclass
 class _End:
-    """The end of a replay of archived days, before it reaches the entries in Redis.
+    """The end of a replay of archived days, before the replay reaches the entries in Redis.
 
     `until` is the last gaming day that the caller needs, or the last of all dates. `archived_to` is
     the last ledger entry that Redis no longer has. `slips` are the claims of the payout slips in
@@ -185,7 +190,6 @@ def _replayed(
     listed: frozenset[str],
     end: _End,
 ) -> tuple[list[DayFile], Replay]:
-    """Replay archive files up to `end`. Return them, and the replay."""
     replay, read = Replay(), list[DayFile]()
     for file in files:
         if not read:
@@ -215,7 +219,6 @@ def _replayed(
 
 
 def _check_close(file: DayFile, replay: Replay) -> None:
-    """Compare a file with the replay of its entries."""
     # A replay without a problem has found the same digests as `verify` would.
     if replay.problems:
         file.verify()
@@ -241,7 +244,7 @@ def _not_as_noted(archive: ArchiveFiles, files: Sequence[DayFile], replay: Repla
     read = {file.head.last for file in files}
     lost = [
         f"{path} is missing: the ledger says that {one.day} was archived (if another machine has"
-        " the archive, run this there)"
+        " the archive, run this command there)"
         for one in replay.archived
         if one.last > replay.expired_to
         and one.last not in read
@@ -280,7 +283,7 @@ async def check_archive_files(
         paths = archive.paths()
         through = day_of(paths[-1]) if paths else ""
         listing = archive.listing(through)
-        # Files up to the last check are opened again only if one of them changed since.
+        # If the files of the last check are unchanged, only the last of them is opened again.
         same = before.listing and archive.listing(before.through) == before.listing
         since = date.fromisoformat(before.through) if same else None
         files = archive.files(since)
@@ -309,8 +312,8 @@ async def check_archive_files(
     if before.first and first > max(before.first, expired_to + 1):
         problems.append(
             f"the files in {archive.directory} began with entry {before.first} and now begin with"
-            f" {files[0].head.day}, entry {first}, and the ledger does not say that any were"
-            f" deleted: {_PUT_BACK}, or, to continue without them, remove the note of the last"
+            f" entry {first} ({files[0].head.day}), but the ledger does not say that files were"
+            f" deleted: {_PUT_BACK}. To continue without these files, remove the note of the last"
             f" check, {archive.directory.parent / ARCHIVE_NOTE}"
         )
     for file in files:
@@ -341,7 +344,7 @@ def _read(
 ) -> tuple[str, Mapping[str, str]]:
     """Read some files completely: the next `reads` files, the last file, and damaged files.
 
-    If `reads` is 0, only read damaged files. Return the last gaming day of the next `reads` files,
+    If `reads` is 0, read only damaged files. Return the last gaming day of the next `reads` files,
     and the problems by gaming day.
     """
     by_day = {day_of(path): path for path in paths}
@@ -362,7 +365,7 @@ async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
     """Return what the ledger entries in Redis record about the archive.
 
     Returns:
-        The archived days, by the number of the day's last entry; and the number of the last entry
+        The archived days, by the number of each day's last entry. Then the number of the last entry
             whose file was deleted at the end of its retention, or 0.
     """
     archived: dict[int, Archived] = {}
@@ -378,7 +381,7 @@ async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
 
 
 def last_day(archive: ArchiveFiles) -> date | None:
-    """Return the last archived gaming day. None if no day is archived, or a file cannot be read."""
+    """Return the last archived gaming day, or None if there is none or a file cannot be read."""
     try:
         files = archive.files(date.max)
     except ArchiveError:

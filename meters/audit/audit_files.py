@@ -58,9 +58,9 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
 
     `first` is the number of the first ledger entry in the archive. The next check continues after
     `read`, the gaming day of the last file that was read in the order of the days. Every check
-    reads the files of `damaged` days again. `through` is the last gaming day of a check of all
-    files that found no problem. `listing` is a digest of the names, sizes and times of the files up
-    to `through`: while it is the same, a check opens only the later files.
+    reads the files of `damaged` days again. If the last check found no problem, `through` is the
+    last gaming day of its files. `listing` is a digest of the names, sizes and times of the files
+    up to `through`: while it is the same, a check opens only the file of `through` and later files.
     """
 
     first: int = 0
@@ -78,7 +78,6 @@ class ArchiveNote(_Note, frozen=True, kw_only=True):
 
     @property
     def read_s(self) -> float:
-        """The time `read_at`, in seconds since 1970."""
         return datetime.fromisoformat(self.read_at).timestamp()
 
 
@@ -88,8 +87,8 @@ _AnyNote = TypeVar("_AnyNote", AuditNote, ArchiveNote)
 def backup_note(data: Path) -> Path:
     """Return the path of the file whose time is that of the last backup.
 
-    The file is in a directory of root next to the data directory. So the services' system user can
-    read the time, but cannot set it.
+    The file is in a directory that belongs to root, next to the data directory. So the services'
+    system user can read the time, but cannot set it.
     """
     data = data.absolute()
     return data.with_name(f"{data.name}-backup") / "last-backup"
@@ -132,8 +131,6 @@ _CHECKPOINT: Final = "audit-checkpoint.json"
 
 
 class _Table(msgspec.Struct, frozen=True, array_like=True, tag="table"):
-    """A line with the replies and the open round of one table."""
-
     table: str
     replies: dict[int, LedgerReply]
     round: OpenedRound | None
@@ -182,7 +179,7 @@ class AuditCheckpointFile:
         """Write the audit checkpoint in one step.
 
         A floor of 20,000 tables has a hundred megabytes of replies and open rounds, so they are
-        encoded line by line. Until the end of this call, nobody is allowed to change `state`.
+        encoded line by line. Until the end of this call, nobody may change `state`.
 
         Raises:
             OSError: the file cannot be written.

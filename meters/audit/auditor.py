@@ -1,7 +1,7 @@
-"""The auditor's work: it audits a link each time that the service orders it (duty D19).
+"""The auditor's work: it audits a link each time that the service orders an audit (D19).
 
-The auditor calculates, and the service compares: a report has the balances of the meters that
-follow from the ledger at an entry that the service has chosen.
+The auditor calculates, and the service compares. A report has the meter balances that follow from
+the ledger at an entry that the service has chosen.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ _TO_BE_FOUND: Final = "the new entries have a problem, which the next audit name
 class AuditOrder(msgspec.Struct, frozen=True, array_like=True):
     """An order to audit a link.
 
-    `seen` is the ledger mark. `entry` is the ledger entry at which the report tells the state of
-    the meters. If `compares` is false, the auditor only replays the new entries, so that the next
-    audit has few to read. `again` is the count of older entries to read once more. If
-    `checkpoint_every` entries are new, the auditor writes its checkpoint.
+    `seen` is the ledger mark. The report has the meter balances after the ledger entry `entry`. If
+    `compares` is false, the auditor only reads entries, so that the next audit has few entries to
+    read. `again` is the count of older entries to read once more. After each `checkpoint_every` new
+    entries, the auditor writes its checkpoint again.
     """
 
     number: int
@@ -45,10 +45,10 @@ class AuditOrder(msgspec.Struct, frozen=True, array_like=True):
 class AuditorReport(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """The result of an order.
 
-    `entries` is the last replayed ledger entry, `seal` the digest over all entries up to it, and
-    `stored` the last entry in Redis. `failure` says why there was no audit; it is empty after an
-    audit. `unreserved` are slip numbers that paid a claim and have no reservation, each with the
-    claim: the service reserves them. `note` is what a technician should know.
+    `entries` is the last replayed ledger entry. `seal` is the digest over all entries up to this
+    one. `stored` is the last entry in Redis. `failure` says why there was no audit; it is empty
+    after an audit. `unreserved` are slip numbers that paid a claim and have no reservation, each
+    with the claim: the service reserves them. `note` is what a technician should know.
     """
 
     number: int
@@ -63,9 +63,10 @@ class AuditorReport(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
 
 class LinkAuditor:
-    """The auditor of one link. Each audit continues the one before it.
+    """The auditor of one link. Each audit continues the previous audit.
 
-    The first audit continues from the checkpoint in the directory `data`, if it has a usable one.
+    The first audit continues from the checkpoint in the directory `data`, if there is one and the
+    ledger confirms it.
     """
 
     def __init__(self, store: LinkStore, data: Path) -> None:
@@ -76,7 +77,7 @@ class LinkAuditor:
         self._resumed = False
 
     async def carry_out(self, order: AuditOrder) -> AuditorReport:
-        """Audit the link. A failure of Redis, or of its data, is part of the report."""
+        """Audit the link. If Redis fails, or its data cannot be read, the report says so."""
         try:
             note = await self._keep_checkpoint(order)
             report = await (self._compare(order) if order.compares else self._follow(order))
@@ -117,9 +118,10 @@ class LinkAuditor:
         return LinkAudit(self._store, Replay.resumed(state))
 
     async def _keep_checkpoint(self, order: AuditOrder) -> str:
-        """Write the checkpoint of the last audit, if it is due and the service has sealed it.
+        """Write the checkpoint of the last audit, if it is due and its entries are sealed.
 
-        Before the seal, a start would not use the checkpoint. Return why it cannot be written.
+        After a start, an auditor uses no checkpoint of entries without a seal. Return why the
+        checkpoint cannot be written, or an empty text.
         """
         ended = self._audit.entries if self._audit else 0
         if not self._checkpointed + order.checkpoint_every <= ended <= order.seen.sealed:
@@ -128,7 +130,7 @@ class LinkAuditor:
             return ""
         self._checkpointed = ended
         try:
-            # Only the next audit changes the state, and it waits.
+            # Only the next audit changes the state, and that audit waits for the end of this call.
             await asyncio.to_thread(self._file.write, state)
         except OSError as error:
             return f"the audit checkpoint cannot be written: {error}"

@@ -1,7 +1,8 @@
-"""The auditor as a process of its own: orders arrive at standard input, reports leave at output.
+"""The auditor's process: it reads orders from standard input, and writes reports to its output.
 
-`pitlink serve` starts it, and starts it again when it ends. Its Redis user can write nothing. It
-ends when its standard input does, so it never outlives the service.
+`pitlink serve` starts the process, and starts it again when it ends. If the key bundle gives the
+auditor a Redis user of its own, this user can write nothing. The process ends when its standard
+input ends, so it does not outlive the service.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ _INPUT, _OUTPUT = 0, 1
 
 
 class Beat(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """A sign that the auditor runs, also while an audit takes long."""
+    """A sign that the auditor runs, even during a long audit."""
 
 
 _ORDER: Final = msgspec.msgpack.Decoder(AuditOrder)
@@ -36,7 +37,7 @@ _ANSWER: Final = msgspec.msgpack.Decoder(AuditorReport | Beat)
 
 
 def frame(content: bytes) -> bytes:
-    """Return the form in which both directions send content: its length, then the content."""
+    """Return content in the form that both processes send: its length, then the content."""
     return len(content).to_bytes(_LENGTH_BYTES) + content
 
 

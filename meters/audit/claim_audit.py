@@ -28,7 +28,7 @@ from meters.store.link_store import LinkStore
 _AT_ONCE: Final = 25
 """Count of claims that are compared at once. This takes about a millisecond."""
 WHOLE_UP_TO: Final = 1_000
-"""Count of claims up to which each audit compares all claims and indexes."""
+"""If there are at most this many claims, each audit compares all claims and indexes."""
 CLAIMS_AGAIN: Final = 500
 """Count of old claims and payout slips that an audit of a part compares again."""
 
@@ -41,7 +41,7 @@ LaterAct = tuple[DecisionRecord, str, int, Mapping[str, bytes]]
 
 
 class LaterEntries:
-    """The entries after the last replayed one, read once, and only if they are needed.
+    """The entries after the last replayed entry. They are read once, and only if they are needed.
 
     If data in Redis differs from the replayed entries, a later entry can have changed it. While
     tables send events, there can be thousands of later entries.
@@ -74,7 +74,7 @@ class LaterEntries:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The last entry of the last audit without a difference, and the counts that it found."""
+    """The last entry and the counts of the last audit, if that audit found no difference."""
 
     entries: int
     counts: IndexCounts
@@ -85,13 +85,13 @@ class ClaimAudit:
     """The comparison of a link's claims with the link's ledger.
 
     An audit compares all claims and indexes. If there are many claims, a repeated audit compares
-    only a part: new claims and some older claims, with the members of the indexes that belong to
-    the same ledger entries. The next audit continues with the next older claims.
+    only a part: new claims and some older claims. Of the indexes, it then compares the members that
+    belong to the same ledger entries. The next audit continues with the next older claims.
 
-    `doubles` are texts about payout slips that paid two claims, at least one of them of this link.
-    This can happen if reservations were lost, and a service's floor file lacks one of the links.
-    `unreserved` are the slip numbers, each with its claim, that the last comparison found without a
-    reservation.
+    `doubles` are texts about payout slips that paid two claims, of which at least one is a claim of
+    this link. This can happen if reservations were lost, and a service's floor file lacks one of
+    the two links. `unreserved` are the slip numbers, each with its claim, that the last comparison
+    found without a reservation.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -117,7 +117,7 @@ class ClaimAudit:
         if compared is None or len(evidence.in_order) <= WHOLE_UP_TO:
             return None
         claims, held = evidence.in_order, evidence.claims
-        # The first claims are archived, and so were removed before.
+        # The first claims can have been archived and removed.
         del claims[: next((at for at, one in enumerate(claims) if one.claim in held), len(claims))]
         if self._old >= len(claims) or claims[self._old].entry > compared.entries:
             self._old = 0
@@ -139,9 +139,11 @@ class ClaimAudit:
     ) -> list[str]:
         """Return the differences between the claims and the ledger, as texts.
 
-        `replay` ends at the last entry of `snapshot`, which has the indexes. `at_most` is the
-        greatest count of old payout slips to check in this audit. If `reserves` is true, the caller
-        reserves the numbers in `unreserved`, so they are no difference.
+        `replay` ends at the last entry of `snapshot`, which has the indexes. If the snapshot has no
+        part, `at_most` is the greatest count of payout slips whose reservations are compared. If
+        `at_most` is None, all are compared; after a replay from the first entry, reservations
+        without a claim in the ledger are found too. If `reserves` is true, the caller reserves the
+        numbers in `unreserved`, so these numbers are no difference.
         """
         archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
         part = snapshot.part
@@ -294,10 +296,10 @@ def _places_in(replay: Replay, part: IndexPart | None) -> list[WinPlace]:
 
 
 def _due(replay: Replay, part: IndexPart | None) -> Iterable[str]:
-    """Return the claims to compare: the undecided claims, and the finally decided ones.
+    """Return the claims to compare: the undecided claims, and the finally decided claims.
 
-    With `part`, return only the decided claims in this part. If too many claims are undecided,
-    return only the undecided claims in this part too.
+    With `part`, return all undecided claims, but only the decided claims of this part. If too many
+    claims are undecided, return only the claims of this part, decided or not.
     """
     known = [place.claim for place in _places_in(replay, part)]
     if part and len(replay.books.waiting) > WHOLE_UP_TO:
@@ -353,7 +355,7 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 
 
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
-    """Compare the index of acts, which the acts page reads. It can lack archived acts."""
+    """Compare the index of acts. It can lack archived acts."""
     acts, held, part = replay.evidence.acts, snapshot.acts, snapshot.part
     spans = _spans(part, partial(bisect_right, acts)) if part else (slice(None),)
     due = {str(act) for span in spans for act in acts[span]}
@@ -373,11 +375,11 @@ def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 
 
 def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | None") -> list[str]:
-    """Return texts about indexes with more members than the ledger says.
+    """Return texts about indexes with a wrong count of members.
 
-    So an audit of a part also notices members that were added elsewhere. Archiving removes wins and
-    acts, so their indexes can have fewer members; if a member is missing, the audit of its part
-    finds this.
+    So an audit of a part also notices members that were added in another part. Only a higher count
+    of wins, acts or slips is wrong: archiving removes wins and acts. Any other missing
+    member is found when its part is audited.
     """
     part = snapshot.part
     if part is None or compared is None:
@@ -407,13 +409,16 @@ def _slips_due(replay: Replay, compared: "_Compared") -> int:
 
 
 def _order_of(member: str) -> int:
-    """Return a win's place from its index member; a number above all places if it was altered."""
+    """Return a win's place from its index member.
+
+    If the member was altered, return a number above all places.
+    """
     digits = member.replace("!", ":", 1).split(":")[1:2]
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 
 
 def _did(noted: str) -> str:
-    """Return words: a payout slip paid a claim, or a restore keeps its number for a claim."""
+    """Say in words that a payout slip paid a claim, or that a restore keeps its number."""
     claim, _, entry = noted.partition(":")
     return (
         f"is kept for claim {claim} by the restore of entry {entry}"

@@ -16,7 +16,8 @@ from meters.store.link_store import LinkStore
 _PAGE: Final = 1_000
 """Count of ledger entries in one read, which occupies Redis for less than a millisecond."""
 _CLAIMS_AGAIN: Final = 500
-"""Count of finally decided claims that an audit compares if it continues an earlier audit."""
+"""Greatest count of payout slips whose reservations an audit compares, if it continues an earlier
+audit and compares all claims."""
 
 RESTORING: Final = (
     "the data in Redis is being restored, or a restore was interrupted: run `pitlink restore` to"
@@ -40,12 +41,12 @@ class Finding:
     For each meter, `meters` has the balances of its accounts in micros. `first` and `entries` are
     the numbers of the first and the last ledger entry that were replayed. `stored` is the number of
     the last entry in Redis, which is lower than `entries` if Redis has lost replayed entries.
-    `seal` is the digest over all entries up to the last replayed one. `variances` are two kinds of
-    findings: differences between meter readings and the ledger, which stay in every later audit,
-    and payout slips that paid two claims. `notes` are facts that are no fault, but that a reader of
-    the ledger must know. `unreserved` has slip numbers that paid a claim and are not reserved, each
-    with its claim. `replayed` has the meter balances at the entry that the caller named, if the
-    replay reached this entry.
+    `seal` is the digest over all entries up to `entries`. `variances` are two kinds of findings:
+    differences between meter readings and the ledger, which stay in every later audit, and payout
+    slips that paid two claims. `notes` are facts that are no fault, but that a reader of the ledger
+    must know. `unreserved` has slip numbers that paid a claim and are not reserved, each with its
+    claim. `replayed` has the meter balances at the entry that the caller named, if the replay
+    reached this entry.
     """
 
     link: str
@@ -72,13 +73,13 @@ class Finding:
 class LinkAudit:
     """The audit of a link. It can be repeated often while the link operates.
 
-    Each audit continues the replay of the audit before it. Somebody can change an entry after its
-    replay, so an audit can also read some old entries again. If an audit finds a problem, the next
-    audit reads the whole ledger, because somebody can have repaired the problem by then.
+    Each audit continues the replay of the previous audit. Somebody can change an entry after its
+    replay, so an audit can also read some old entries again. If an audit finds a problem in the
+    ledger, the next audit reads all entries in Redis: somebody can have repaired the problem.
 
-    `begun` is a replay of the archive files, or of the entries before an audit checkpoint, which
-    the first audit continues. If it is None, the first audit begins with the checkpoint in Redis.
-    `onlooker` is called for each entry that is replayed for the first time.
+    `begun` is the replay that the first audit continues: a replay of the archive files, or of the
+    entries up to an audit checkpoint. If `begun` is None, the first audit begins with the
+    checkpoint in Redis. `onlooker` is called for each entry that is replayed for the first time.
     """
 
     def __init__(
@@ -103,9 +104,9 @@ class LinkAudit:
         """Replay the ledger up to its last entry, and compare the data in Redis with the result.
 
         `seen` is the ledger mark. `advance` receives the numbers of the last replayed entry and of
-        the last entry in Redis. `again` is the count of replayed entries to read once more. If it
-        is not 0, or during a restore, the caller reserves the `unreserved` slip numbers. `at` is an
-        entry for `Finding.replayed`.
+        the last entry in Redis. `again` is the count of replayed entries to read once more. If
+        `again` is not 0, or during a restore, the caller reserves the `unreserved` slip numbers.
+        `at` is the number of the entry for `Finding.replayed`.
         """
         replay, goes_on = await self._replay_to_continue()
         part = self._claims.part_of(replay) if goes_on and again else None
@@ -194,9 +195,10 @@ class LinkAudit:
     ) -> list[str]:
         """Compare the data in Redis with a replay, and return the differences as texts.
 
-        `at_most` is the greatest count of finally decided claims to compare; None to compare all
-        claims, and all fields of the tables and of the link. If `reserves` is true, a slip number
-        without a reservation is no difference.
+        If the snapshot has no part, `at_most` is the greatest count of payout slips whose
+        reservations are compared. If `at_most` is None, all are compared, and all fields of the
+        tables and of the link. If `reserves` is true, a slip number without a reservation is no
+        difference.
         """
         store, problems = self._store, list[str]()
         if problem := await store.continuity_problem():
@@ -237,9 +239,9 @@ class LinkAudit:
         return self._replay.entries if self._replay else 0
 
     async def follow(self, seen: Mark, *, again: int) -> bool:
-        """Replay new ledger entries, and read `again` old ones again, without comparing balances.
+        """Replay new ledger entries, and read `again` old entries once more. Compare no balances.
 
-        Return False if a problem was found. The next audit then reads the whole ledger.
+        Return False after a problem in the ledger, or if there was no audit.
         """
         replay = self._replay
         if replay is None or self._doubtful:
@@ -288,7 +290,7 @@ class LinkAudit:
         return Replay.after(await self._store.checkpoint())
 
     async def _read_again(self, replay: Replay, count: int, *, begins: bool) -> list[str]:
-        """Read some old entries once more. If all were read, begin again only if `begins` is true.
+        """Read some old entries once more. After the last entry, begin again if `begins` is true.
 
         A new beginning takes milliseconds, because the checkpoint in Redis must be decoded.
         """
@@ -317,7 +319,7 @@ class LinkAudit:
     def checkpoint(self) -> AuditCheckpoint | None:
         """The state after the last audit, from which a later start can continue.
 
-        None if the last audit found a problem, or if there was no audit.
+        None after a problem in the ledger, or if there was no audit.
         """
         replay = None if self._doubtful else self._replay
         return replay.audit_checkpoint(self._store.link.id) if replay else None

@@ -46,8 +46,9 @@ def balance_problems(replay: Replay, snapshot: Snapshot) -> list[str]:
 def _other_fields(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
     """Compare the hash of meters; a count of zero can be missing.
 
-    The terms in the floor file change when a service opens the link with an approved file, and the
-    versions rise with each script call, so the ledger does not decide them.
+    Terms in the floor file (``file``) and versions are not compared here, because the ledger does
+    not decide them. These terms change when a service opens the link with an approved file.
+    Versions rise with each script call.
     """
     for name in sorted((due.keys() | held.keys()) - _ELSEWHERE):
         of, _, meter = name.partition(":")

@@ -1,4 +1,4 @@
-"""Comparison of tables in Redis with the ledger: rounds, replies, hand pays that hold tables."""
+"""Comparison of tables in Redis with the ledger: rounds, replies, and claims that hold tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -39,7 +39,7 @@ async def table_problems(store: LinkStore, replay: Replay, *, whole: bool) -> li
     changed, the table would play on before its hand pay is paid.
 
     `replay` ends at the last entry in Redis. If `whole` is false, only the last event, the open
-    round and the hold are checked, and no other fields of the tables, such as the kept replies.
+    round, the hold and the correction requests are checked.
     """
     later = LaterEntries(store, replay.entries)
     asks = await _other_asks(store, replay, later)
@@ -81,10 +81,10 @@ async def _round_events(
 
 
 async def _named(store: LinkStore, count: int) -> tuple[set[str], list[str]]:
-    """Return the tables of which Redis has data, also tables that have left the floor file.
+    """Return the tables of which Redis has data, even if they are no longer in the floor file.
 
-    Also return texts about kept replies whose fields name no table or no place. `count` is the
-    number of known tables.
+    Also return texts about kept replies in fields whose names have no table or no place. `count` is
+    the number of known tables.
     """
     keys, named, found = store.keys, set[str](), list[str]()
     for key, fields in (await store.table_fields(replies=count <= _REPLIES_OF)).items():
@@ -96,7 +96,10 @@ async def _named(store: LinkStore, count: int) -> tuple[set[str], list[str]]:
             if table and slot in _SLOTS:
                 named.add(table)
             else:
-                found.append(f"Redis has a kept reply in the field {shown(field[:40])} of no table")
+                found.append(
+                    f"Redis has a kept reply in the field {shown(field[:40])}, which is no field"
+                    " for a table's reply"
+                )
     return named, found
 
 
@@ -132,7 +135,7 @@ def _problems_of(
         # The service reports the state of recent claims to a table again.
         claims = " ".join(replay.tables.repeated_claims.get(table, ())) or None
         found += _others(
-            ("the round that was over last", state.over or None, due.over or None),
+            ("its last finished round", state.over or None, due.over or None),
             ("its list of repeated claims", _text(row.repeated), claims),
         )
     return [*found, *_other_hold(held, state.held)]
@@ -150,7 +153,7 @@ def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> I
     for slot, text in enumerate(row.kept):
         read = read_kept(text) if text is not None else None
         if text is not None and (read is None or read[0] % REPLIES_KEPT != slot):
-            yield f"it keeps {shown(_text(text[:20]))} in the place {slot} of a reply"
+            yield f"it keeps {shown(_text(text[:20]))} in place {slot}, where it does not belong"
     for seq, reply in due.items():
         one = held.get(seq)
         if seq > last - REPLIES_KEPT and (one is None or not reply.is_kept_as(one)):
@@ -184,7 +187,7 @@ def _lowest_replayed(replay: Replay, table: str) -> int:
 
 
 def _has_no_entry(reply: bytes, seq: int) -> bool:
-    """Check if a reply is for a refused event or a withdrawal, which have no ledger entry."""
+    """Return whether a reply is for a refused event or a withdrawal: these have no ledger entry."""
     try:
         read = _REPLY.decode(reply)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,1 +1,1 @@
-"""The `pitlink` command: a module for each subcommand, and `main`, the entry point."""
+"""The `pitlink` command: `main`, and the subcommands of this package."""

@@ -23,10 +23,13 @@ from meters.users.sessions import SignedIn
 from meters.users.users import UserDirectory
 
 _REFUSED = {
-    "stale": "another floor file was approved meanwhile: run this command again",
+    "stale": "somebody approved a floor file meanwhile: run this command again",
     "no_change": "the floor file is approved already",
 }
-_HALF = "a restore was interrupted while it wrote the data: run `pitlink restore` again"
+_HALF = (
+    "the data is being restored, or a restore was interrupted while it wrote the data: run `pitlink"
+    " restore` to its end"
+)
 _OTHERS = (
     "after the last approval, this link is inoperable on each running service with another floor"
     " file, until the service is restarted with this file"
@@ -53,15 +56,15 @@ def approve(
 
     Until people approve a link, it is inoperable. One person approves the first floor file of an
     empty floor, for all links. Later, two people approve a new link, meter, table or game, another
-    meter of a table, or an amount of the facility: each runs this command, or approves on the floor
-    page. One person is enough for values that two people have confirmed as changes. Names, looks
-    and addresses need no approval.
+    meter of a table, or another amount of the facility: each runs this command, or approves on the
+    floor page. One person is enough for values that two people have confirmed as changes. Names,
+    looks and addresses need no approval.
 
     The command shows what changes, and all terms in words and dollars. Then it asks for the PIN of
     the user who approves, and for a yes. If standard input is not a terminal, its first line is the
     PIN, and its second line is the yes. A service that runs with this floor file opens the link
-    within seconds. A service with another floor file no longer operates it: restart that service
-    with this file.
+    within seconds. A service with another floor file no longer operates the link: restart that
+    service with this file.
 
     Example: **pitlink approve --by "Ada Lane" --config floor.toml**
 

@@ -30,8 +30,8 @@ from meters.process.clock import now_text
 from meters.process.console import PlainConsole, begin_bar, progress_bar
 from meters.process.private_files import make_private_directory
 from meters.selfcheck.opened_store import check_place, open_used_store
+from meters.store.failures import command_failure_text
 from meters.store.link_store import LinkStore
-from meters.store.redis_connect import REDIS_TO_START
 
 _READ_EVERY_S: Final = 20 * 3600
 """At least this time passes between two runs that read some archive files completely.
@@ -47,8 +47,8 @@ def archive(
         bool,
         typer.Option(
             "--delete-expired",
-            help="Also delete the files of days older than `keep_years`, and record it in the"
-            " ledger.",
+            help="Also delete the files of days older than `keep_years`, and record the deletion in"
+            " the ledger.",
         ),
     ] = False,
     lost: Annotated[
@@ -65,7 +65,7 @@ def archive(
     Each closed day of each link becomes one file in the directory under [archive] in the floor
     file. In Redis, the command keeps the ledger entries of the open day and of the last `live_days`
     closed days, and compresses them except the last 2,000. It deletes earlier entries and decided
-    wins, but keeps the last 25 wins of each meter; `pitlink audit` and `pitlink report` read the
+    wins, but keeps the last 25 wins of each meter. `pitlink audit` and `pitlink report` read the
     earlier days from the files. At the end, the command checks that every file exists and is
     unchanged. Once a night, it reads some files completely.
 
@@ -82,7 +82,7 @@ def archive(
         with _alone(directory):
             asyncio.run(_archive(floor, directory, delete_expired=delete_expired, lost=lost))
     except RedisError as error:
-        raise UserError(f"Redis cannot be reached: {error}{REDIS_TO_START}") from None
+        raise UserError(command_failure_text(error)) from None
     except OSError as error:
         raise UserError(f"{directory} cannot be used: {error.strerror or error}") from None
 
@@ -96,7 +96,7 @@ def _alone(directory: Path) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise UserError(f"another pitlink archive is at work in {directory}") from None
+        raise UserError(f"another `pitlink archive` is at work in {directory}") from None
     finally:
         os.close(lock)
 
@@ -165,7 +165,7 @@ def _print_result(link: str, outcome: ArchiveResult) -> None:
 
 def _print_expired(link: str, old: Sequence[DayFile], *, deleted: bool) -> None:
     if old:
-        done = "deleted" if deleted else "may be deleted with --delete-expired"
+        done = "deleted" if deleted else "can be deleted with --delete-expired"
         span = f"{old[0].head.day} to {old[-1].head.day}"
         PlainConsole(soft_wrap=True).print(
             f"{link}: {len(old)} files of {span} were kept long enough, and {done}"

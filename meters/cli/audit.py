@@ -32,7 +32,7 @@ from meters.users.log_audit import LogAudit, LogCheckpointFile, LogFinding, LogM
 from meters.users.log_macs import LogSecrets
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
-"""File in the data directory. Its last change is the end of the last `pitlink audit --daily`."""
+"""File in the data directory, modified at the end of each `pitlink audit --daily`."""
 
 _AHEAD: Final = timedelta(minutes=1)
 
@@ -124,8 +124,8 @@ def note_daily_audit(floor: Floor) -> None:
 
 
 _UNMARKED: Final = (
-    "no mark of this ledger is in {place} to compare it with. If a service keeps a mark, this floor"
-    " file names another data directory than that of the service"
+    "no mark of this ledger is in {place}, so a lost end of the ledger is not noticed. If a service"
+    " keeps a mark elsewhere, name the data directory of this service in the floor file"
 )
 _COLUMNS: Final = {
     "Holds": "amount_micros",
@@ -156,8 +156,8 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
         seals: for each link, the digest over all entries up to the last one.
         unmarked: links with ledger entries, but without a ledger mark in the data directory.
         totals: over all links, the counts of rounds, voids, wagers and wins, and the sums wagered,
-            contributed and won, each with its unit at the end of its name. Wagers of voided rounds
-            do not count.
+            contributed and won. The name of each sum ends with its unit. Wagers of voided rounds do
+            not count.
         variances: differences between a meter reading at the close of a gaming day and the ledger,
             and payout slips that paid two claims. Each begins with the id of its link.
         notes: facts that are no faults, but that a reader of the ledger must know.
@@ -179,8 +179,6 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class _Audited:
-    """What an audit found. `unmarked` links have ledger entries, but no ledger mark."""
-
     links: Sequence[Finding]
     operators: LogFinding
     unmarked: Sequence[str]
@@ -275,7 +273,7 @@ def _print(found: _Audited, data: Path) -> None:
         for meter, held in finding.meters.items():
             table.add_row(meter, *(exact_money(held[name]) for name in _COLUMNS.values()))
         verdict = "balances to the micro" if finding.balanced else "DOES NOT BALANCE"
-        since = f", audited from {finding.first} on" if finding.first > 1 else ""
+        since = f", audited from entry {finding.first} on" if finding.first > 1 else ""
         console.print_line(f"{finding.link}: {finding.entries} ledger entries{since}, {verdict}")
         console.print_line(f"  sealed {finding.seal}")
         if finding.link in found.unmarked:
@@ -289,7 +287,7 @@ def _print(found: _Audited, data: Path) -> None:
         console.print(table)
     operators = found.operators
     verdict = "DOES NOT HOLD" if operators.problems else "unaltered"
-    since = f", audited from {operators.first} on" if operators.first > 1 else ""
+    since = f", audited from entry {operators.first} on" if operators.first > 1 else ""
     console.print_line(f"operators' log: {operators.entries} entries{since}, {verdict}")
     if operators.seal:
         console.print_line(f"  sealed {operators.seal}")

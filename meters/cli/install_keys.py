@@ -12,7 +12,8 @@ from meters.setup.places import SYSTEM, check_root
 RootOption = Annotated[
     Path,
     typer.Option(
-        metavar="DIRECTORY", help="The top of the file system to change, for example of an image."
+        metavar="DIRECTORY",
+        help="The top directory of the file system to change, for example of a disk image.",
     ),
 ]
 

@@ -79,10 +79,9 @@ def keys(
 ) -> None:
     """Make the keys by which broker and Redis know every program.
 
-    The floor's own certificate authority signs a certificate for the broker, for Redis, for each
-    service and for each table. Services and tables also get a password; mosquitto and Redis get
-    access lists, hashes of the passwords, and TLS settings. A table may publish only its own events
-    and status.
+    The floor's own certificate authority signs a certificate for each program. All but the broker
+    and Redis also get a password; mosquitto and Redis get access lists, hashes of the passwords,
+    and TLS settings. A table may publish only its own events and status.
 
     Run the command again when you add tables: it makes missing keys, keeps the others, and writes
     the access lists again. Then copy to each machine only what is for this machine:
@@ -132,7 +131,9 @@ def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str
         return frozenset(holder.party.username for holder in known.values())
     for name in names:
         if name not in known:
-            raise UserError(f"--renew: nobody is called {name}{nearest(name, [*known, _ALL])}")
+            raise UserError(
+                f"--renew: no table or program is called {name}{nearest(name, [*known, _ALL])}"
+            )
     return frozenset(known[name].party.username for name in names)
 
 
@@ -150,7 +151,7 @@ def _show(
     lines = [f"keys in {directory}"]
     lines += [f"{one.act:8}{one.place:{width}}  until {one.until.date()}" for one in entries]
     lines += [
-        f"unused  {place:{width}}  not on the floor: it gives no rights, and may be deleted"
+        f"unused  {place:{width}}  not on the floor: it gives no rights, and can be deleted"
         for place in unused
     ]
     named = keys_directory(floor.service)

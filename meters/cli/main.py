@@ -1,9 +1,9 @@
 """The ``pitlink`` command, built from the subcommands of all packages.
 
 A package lists its subcommands in the entry-point group ``pitlink.commands``. Each is a function
-with parameters annotated for typer, or a typer application for a group. A subcommand is imported
-only if the user typed its name, so ``pitlink settle`` starts without the code of the broker and the
-web server. A package of the rules never imports a package that depends on it.
+with parameters annotated for typer, or a typer application for a group. If the user typed the name
+of a subcommand, only this subcommand is imported. So ``pitlink settle`` starts without the code of
+the broker and the web server. A package of the rules never imports a package that depends on it.
 """
 
 import gc
@@ -31,8 +31,8 @@ def run() -> None:
     """
     hear_signals()
     sys.excepthook = print_defect
-    # Files that a command writes are only for their owner. Its memory has secret keys, so it must
-    # not be written to a core dump.
+    # Files that a command writes are only for their owner. The memory of the process has secret
+    # keys, so it must not be written to a core dump.
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # What is imported lives as long as the process, so it needs no garbage collection.
@@ -139,4 +139,4 @@ def _options(
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Declare the options before a subcommand."""
+    """Offer the options that stand before the subcommand: typer reads this signature."""

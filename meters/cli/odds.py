@@ -48,7 +48,7 @@ def odds(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The directory with the game files of the house, for their odds too.",
+            help="The directory with the game files of the house: print their odds too.",
         ),
     ] = None,
     as_json: Annotated[
@@ -100,8 +100,7 @@ def odds(
             min=1,
             max=7,
             metavar="N",
-            help="The number of positions among which, with the dealer, the Lucky position is"
-            " drawn; 7 by default.",
+            help="The Lucky position is one of N positions, or the dealer; 7 by default.",
         ),
     ] = None,
     mini_royal_ante_bonus: Annotated[
@@ -140,11 +139,11 @@ def odds(
 ) -> None:
     """Print the exact odds of every wager and paytable.
 
-    The house edge is an exact fraction of the wager, counted over every deal. For a main game, it
-    is a fraction of the Ante, if the player follows the optimal strategy, which the command prints
-    in words. For a progressive, it prints the edge with the meter at its seed, the edge as a
-    function of the meter, and the amount of the meter at which the house has no edge left, with and
-    without Envy Bonuses.
+    The house edge is an exact fraction of the wager, counted over every deal. For a main game, the
+    house edge is a fraction of the Ante, under the optimal strategy, which the command prints in
+    words. For a progressive, the command prints the edge with the meter at its seed, and
+    the edge as a function of the meter. It also prints the amount of the meter at which the house
+    has no edge left, with and without Envy Bonuses.
 
     Without options, the command prints the three games of the law. It keeps counts in the user's
     cache directory, so the next run needs only a second or two.
@@ -214,7 +213,7 @@ def _config_offers(
 
 
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
-    """Return the odds "to 1" for a mini-royal of each bonus that pays it."""
+    """Return, for each bonus that pays a mini-royal, the odds "to 1" that it pays."""
     found = {}
     for item, royal in mini_royals(chapter).items():
         least = read_times(royal.least, "to")
@@ -222,7 +221,7 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
         if times is not None:
             problem = choice_problem(chapter, MINI_ROYAL, {item: times}, {})
             if problem:
-                raise UserError(f"{problem}: {times} to 1", exit_status=_WRONG_USAGE)
+                raise UserError(f"{problem}, not {times} to 1", exit_status=_WRONG_USAGE)
         found[item] = least if times is None else times
     return found
 

@@ -27,7 +27,7 @@ def plot_edges(entries: Sequence[OddsEntry], path: Path, games: Games) -> None:
     """Draw the house edge against the meter, with one panel for each wager that has a meter.
 
     At least one wager must have a meter. If the file cannot be written completely, `OSError` is
-    raised and no file is left.
+    raised, and an earlier file stays as it is.
     """
     metered = [entry for entry in entries if entry.meter_return]
     across = min(_ACROSS, len(metered))

@@ -101,7 +101,7 @@ def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, st
 
 
 def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
-    # A column is wrapped only if there is one paytable and its column is too long.
+    # Only the column of a single paytable is wrapped, if it is too long.
     first = entries[0]
     extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
     titles = ("Combinations", "Chance", *(plain_name(name).capitalize() for name in extra))
@@ -178,10 +178,9 @@ def _strategy(strategy: tuple[str, ...], entries: list[OddsEntry]) -> Iterator[R
 def _by_rank(entries: list[OddsEntry]) -> Iterator[RenderableType]:
     if entries[0].mixed:
         several = len(entries[0].mixed)
-        listed = "the hand that is" if several == 1 else f"each of the {several} hands that are"
-        yield Padding(
-            Text(f"(--json has {listed} not always played in the same way.)"), (0, 0, 0, 2)
-        )
+        listed = "the hand that is" if several == 1 else f"the {several} hands that are"
+        told = f"the command also lists {listed} not always played in the same way"
+        yield Padding(Text(f"(With --json, {told}.)"), (0, 0, 0, 2))
     plain = entries[0].by_rank
     if plain is None:
         return
@@ -258,7 +257,6 @@ _UNITS: Final = (
     ("minute", Fraction(1, 60)),
     ("second", Fraction(1, 3_600)),
 )
-"""Units of time with their lengths in hours, the longest first."""
 
 
 def _where_it_goes(lasting: LongRun) -> str:
@@ -281,9 +279,9 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
     falls = entry.meter_return * 1000
     seeds = ", ".join(f"{short_money(cents)}" for cents in entry.seed_meter.values())
     yield Text(
-        f"{percent(entry.house_edge)} with the meter at its seed ({seeds}); "
+        f"House edge: {percent(entry.house_edge)} with the meter at its seed ({seeds}); "
         f"{percent(entry.house_edge_at_empty_meter)} at an empty meter, minus "
-        f"{rounded(falls * 100, 4)} points for each 1,000 wagers in it."
+        f"{rounded(falls * 100, 4)} points for each 1,000 wagers in the meter."
     )
     yield _break_even(entry)
     if entry.when_folding:

@@ -53,18 +53,23 @@ _Meter = Annotated[str | None, typer.Option("--meter", metavar="METER", help="On
 _From = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="DAY", help="The first gaming day; by default that of the ledger."
+        "--from", metavar="DAY", help="The first gaming day; by default the ledger's first day."
     ),
 ]
 _To = Annotated[
     str | None,
-    typer.Option("--to", metavar="DAY", help="The last gaming day; by default the open one."),
+    typer.Option("--to", metavar="DAY", help="The last gaming day; by default the open day."),
 ]
 _Csv = Annotated[
     Path | None, typer.Option("--csv", metavar="FILE", help="Write a spreadsheet; - prints it.")
 ]
 _Pdf = Annotated[
-    Path | None, typer.Option("--pdf", metavar="FILE", help="Write pages with signature lines.")
+    Path | None,
+    typer.Option(
+        "--pdf",
+        metavar="FILE",
+        help="Write pages, with signature lines if the report can be signed.",
+    ),
 ]
 _Size = Annotated[Format, typer.Option("--paper", help="The PDF's paper.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object with the same rows.")]
@@ -75,11 +80,11 @@ report: Final = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Report a gaming day, a month, the wins or the tables.\n\nA gaming day"
     " begins at the floor file's `day_starts`, in the facility's time zone. A meter reading"
-    " closes it. Each report audits the ledgers, archived and live, while it reads them, so its"
-    " amounts are those of `pitlink audit`. If the audit finds a problem, the report begins with"
-    " it, has no signature lines, and the exit status is 1."
+    " closes the gaming day. Each report audits the ledgers, archived and live, while it reads"
+    " them, so its amounts are those of `pitlink audit`. If the audit finds a problem, the report"
+    " begins with the problem and has no signature lines, and the exit status is 1."
     "\n\nAmounts of meters are in dollars. A column with fractions of a cent has six decimals. A"
-    " CSV is for a spreadsheet: amounts are in dollars, times are local and in UTC. In JSON an"
+    " CSV is for a spreadsheet: times are local and in UTC. In JSON an"
     " amount is `amount_cents`, plus `fraction_micros` in ten-thousandths of a cent.",
 )
 
@@ -103,7 +108,7 @@ def day(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """Report one gaming day: each meter's opening balance, its movements and its closing balance.
+    """Report one gaming day: each meter's opening balance, movements and closing balance.
 
     The report has contributions by table, wins, adjustments, approvals and changes, and the times
     when a link was inoperable. If the meter reading at the close of the day differs from the
@@ -158,7 +163,7 @@ def jackpots(
     paper: _Size = "letter",
     as_json: _Json = False,
 ) -> None:
-    """Report every hand that won, with the current state of its wins and Envy Bonuses.
+    """Report the hands that won, with the current state of their wins and Envy Bonuses.
 
     The report leaves out wins that the table pays without a floorperson. For each win, it has date,
     time, table, asset number, position, hand and amount, and the win's place in the order of wins.
@@ -210,7 +215,7 @@ def _between(first: str | None, last: str | None) -> Choose:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the user asked for. Without `csv`, `pdf` and `as_json`, the report is printed as text.
+    """Options of a report. Without `csv`, `pdf` and `as_json`, the report is printed as text.
 
     `csv` is a path, or `-` for standard output.
     """
@@ -263,7 +268,7 @@ async def _scan(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerSc
 
 
 _WIDE: Final = 180
-"""Width of lists if the output is not a terminal. So no number is split over two lines."""
+"""Width of lists if the output is not a terminal: then no number is split over two lines."""
 
 
 def _print_document(document: ReportDocument) -> None:

@@ -49,7 +49,7 @@ def restore(
             "--by",
             metavar="NAME",
             help="The person who restores the data, for the ledger. If Redis still has users, this"
-            " must be a supervisor or an administrator, who enters their PIN.",
+            " person must be a supervisor or an administrator, and enter their PIN.",
         ),
     ] = None,
     services_stopped: Annotated[
@@ -68,8 +68,8 @@ def restore(
     confirm. Then it takes these steps:
 
     - If Redis has less data than the archive, restore Redis from the archive.
-    - Apply again the events in the outboxes that are newer than the data in Redis. Note the restore
-    in the ledger.
+    - From the outboxes, apply again each event that is newer than the data in Redis. Note the
+    restore in the ledger.
     - Audit everything. Then write each ledger mark again: a file outside Redis with the number and
     digest of a ledger's last entry.
 
@@ -81,8 +81,8 @@ def restore(
 
     If the command is interrupted, run it again.
 
-    The command lists replies that differ from those that the tables received, and wins that wait
-    again, for the floorperson and the accountant. deploy/docs/recover/restore.md has the whole
+    For the floorperson and the accountant, the command lists replies that differ from those that
+    the tables received, and wins that wait again. deploy/docs/recover/restore.md has the whole
     procedure.
 
     The exit status is 1 if nothing was restored, if data is missing, or if an audit found an error.

@@ -20,8 +20,9 @@ def serve(
         bool,
         typer.Option(
             "--auto-floor",
-            help="For replays and demonstrations only: a simulated floorperson validates and pays"
-            " wins, and approves the first floor file of an empty floor, and its changes.",
+            help="For replays and demonstrations only: simulated people validate and pay wins, and"
+            " confirm correction requests. Until a person approves a floor file, a simulated person"
+            " also approves the floor file.",
         ),
     ] = False,
     auto_floor_after: Annotated[
@@ -29,7 +30,8 @@ def serve(
         typer.Option(
             min=0,
             metavar="SECONDS",
-            help="How many seconds the simulated floorperson (--auto-floor) lets a win wait.",
+            help="How many seconds a win or a correction request waits before --auto-floor decides"
+            " it.",
         ),
     ] = 0.0,
     demo_users: Annotated[
@@ -62,7 +64,9 @@ def serve(
     if http is not None:
         floor = _with_pages_at(floor, http)
     if demo_users and not floor.facility.demonstration:
-        raise typer.BadParameter(f"--demo-people: {config} does not say that it is a demonstration")
+        raise typer.BadParameter(
+            f"--demo-people: {config} does not say `demonstration = true` under [facility]"
+        )
     log_to_stderr(log, log_level)
     uvloop.run(run(floor, ServeOptions(auto_floor, auto_floor_after, demo_users)))
 

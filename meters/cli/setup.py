@@ -55,7 +55,7 @@ def setup(
         bool,
         typer.Option(
             "--yes",
-            help="Use the options and the defaults, and write files without asking. Only for"
+            help="Use the options and the defaults, and write files without asking. With"
             " --administrator, the command still reads a PIN.",
         ),
     ] = False,
@@ -129,23 +129,23 @@ def setup(
 
     Each question of the command has a default, and can be answered with an option. Then the command
     writes the floor file /etc/pitlink/floor.toml, the keys, and the configuration of Redis,
-    mosquitto, Caddy and Prometheus, and shows each file before it writes the file. At the end, it
-    starts the units with systemctl, adds the administrator, asks them to approve the first floor
-    file, and runs `pitlink check`. With --yes, it asks nobody to approve.
+    mosquitto, Caddy and Prometheus; it shows each file first. At the end, it starts the units with
+    systemctl, adds the administrator, asks them to approve the first floor file, and runs `pitlink
+    check`. With --yes, it asks nobody to approve.
 
     Example: **pitlink setup**, as root, on a Debian machine of its own.
 
-    A file that a person changed is never replaced: the text that pitlink needs is then in a file
-    next to it, whose name ends with `.pitlink`. If the command was interrupted, run it again: it
-    does the rest. If everything is done, a run changes nothing.
+    A file that a person changed is never replaced: the command writes the new text to another file
+    beside it, with a name that ends with `.pitlink`. If the command was interrupted, run it again:
+    it does the rest. If everything is done, a run changes nothing.
 
     For a machine that runs only the agent of a table, use --table, --keys and --floor. A run with
     --machines several prints these commands.
 
     For Redis with replicas and sentinels, write all sentinels into the floor file and run `pitlink
-    keys`. Then use --redis and --primary on each machine of Redis, first on the machine of the
-    primary, where the command prints the commands for the other machines. A repeated run changes
-    only the lines with addresses in these files.
+    keys`. Then use --redis and --primary on each machine of Redis. Begin on the machine of the
+    primary: there, the command prints the commands for the other machines. In files that an earlier
+    run wrote, a repeated run changes only the lines with addresses.
     """
     check_root(root, "pitlink setup")
     answers_given = {
@@ -347,8 +347,8 @@ def _finish(run: Setup, who: str | None, pin: str, *, asks: bool) -> None:
     if problem is not None or not good:
         raise typer.Exit(1)
     print_text(
-        f"The floor page is at https://{run.answers.hosts[0]}/floor. Each device must trust its"
-        f" certificate ({INSTALL_PAGE}, Trust the certificate)."
+        f"The floor page is at https://{run.answers.hosts[0]}/floor. Each device must trust this"
+        f" page's certificate ({INSTALL_PAGE}, Trust the certificate)."
     )
 
 
@@ -376,7 +376,7 @@ def _say_what_to_start(administrator: str | None) -> None:
     config = f"--config {FLOOR_FILE}"
     name = shlex.quote(administrator or "Ada Lane")
     lines = [
-        "The files are ready. systemd does not run here. To start the floor with systemd:",
+        "The files are ready, but nothing was started. To start the floor with systemd:",
         f"  systemctl restart {' '.join(SERVERS)}",
         f"  systemctl enable --now {' '.join((*units.SERVICES, *units.TIMERS))}",
         f"Without systemd, start the programs of {BY_HAND_PAGE} (Install without systemd). Then:",

@@ -26,7 +26,9 @@ def status(
     once: Annotated[
         bool,
         typer.Option(
-            "--once", help="Print the state once. The exit status is 1 if something needs a person."
+            "--once",
+            help="Print the state once. The exit status is 1 if a line begins with `warn` or"
+            " `FAIL`.",
         ),
     ] = False,
     prometheus: Annotated[
@@ -60,8 +62,8 @@ def status(
 
     Example: **pitlink status --once --config floor.toml**
 
-    The exit status is 0 after Ctrl-C. If the state was printed once, it is 1 if a line begins with
-    `warn` or `FAIL`.
+    The exit status is 0 after Ctrl-C. When the state is printed once, the status is 1 if a
+    line begins with `warn` or `FAIL`.
     """
     at, services = _prometheus_url(prometheus), [*map(_service_address, service or ())]
     floor, console = read_own_floor(config), PlainConsole()
@@ -76,7 +78,6 @@ def status(
 
 
 async def _show(reader: StatusReader, console: PlainConsole) -> None:
-    """Show the state in the whole terminal, again and again until a signal stops the command."""
     stop = asyncio.Event()
     on_stop(stop.set)
     stopped = asyncio.create_task(stop.wait(), name="stop")

@@ -76,7 +76,9 @@ def submit(
     for name in (JSON_NAME, PDF_NAME):
         print_error(f"{out / name} is written")
     if not submission.software.from_wheel:
-        print_error("pitlink submit: this is a checkout: install the wheel before you file")
+        print_error(
+            "pitlink submit: pitlink runs from its source: install the wheel before you file"
+        )
     if submission.demonstration:
         print_error("pitlink submit: the floor file is for a demonstration: do not file this")
 
@@ -100,7 +102,7 @@ def check_directory(out: Path) -> None:
     """Raise `UserError` unless a directory is empty, or is missing and can be made."""
     try:
         if out.is_symlink() or (out.exists() and not out.is_dir()):
-            raise UserError(f"{out}: is not a directory: name a new one")
+            raise UserError(f"{out}: is a file or a symbolic link: name a new directory")
         if out.exists() and any(out.iterdir()):
             raise _not_empty(out)
     except OSError as error:
@@ -113,7 +115,7 @@ def check_directory(out: Path) -> None:
 
 
 def write_directory(out: Path, files: Mapping[str, bytes]) -> None:
-    """Write files to a new or empty directory, or no file if one cannot be written.
+    """Write all files to a new or empty directory; write none if one cannot be written.
 
     The files are written to a temporary directory that is then renamed. No file is replaced.
     """

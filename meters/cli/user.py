@@ -1,4 +1,4 @@
-"""The `user` command, which manages users. No other command can add the first administrator."""
+"""The `user` command, which manages users, and adds the first administrator of a floor."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -29,12 +29,13 @@ _PIN_HELP: Final = (
 _Found = TypeVar("_Found")
 
 _Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="The user's name, in any case.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="NAME", help="The user's name, in capital or small letters.", show_default=False
+    ),
 ]
 
-_Generate = Annotated[
-    bool, typer.Option("--generate", help="Generate the PIN, and print it this once.")
-]
+_Generate = Annotated[bool, typer.Option("--generate", help="Generate the PIN, and print it once.")]
 
 user: Final = typer.Typer(
     no_args_is_help=True,
@@ -137,7 +138,7 @@ def _with_users(floor: Floor, ask: Callable[[Users], Awaitable[_Found]]) -> _Fou
 
 
 async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, str | None]:
-    """Add a user. Return the user; and the address of Redis if Redis had no data before.
+    """Add a user. Return the user, and the address of a Redis that had no data before.
 
     This command may use an empty Redis, because the first user comes before the first service.
     """

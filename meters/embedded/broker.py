@@ -28,7 +28,10 @@ Without this limit, any client could fill the memory of the broker.
 """
 
 _MEMORY_BYTES_MAX: Final = 512 * 1024 * 1024
-"""If mosquitto uses this much memory, it stores no more messages, as in deploy/mosquitto.conf."""
+"""If mosquitto uses this much memory, it drops new messages, or ends and is started again.
+
+deploy/mosquitto.conf has the same limit.
+"""
 
 _USUAL_PORT: Final = 1883
 _PORT_TRIES: Final = 3
@@ -50,7 +53,7 @@ async def embedded_broker(data: Path) -> AsyncIterator[str]:
 
     Raises:
         UserError: another service uses the data directory, no broker is installed, or the broker
-            does not start. The message has the last lines of the broker's log.
+            does not start: then the message has the last lines of the broker's log.
     """
     shared = SharedProcess(data, "broker")
     home, address = shared.home, data / BROKER_URL_FILE

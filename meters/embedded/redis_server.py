@@ -30,12 +30,12 @@ async def embedded_redis(data: Path) -> AsyncIterator[str]:
     """Yield the address ``unix:///...`` of the Redis of a data directory; start Redis if needed.
 
     This Redis listens only on a Unix socket, syncs every write before it replies, and evicts no
-    keys. Several processes can use it, and it ends with the last of them. Its files are in
-    ``redis/`` of the data directory, its log is ``logs/redis.log``. Missing directories are made.
+    keys. Several processes can use it; it ends with the last process. Its files are in ``redis/``
+    of the data directory. Its log is ``logs/redis.log``. Missing directories are made.
 
     Raises:
-        UserError: no redis-server is installed, it is too old for the data, or it does not start.
-            The message has the last lines of its log.
+        UserError: no redis-server is installed, it is too old for the data, or it does not start:
+            then the message has the last lines of its log.
     """
     shared = SharedProcess(data, "redis")
     path = socket_path(shared.home)
@@ -51,8 +51,8 @@ def embedded_redis_url(data: Path) -> str:
     """Return the address of the embedded Redis of a data directory, even if it does not run.
 
     Raises:
-        UserError: the path is too long for a socket, and the replacement directory belongs to
-            somebody else.
+        UserError: the path is too long for a socket, and the directory that is used instead belongs
+            to somebody else.
     """
     return f"unix://{socket_path(data.absolute() / 'redis')}"
 
@@ -94,7 +94,10 @@ def socket_path(home: Path) -> Path:
     place.mkdir(mode=0o700, exist_ok=True)
     found = place.lstat()
     if found.st_uid != os.geteuid() or found.st_mode & 0o077 or place.is_symlink():
-        raise UserError(f"{place} belongs to somebody else: use a shorter data directory")
+        raise UserError(
+            f"{place} is not a directory of this user alone: remove it, or give the data directory"
+            " a shorter path"
+        )
     return place / "redis.sock"
 
 

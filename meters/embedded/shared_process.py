@@ -36,7 +36,7 @@ class PartFailedError(UserError):
 class SharedProcess:
     """Embedded server with a supervisor.
 
-    Its files are in the directory `part` of the data directory, its log is `logs/PART.log`. Missing
+    Its files are in the directory `part` of the data directory. Its log is `logs/PART.log`. Missing
     directories are made. If they cannot be made, raise `UserError`.
     """
 
@@ -72,7 +72,7 @@ class SharedProcess:
             await self._leave(lock)
 
     async def _enter(self) -> IO[bytes]:
-        """Lock the file `users.lock`. If a supervisor is ending the server, wait for this first."""
+        """Lock the file `users.lock`, but wait while a supervisor ends the server."""
         end = time.monotonic() + _STOP_WITHIN_S
         while (lock := try_lock(self.home / USERS_LOCK, fcntl.LOCK_SH)) is None:
             if time.monotonic() > end:

@@ -34,7 +34,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def try_lock(path: Path, operation: int) -> IO[bytes] | None:
-    """Lock a file (``LOCK_SH`` or ``LOCK_EX``) until it is closed; None if it is locked."""
+    """Lock a file (``LOCK_SH`` or ``LOCK_EX``) until it is closed; None if it is already locked."""
     file = path.open("ab")
     try:
         fcntl.flock(file, operation | fcntl.LOCK_NB)

@@ -70,11 +70,12 @@ class Branding(Config, frozen=True, kw_only=True):
             languages one after another, unless the address of the page names one. `wording` is in
             the first language.
         rotate: ``"fit"`` shows all meters together if people can read them at 10 m (33 feet), and
-            otherwise one after another. ``"links"`` and ``"meters"`` always show one after another.
+            otherwise one after another. ``"links"`` always shows one link after another, and
+            ``"meters"`` always one meter after another.
         rotate_seconds: how long each view, and each language, is shown.
-        celebrate_from: an amount in cents. A lower win has a ribbon for 8 seconds. For this amount
-            or more, light falls on the meter of the win too. If the win takes a whole meter, or a
-            part of the link's top meter, it fills the screen for 20 seconds.
+        celebrate_from: an amount in cents. A lower win has a ribbon for 8 seconds. With a win of
+            this amount or more, light also falls on its meter. If such a win takes a whole meter,
+            or a part of the link's top meter, it instead fills the screen for 20 seconds.
         night: when displays are darker.
         frame_origins: the origins of pages that can show the signage in a frame, such as
             ``"https://player.example"``.
@@ -101,7 +102,10 @@ _ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 
 _ADDRESS: Final = re.compile(r"https?://[!-~]+")
 _ADDRESS_MAX: Final = 53
-"""As many characters as a QR code of 29 by 29 squares holds. Phones cannot read smaller squares."""
+"""The most characters of a QR code with 29 by 29 squares.
+
+With more characters, the squares are so small that phones cannot read them.
+"""
 
 FOOT_WIDTH_MAX: Final = 96
 """The greatest width of a line at the bottom, in widths of a small letter."""
@@ -155,21 +159,27 @@ def branding_problems(branding: Branding) -> Iterator[Problem]:
     lines = foot_lines(branding.wording.foot)
     if any(text_width(line) > FOOT_WIDTH_MAX for line in lines):
         longest = max(lines, key=text_width)
-        reason = f"it does not fit into two lines: {longest!r} is too long for one"
+        reason = f"foot does not fit into two lines: {longest!r} is too long for one line"
         yield ("signage", "wording", "foot"), reason
     for at, origin in enumerate(branding.frame_origins):
         if not _ORIGIN.fullmatch(origin):
-            reason = f'{origin!r} is no origin: write "https://player.example", without a path'
+            reason = (
+                f'{origin!r} is no origin: write one such as "https://player.example", without a'
+                " path"
+            )
             yield ("signage", "frame_origins", at), reason
 
     address = branding.pays_address
     if address is not None and not _ADDRESS.fullmatch(address):
-        reason = 'it is an address that a phone can open, such as "https://casino.example/pays"'
+        reason = (
+            "pays_address must be an address that a phone can open, such as"
+            ' "https://casino.example/pays"'
+        )
         yield ("signage", "pays_address"), reason
     elif address is not None and len(address) > _ADDRESS_MAX:
         reason = (
-            f"it has {len(address)} characters: with more than {_ADDRESS_MAX}, a phone cannot read"
-            " its QR code at the size that it has on displays"
+            f"pays_address has {len(address)} characters: if it has more than {_ADDRESS_MAX},"
+            " phones cannot read its QR code on displays"
         )
         yield ("signage", "pays_address"), reason
 
@@ -184,7 +194,7 @@ def read_logo(branding: Branding) -> Logo | None:
     """Return the logo that a branding names; None if it names no logo.
 
     Raises:
-        UserError: the logo cannot be read, is too large, or is not an image that pages may show.
+        UserError: the logo cannot be read, is too large, or is not an image that pages can show.
     """
     if branding.logo is None:
         return None

@@ -32,7 +32,7 @@ DEMONSTRATION_USERS: Final = (
     ("Al", "auditor"),
     ("Ada", "administrator"),
 )
-"""Some acts need two people with the same role, so there are two of some roles."""
+"""Name and role of each user. Some acts need two people with the same role."""
 
 SERVICE_PATHS: Final = ("data", "keys", "certificate", "private_key", "metrics_token")
 _DAY: Final = timedelta(days=1)
@@ -55,18 +55,18 @@ class Facility(Config, frozen=True, kw_only=True):
         timezone: the time zone of all times that people read, such as ``"America/New_York"``.
         validate_from: an amount in cents. The service records lower wins at fixed odds and lower
             Envy Bonuses without asking a floorperson, unless another win of the same hand waits.
-            The law has no such amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): if it is above 0,
-            `pitlink check` warns of it, and the submission names it.
+            The law has no such amount (649a.11(c)(5)(iii), (7)(iii), (9)(iii)): if the amount is
+            above 0, `pitlink check` warns of it, and the submission names it.
         tax_documents_from: an amount in cents. For a win of this amount or more, floor page and
-            slip ask for tax documents; the wager is not subtracted. Without the key, they never
-            ask.
+            slip ask for tax documents. The wager is not subtracted from the win. Without the key,
+            nothing asks for tax documents.
         two_people_reject_above: an amount in cents. If a win is higher, one person requests its
             rejection and another confirms the request. Without the key, two people reject each hand
             pay.
         warn_adjustment_percent: if an adjustment changes a meter by more than this percentage of
             its amount, the floor page warns.
-        demonstration: marks every page as a demonstration. The service then approves what no person
-            has approved.
+        demonstration: marks every page as a demonstration. As long as no person has approved a
+            floor file, the service approves it.
         day_starts: when a gaming day begins, by the facility's clock.
         confirm_corrections: table hardware needs a floorperson for each correction: the void of a
             round after its cards were entered, or a hand that is entered again with other cards. At
@@ -152,7 +152,7 @@ def facility_problems(facility: Facility) -> Iterator[Problem]:
 
 def archive_problems(archive: ArchiveSettings) -> Iterator[Problem]:
     if "\0" in archive.directory:
-        yield ("archive", "directory"), 'directory is a directory, such as "pitlink-archive"'
+        yield ("archive", "directory"), 'directory must name a directory, such as "pitlink-archive"'
 
 
 def service_problems(service: Service) -> Iterator[Problem]:
@@ -165,10 +165,13 @@ def service_problems(service: Service) -> Iterator[Problem]:
     if not is_listening_address(service.http):
         yield ("service", "http"), 'http is an address and a port, such as "127.0.0.1:8080"'
     if not service.data or "\0" in service.data:
-        yield ("service", "data"), 'data is a directory, such as "pitlink-data"'
+        yield ("service", "data"), 'data must name a directory, such as "pitlink-data"'
     for at, host in enumerate(service.hosts):
         if not is_host_name(host):
-            reason = f'{host!r} is not a host name; write "pit.example", without scheme or port'
+            reason = (
+                f'{host!r} is not a host name; write one such as "pit.example", without scheme or'
+                " port"
+            )
             yield ("service", "hosts", at), reason
     if (service.certificate is None) != (service.private_key is None):
         given = "private_key" if service.certificate is None else "certificate"
@@ -193,7 +196,7 @@ class GamingDays:
 
     If summer time begins and the clock skips this time, the gaming day begins after the usual
     number of hours since midnight. If summer time ends and the clock shows this time twice, the
-    gaming day begins at the first.
+    gaming day begins when the clock first shows it.
     """
 
     zone: ZoneInfo

@@ -51,12 +51,12 @@ MeterIdentifier = Annotated[
 # With these signs, two numbers never look the same to the people who approve them (duty D5).
 _ASSET: Final = re.compile("[!-~]+(?: [!-~]+)*")
 _ASSET_WRONG: Final = (
-    "asset has only letters, digits and signs of ASCII, and single blanks between them"
+    "asset must have only letters, digits and signs of ASCII, with single blanks between them"
 )
 
 
 Pools = dict[str, dict[str, str | None]]
-"""For each meter of a link, each game that feeds it: why the game does not fit, or None.
+"""The games that feed each meter of a link, with the reason why a game does not fit, or None.
 
 All games must have the seed, reseed and rates of the first game. A link can have thousands of
 tables, so each game is compared only once for each meter.
@@ -90,8 +90,8 @@ class MeterSettings(Config, frozen=True, kw_only=True):
 
     Attributes:
         kind: the kind of the meter in its game: ``"progressive"``, ``"five_card_progressive"``,
-            ``"five_of_six_progressive"``, ``"five_card_hand_bonus"``, or a meter of a house game
-            (duty D3).
+            ``"five_of_six_progressive"``, ``"five_card_hand_bonus"``, or a meter of a house
+            game.
         wager: the amount of every wager on the meter, in cents: $1 or $5 for the progressives of
             the chapters, any amount for the Five Card Hand Bonus.
         paytable: ``"A"`` or ``"B"`` for `progressive`, or the letter that a house game asks for.
@@ -106,7 +106,8 @@ class MeterSettings(Config, frozen=True, kw_only=True):
             room, even between two wins of one round. `pitlink check` warns if wins at the limit pay
             less than the wagers add.
         contribution_max: the most, in cents, that the wagers of one round at one table can add to
-            the meter and its reserve. The service refuses more, because it must be an error.
+            the meter and its reserve. The service refuses wagers that add more: they must be an
+            error.
         chance_ratio_max: games or wagers that share the meter can differ in the probability that a
             dollar wins it. `pitlink check` fails if the highest probability is more than so many
             times the lowest (duty D21). If a hand wins a percentage of the meter, only this
@@ -176,7 +177,8 @@ class TableSettings(Config, frozen=True, kw_only=True):
             with single blanks between them. So two different numbers never look the same.
         game: ``"three_card_poker"``, ``"three_card_prime"``, ``"four_card_prime"``, or a game of
             the house.
-        positions: at most 7 for Three Card Poker, and at most 6 for the Prime games.
+        positions: at most 7 for Three Card Poker, and at most 6 for the Prime games. The file of a
+            house game has the game's own maximum.
         meters: the ids of the meters that the table feeds, at most one of each kind. If a wager
             feeds several meters, the table needs all of them. Games with the same seed, reseed and
             rates can share a meter.
@@ -491,7 +493,9 @@ def limit_problem(meter: Meter) -> str | None:
     if meter.limit is None:
         return None
     if meter.limit < least:
-        return f"a limit of {money(meter.limit)} is below the meter's seed of {money(least)}"
+        return (
+            f"a limit of {money(meter.limit)} is below the meter's seed or reseed of {money(least)}"
+        )
     games = [meter.terms_in(game) for game in meter.fed_in or ("",)]
     percents = {row.percent_of(meter.kind) for terms in games for row in terms.rows.values()}
     if meter.limit == meter.terms.reseed_cents and percents <= {0, 100}:
@@ -507,7 +511,7 @@ def _amount_problem(terms: MeterTerms) -> str | None:
     if max(terms.seed_cents, terms.reseed_cents, *wins) <= LIMIT_CENTS_MAX:
         return None
     most = money(LIMIT_CENTS_MAX)
-    return f"the seed or a win of this wager is more than {most}, the greatest amount"
+    return f"the seed, reseed or a win of this wager is more than {most}, the most that is allowed"
 
 
 def _offered_at(meter: Meter) -> bool:
@@ -557,7 +561,10 @@ def _table_problems(
         for wager in meter.wagers:
             chosen = table.paytables.get(wager)
             if chosen and chosen != meter.paytable:
-                reason = f"paytable {chosen}, but meter {meter.meter_id} has {meter.paytable}"
+                reason = (
+                    f"{wager} has paytable {chosen} here, but its meter {meter.meter_id} has"
+                    f" {meter.paytable}: write the same paytable for both"
+                )
                 yield (*spot, "paytables", wager), reason
     yield from _tier_problems(table, fed, spot)
     yield from _pool_problems(table, fed.values(), pools, spot)

@@ -22,10 +22,10 @@ from meters.floor.toml_errors import SourceLines, read_file, read_toml, unprinta
 
 FILES_MAX: Final = 100
 BYTES_MAX: Final = 262_144
-"""The largest file of a chapter has 10 kB."""
+"""The greatest size of a game file. The largest file of a chapter has 9 kB."""
 
 EXPIRES_SOON_DAYS: Final = 30
-"""So many days before the last day of a game, warnings begin."""
+"""Warnings begin this many days before the last day of a game."""
 
 GAME_NOT_IN_EFFECT: Final = "game_not_in_effect"
 """Refusal code of the service and the table for a game outside its dates."""
@@ -52,7 +52,7 @@ class GameError(UserError):
 def read_games(directory: Path) -> Games:
     """Read and check all game files of a directory. Return them with the games of the chapters.
 
-    Files in directories below are not read.
+    Files in subdirectories are not read.
 
     Raises:
         GameError: a file is wrong, cannot be read, or is a symbolic link out of the directory.
@@ -109,7 +109,7 @@ def _paths(directory: Path) -> Iterator[Path]:
     except OSError as error:
         raise GameError(f"{directory}: the games cannot be read: {error.strerror}") from None
     if len(paths) > FILES_MAX:
-        raise GameError(f"{directory}: {len(paths)} game files; at most {FILES_MAX} are read")
+        raise GameError(f"{directory}: {len(paths)} game files: at most {FILES_MAX} are allowed")
     for path in paths:
         if path.resolve().parent != root:
             raise GameError(f"{path} is a symbolic link to another place: copy the file here")

@@ -113,7 +113,7 @@ class KeyBundle:
         if not (directory / AUTHORITY_FILE).is_file():
             raise UserError(
                 f"there are no keys in {directory}: make keys with `pitlink keys`, and copy"
-                f" their directory {identity.place} to this machine"
+                f" the directory {identity.place} to this machine"
             )
         return cls(identity, directory)
 
@@ -146,7 +146,6 @@ class KeyBundle:
         return self._secret(REDIS_USERS_PASSWORD_FILE)
 
     def event_group(self) -> str | None:
-        """Return the secret group name for the services that share tables' events."""
         found = self._secret(EVENT_GROUP_FILE)
         if found is not None and _SECRET.fullmatch(found) is None:
             raise UserError(
@@ -156,7 +155,6 @@ class KeyBundle:
         return found
 
     def log_secrets(self) -> Sequence[str]:
-        """Return the secrets for the MACs in the operators' log, the newest first."""
         path = self.directory / LOG_SECRETS_FILE
         return read_secrets(path) if path.is_file() else ()
 
@@ -166,7 +164,7 @@ class KeyBundle:
 
 
 def read_secret(path: Path) -> str:
-    """Return the password in a file, which must be its only line. No message shows the password."""
+    """Return a password, the only line of a file. No message shows the password."""
     text = _read(path)
     if not text or not text.isprintable():
         raise UserError(f"{path} must contain exactly one line, the password")
@@ -178,8 +176,8 @@ def read_secrets(path: Path) -> Sequence[str]:
     lines = _read(path).splitlines()
     if not lines or not all(_SECRET.fullmatch(line) for line in lines):
         raise UserError(
-            f"{path} does not contain lines of at least 32 letters, digits, - and _: `pitlink keys`"
-            " makes them"
+            f"{path} must contain only lines of at least 32 letters, digits, - and _: `pitlink"
+            " keys` makes them"
         )
     return lines
 

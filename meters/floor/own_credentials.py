@@ -1,8 +1,8 @@
 """Credentials of a process, from its key bundle, the environment or the server's address.
 
 A password can be in an environment variable, or in a file that another variable names, so no floor
-file needs a password. A bundle has the name of its program at the broker. The broker allows each
-name only once: it would disconnect one of two services with the same bundle.
+file needs a password. The broker knows a program by the name in its bundle, and allows each name
+only one connection: it would disconnect one of two services with the same bundle.
 """
 
 import contextlib
@@ -68,8 +68,8 @@ def broker_address(service: Service, identity: Identity) -> BrokerAddress:
 
     A key bundle is used only with ``mqtts://``. A user in the address replaces the identity's user
     name. A password in the environment or in the address replaces the password in the bundle. If
-    the broker asks for a certificate, the client sends the bundle's certificate, and the broker
-    uses its common name as the user name.
+    the broker asks for a certificate, the client sends the bundle's certificate. The broker then
+    uses the certificate's common name as the user name.
 
     Raises:
         UserError: the address is wrong, the bundle is missing or wrong, or there are two passwords.
@@ -102,8 +102,9 @@ def service_numbers(keys: Path) -> Sequence[int]:
 def own_identity(service: Service) -> Iterator[Identity]:
     """Yield the first identity with a bundle that no other service on this machine uses.
 
-    The bundle is locked until the caller is done. If this user of the system may not read a bundle,
-    it belongs to a service of another user, and is left out.
+    The bundle is locked until the caller is done. A bundle that this user of the system cannot
+    read belongs to a service of another user, and is left out. If this machine has no bundles,
+    yield the identity of the first service.
 
     Raises:
         UserError: all bundles are in use, or none can be read.
@@ -150,6 +151,6 @@ def _is_closed(directory: Path) -> bool:
 
 def _unreadable(directory: Path) -> str:
     return (
-        f"{directory}: the user {os.geteuid()} of the system may not read the keys of the services:"
+        f"{directory}: the system user {os.geteuid()} cannot read the keys of the services:"
         " run the command as the owner of the keys, for example with `runuser -u pitlink --`"
     )

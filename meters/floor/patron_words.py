@@ -115,11 +115,11 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
 
 
 def patron_words(branding: Branding, language: Language) -> PatronWords:
-    """Return the words in a language. The facility's own words replace those of its first language.
+    """Return the words in a language.
 
-    The facility's title, and its line at the bottom of a page, are the same in all languages. Its
-    words for a closed and an unavailable meter are also the headings of messages that fill a
-    screen.
+    In the facility's first language, the facility's own words replace pitlink's. The facility's own
+    title, and the line at the bottom of a page, are the same in all languages. The facility's words
+    for a closed and an unavailable meter are also the headings of messages that fill a screen.
     """
     own = branding.wording
     if language != branding.languages[0]:

@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PayRow:
-    """One hand. `cells` has what it wins in each game, and its Envy Bonus if there are any."""
+    """One hand. For each game, `cells` has what the hand wins, and then any Envy Bonus."""
 
     hand: str
     cards: tuple[str, ...]
@@ -105,7 +105,7 @@ class _GamePays:
 
 
 def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
-    """Return the meters in groups. The same wager feeds the meters of a group."""
+    """Return the meters in groups: one wager feeds all meters of a group."""
     groups: list[list[Meter]] = []
     for meter in meters:
         for group in groups:
@@ -125,8 +125,9 @@ def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
 def ranks_of(meters: Iterable[Meter]) -> dict[str, int]:
     """Return the rank of each meter of a link, the top meter first: 1 to 3, or 0 if it has no rank.
 
-    Meters that the same wager feeds are ranked by their seeds, unless the floor file has ranks.
-    All other meters have no rank: they are equal. So no rank depends on an amount.
+    The floor file can set a meter's rank. Otherwise, meters that the same wager feeds are ranked by
+    their seeds, and every other meter has no rank. Meters without a rank are equal. So ranks do not
+    change while meters grow.
     """
     found: dict[str, tuple[int, int]] = {}
     for group in meters_by_wager(meters):
@@ -182,14 +183,17 @@ def highest_envy(meters: Iterable[Meter]) -> int:
 
 
 def _name(hand: str, beside: Iterable[str], words: PatronWords) -> str:
-    """Return a hand in words. Beside the royal flush in spades, ``royal_flush`` is any other."""
+    """Return a hand in words, given the hands `beside` it in the paytable.
+
+    If the royal flush in spades is one of them, ``royal_flush`` means any other royal flush.
+    """
     if hand == "royal_flush" and "royal_flush_spades" in beside:
         return words.other_royal
     return words.hand_text(hand)
 
 
 def winners_of(meter: Meter, words: PatronWords) -> tuple[Winner, ...]:
-    """Return the hands that win a percentage of the meter. If games differ, each has its hands."""
+    """Return the hands that win a percentage of the meter, by game if the games differ."""
     first, *others = [_winners_in(meter, game, words) for game in _games_of(meter)]
     if all(hands == first for hands in others):
         return first

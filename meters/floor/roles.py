@@ -21,7 +21,8 @@ class Right(StrEnum):
         WINS: see wins with their evidence, history and slips; see links, and the acts on them.
         DECIDE: decide on wins, Envy Bonuses and correction requests; record payments, and correct
             slip numbers.
-        LINKS: open and close links; propose, confirm and withdraw changes of meters.
+        LINKS: open and close links; approve the floor file; propose, confirm and withdraw changes
+            of meters.
         USERS: see the users and the operators' log.
         CHANGE_USERS: add, disable and enable users, and set PINs.
     """
@@ -46,7 +47,7 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
 
 
 def roles_in_words(right: Right) -> str:
-    """Return the roles that have a right in words, such as "a floorperson or a supervisor"."""
+    """Return in words which roles have a right, such as "a floorperson or a supervisor"."""
     names = [in_words(role) for role, rights in RIGHTS.items() if right in rights]
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 

@@ -148,7 +148,7 @@ def embedded_broker_url(data: Path) -> str:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         raise UserError(
-            f"no embedded broker runs here: {path} is not there; start `pitlink serve` first"
+            f"no address of an embedded broker can be read at {path}: start `pitlink serve` first"
         ) from None
 
 
@@ -172,9 +172,8 @@ class ReplicatedAddress:
 
     `places` are the sentinels, or some nodes of the cluster; each of them knows the primary.
     `service` is the sentinels' name for the Redis. A cluster has no name, and only database 0.
-    Before the client returns an answer, so many `replicas`, at least 1, must have received the
-    write. `tls` is for servers and sentinels. `options` have the names of the Redis client's
-    parameters.
+    A write is answered only after this number of `replicas`, at least 1, has received it. `tls` is
+    for servers and sentinels. `options` have the names of the Redis client's parameters.
     """
 
     places: tuple[HostPort, ...]
@@ -302,9 +301,9 @@ def _options(text: str, *, tls: bool) -> dict[str, str]:
         form = _REPLICATED_OPTIONS.get(name)
         if form is None or name in found or form.fullmatch(unquote(value)) is None:
             raise UserError(
-                f"after ?, write only replicas=1 to replicas={REPLICAS_MOST} and, with rediss,"
-                f" {', '.join(f'{each}=VALUE' for each in list(_REPLICATED_OPTIONS)[1:])};"
-                " each once"
+                "after ?, only these options are allowed, each once, with & between them:"
+                f" replicas=N (1 to {REPLICAS_MOST}) and, with rediss,"
+                f" {', '.join(f'{each}=VALUE' for each in list(_REPLICATED_OPTIONS)[1:])}"
             )
         if name != "replicas" and not tls:
             raise UserError("certificates need rediss+sentinel:// or rediss+cluster://")
@@ -348,7 +347,7 @@ def is_redis(url: str) -> bool:
 
 
 def redis_url_problem(url: str) -> str | None:
-    """Return why a text is not the address of a Redis, without repeating it; None if it is one.
+    """Return why a text is not a Redis address; None if it is one. The text is not repeated.
 
     >>> redis_url_problem("redis+sentinel://a:26379,b:26379/pitlink") is None
     True

@@ -1,8 +1,8 @@
 """Themes of displays: pitlink's own themes, and themes in folders of the house.
 
 A folder has a `theme.toml`, and the files that this file names. All colors are checked, so patrons
-can read every theme. Nothing in a folder can run: no scripts are allowed, and the only style sheet
-is written here.
+can read every theme. Nothing in a folder can run: no scripts are allowed, and pitlink writes the
+style sheet itself.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ SEEN: Final = 3.0
 """Lowest contrast of large text, and of graphics (WCAG 2.2, 1.4.11)."""
 
 DIMMED: Final = 70
-"""How much of the stage's darkest color covers a background, in percent, so texts are readable."""
+"""Opacity, in percent, of the dark color over a background. It makes texts readable."""
 
 _MEBIBYTE: Final = 1 << 20
 _FILE_BYTES_MAX: Final[Mapping[str, int]] = {
@@ -59,13 +59,13 @@ class ThemeColors(Config, frozen=True, kw_only=True):
 
     Attributes:
         ink: names and hands.
-        quiet: less important words. If you set `accent` but not `quiet`, it is a color between
-            `ink` and `accent`.
+        quiet: less important words. If you set `accent` but not `quiet`, these words have a color
+            between `ink` and `accent`.
         accent: titles and signs.
         stage: behind everything; also dims the background.
         glass: behind an amount.
-        bar: the line at the bottom. If you set `stage` but not `bar`, it is a shade of `stage` if
-            the words can be read on this shade.
+        bar: the line at the bottom. If you set `stage` but not `bar`, the line has a shade of
+            `stage`, unless the words cannot be read on this shade.
         bar_ink: the words on the bar.
         pending: the plaque of a win that waits.
         pending_ink: the words on this plaque.
@@ -148,7 +148,10 @@ _PAIRS: Final = (
 
 
 def theme_problem(named: str) -> str | None:
-    """Return why a name in the floor file cannot be a theme. The folder itself is read later."""
+    """Return why a name in the floor file cannot be a theme; None if it can.
+
+    The path of a folder is accepted: the folder is read later.
+    """
     if named in BUILT_IN or "/" in named:
         return None
     known = ", ".join(BUILT_IN)
@@ -156,7 +159,7 @@ def theme_problem(named: str) -> str | None:
 
 
 class ThemeError(UserError):
-    """A folder of a theme that cannot be used."""
+    """Theme folder that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +360,6 @@ def _sheet(text: ThemeFile, served: Mapping[str, str]) -> str:
 
 
 def _metal(rank: int, metal: str, base: str, glass: str) -> Iterator[str]:
-    """Yield the CSS rules for the metal of a meter's rank."""
     own = metal.startswith("#")
     if not own:
         yield f"--r{rank}-rim: var(--{metal}-rim)"

@@ -23,7 +23,7 @@ _MONEY: Final = frozenset({
     "wager", "validate_from", "payout_limit", "tax_documents_from", "celebrate_from",
     "two_people_reject_above",
 })  # fmt: skip
-"""Keys whose values are amounts in cents."""
+"""Keys of amounts in cents. If such a value is wrong, the message explains the unit."""
 
 _TOML: Final = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 _BARE_WORD: Final = re.compile(r"=\s*[A-Za-z][^\s\"'=]*\s*(?:#.*)?$")
@@ -125,7 +125,7 @@ def _twice(lines: Sequence[str], number: int, *, of_game: bool) -> str | None:
     first = named.index(named[-1]) + 1
     return (
         f"the section {named[-1].strip()} appears twice, at lines {first} and {number}: write all"
-        " its keys into one of them, and delete the other one"
+        " keys into one section, and delete the other section"
     )
 
 
@@ -423,8 +423,8 @@ def unprintable_texts(
 ) -> Iterator[tuple[Path, str]]:
     """Yield the path and a message for each text of a TOML document that cannot be printed.
 
-    Names appear on displays, in the ledger and in reports. `besides` are the keys of paths: they
-    appear only in messages, and are escaped there.
+    Names appear on displays, in the ledger and in reports. Texts with a key in `besides` are not
+    checked: these texts are paths, which appear only in messages, and messages escape them.
     """
     if isinstance(value, dict):
         for key, each in value.items():

@@ -62,12 +62,12 @@ _LOCAL_ONLY: Final = (
     " read them from elsewhere, set metrics_token under [service] in the floor file"
 )
 _UNAUTHORIZED: Final = (
-    "metrics need `Authorization: Bearer TOKEN`, with the token from the file that metrics_token"
-    " under [service] in the floor file names"
+    "metrics need the header `Authorization: Bearer TOKEN`: replace TOKEN with the content of the"
+    " file at metrics_token under [service] in the floor file"
 )
 
 _ZONE: Final = re.compile(r"[A-Za-z0-9_.-]{1,15}")
-"""Name of a network interface in a link-local IPv6 address, in the form of Linux."""
+"""Name of a network interface in a link-local IPv6 address, as Linux writes it."""
 
 _BAD_FORWARDED_FOR: Final = (
     "X-Forwarded-For does not end with an IP address: the proxy must set it to the address of"
@@ -131,10 +131,11 @@ def _no_password() -> bytes:
 class HostNames:
     """The host names that a server accepts in the Host header of a request.
 
-    A foreign site can let its own name point to the server's address (DNS rebinding), so that its
-    scripts seem to belong to the server's pages. But their Host header has the foreign name. So a
-    name must belong to this server, or be in `hosts`; IP addresses also count as its names. Unless
-    `any_port`, the port must be this server's, except for names in `hosts`.
+    A foreign site can let its own name point to the server's address (DNS rebinding), so that the
+    site's scripts seem to belong to the server's pages. But the Host header of such a request has
+    the foreign name. So the name must be a name of this server, an IP address, or in `hosts`. If
+    `any_port` is false, the port must be this server's; with a name in `hosts`, any port is
+    accepted.
     """
 
     def __init__(
@@ -172,10 +173,9 @@ def _is_address(text: str) -> bool:
 
 
 def _metrics_refusal(scope: Scope, token: str | None) -> tuple[int, str, str] | None:
-    """Return why a client may not read `/metrics`, which shows reserves; None if it may read them.
+    """Return why `/metrics`, which shows reserves, is refused to a client; None if it is not.
 
-    Without a token in the floor file, only programs on this machine may read `/metrics`. A proxy on
-    this machine that adds no header looks like a program on this machine.
+    A proxy on this machine that adds no header looks like a program on this machine.
     """
     # The path is split as in the web framework's router, so other spellings of the path are also
     # refused.
@@ -194,7 +194,7 @@ def _metrics_refusal(scope: Scope, token: str | None) -> tuple[int, str, str] | 
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a text is an address of this machine, also for IPv4 written as IPv6."""
+    """Return whether a text is a loopback address, even if it is an IPv4 address in IPv6 form."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -241,10 +241,10 @@ class ServerMiddleware:
             scope = cast("Scope", {**scope, "method": "GET"})
         host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
         if not self._names.include(host):
-            named = f"the name {host[:253]!r}" if host else "no name"
+            named = f"to the name {host[:253]!r}" if host else "without a name in the header Host"
             message = (
-                f"this server does not answer to {named}: if it should, add it to hosts under"
-                " [service] in the floor file"
+                f"this server does not answer {named}: each name to which it should answer must be"
+                " in hosts under [service] in the floor file"
             )
             await _refuse(421, "misdirected_request", message, send_secured)
         elif refusal := _metrics_refusal(scope, self._metrics_token):

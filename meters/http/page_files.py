@@ -26,7 +26,7 @@ from meters.http.strict_requests import WebRequest
 SHARED: Final = "meters.http"
 
 GUARD: Final = files(SHARED).joinpath("guard.js").read_text(encoding="utf-8")
-"""The only script inside pages. Every other script is a file of the server."""
+"""The only script inside the pages of templates. Their other scripts are files of the server."""
 
 _GUARD_ELEMENT: Final = Markup(f"<script>{GUARD}</script>")  # noqa: S704  (our own file)
 A_YEAR: Final = "public, max-age=31536000, immutable"
@@ -122,7 +122,10 @@ def asset_route(assets: Assets) -> HTTPRouteHandler:
 def _part_of(
     body: bytes, asked: re.Match[str], media_type: str, headers: dict[str, str]
 ) -> Response[bytes]:
-    """Return the bytes that a browser asks for. Without them, Safari plays no video or sound."""
+    """Return the part of a file that a browser asks for.
+
+    From a server that cannot send parts, Safari plays no video or sound.
+    """
     size = len(body)
     begin, end, last = asked.groups()
     if last is None:
@@ -138,7 +141,8 @@ def _part_of(
 def load_template(package: str, name: str) -> Template:
     """Return a template of a package. Values are escaped; a missing value is an error.
 
-    The value `guard` is a script: if a file of the page cannot be loaded, it loads the page again.
+    The value `guard` is a script. If a file of the page cannot be loaded, the script loads the page
+    again.
     """
     environment = Environment(
         loader=PackageLoader(package, ""),

@@ -85,7 +85,7 @@ class ConnectionLimits:
 
 
 class Connection(H11Protocol):
-    """Connection with two time limits: for the whole request, and for reading the answer.
+    """A connection with two time limits: for the whole request, and for reading the answer.
 
     uvicorn itself limits only the time from an answer to the first byte of the next request.
     """

@@ -130,7 +130,7 @@ def _listen(host: str, port: int) -> socket.socket:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UserError(
             f"cannot serve pages at http://{host}:{port}: {reason}; choose another address with"
-            " --http (pitlink serve) or --at (pitlink table)"
+            " --http (pitlink serve), or with --at or --metrics (pitlink table)"
         ) from None
     # Every accepted connection inherits these options of the listening socket.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)

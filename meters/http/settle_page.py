@@ -49,7 +49,7 @@ def problems_of(error: RoundError) -> tuple[RoundProblem, ...]:
 class SettlePage:
     """The page "Settle a round" of one server. `version` is the version of its static files.
 
-    If `signs_in`, a user must sign in before the server settles a round.
+    If `signs_in` is true, a user must sign in before the server settles a round.
     """
 
     facility: Facility
@@ -85,8 +85,9 @@ class WagerField(_Form, frozen=True, kw_only=True):
     """The field for a wager that a table offers.
 
     `amount` is in cents; None if the player chooses it. `meters` are the kinds of the meters that
-    the wager feeds. If `draws`, the Magic Card and the Lucky Bonus pay the wager. If it `survives`
-    a fold, the cards of a folded hand stay.
+    the wager feeds. If `draws` is true, the Magic Card and the Lucky Bonus can add to the payout of
+    the wager. If `survives` is true, the wager stays when the hand folds, so the form still asks
+    for the cards of the hand.
     """
 
     wager: str
@@ -107,8 +108,8 @@ class GameForm(_Form, frozen=True, kw_only=True):
         hand: how many cards a position has.
         dealer: how many cards the dealer has.
         community: how many community cards there are.
-        stake: the wager before the deal. A player who does not make the wager ``follow`` after the
-            deal folds.
+        stake: the wager before the deal. If a player does not make the wager ``follow`` after the
+            deal, the player folds.
         times: the allowed amounts of `follow`, as multiples of `stake`.
         wagers: the wagers that the table offers, in the order of settling.
         items: for each item of settlement lines, its name for people.
@@ -156,10 +157,7 @@ class FloorForms(_Form, frozen=True, kw_only=True):
 def floor_forms(
     tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
 ) -> FloorForms:
-    """Return the tables and their forms.
-
-    In `tables`, each meter must have its present wager, which can differ from the floor file.
-    """
+    """Return the forms. In `tables`, each meter must have the wager in force, not the filed one."""
     forms: list[GameForm] = []
     numbers: dict[tuple[str, bytes, tuple[Meter, ...]], int] = {}
     found = []

@@ -1,7 +1,7 @@
 """Batches of table events of one link.
 
-The service reads the bytes of an event (`event_reading`), judges it (`wager_judging`,
-`result_judging`), applies it to Redis in one script call with all events of the batch, and replies.
+The service reads the bytes of each event (`event_reading`) and judges the event (`wager_judging`,
+`result_judging`). Then one script call applies the whole batch to Redis, and the service replies.
 """
 
 import hashlib
@@ -103,10 +103,10 @@ class BatchResult:
 
     Attributes:
         hits: the opened claims, each with its amount.
-        hellos: the tables that sent a hello, each with the claims whose state it must be told.
+        hellos: the tables that sent a hello, each with the claims whose state the table must get.
         changed: true if an event was accepted.
         asked: true if a table made or withdrew a correction request.
-        counts: for the metrics, by how much each counter rises, by its name and labels.
+        counts: by how much counters of the metrics rise. A key is a counter's name and labels.
         applied: the number of events that the script applied, in `script_s` seconds.
     """
 
@@ -154,8 +154,8 @@ class LinkIntake:
     from the round in Redis, the Lua script changes nothing, and the table repeats its event.
 
     `replays` is true in a restore, whose events were accepted before Redis was lost. So four checks
-    are left out: whether a hand pay holds the table, whether its games may be played today, whether
-    the floor file requires all hands, and whether a correction needs a confirmation.
+    are left out: whether a hand pay holds the table, whether the table's game may be played today,
+    whether the floor file requires all hands, and whether a correction needs a confirmation.
     """
 
     def __init__(self, store: LinkStore, draw: Draw = draw_for, *, replays: bool = False) -> None:
@@ -170,9 +170,9 @@ class LinkIntake:
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Validate, apply and answer a batch of events.
 
-        Several events of one table are answered as if each came in a batch of its own. Only a
-        result in one batch with the wagers of its round gets no reply, and the table repeats this
-        result.
+        Several events of one table are answered as if each came in a batch of its own. There is one
+        exception: a result, or a correction of a wager, gets no reply if the batch also has the
+        wagers of the round. Then the table repeats the event.
 
         Raises:
             TermsError: Redis has other terms of a meter (such as rates). Nothing was done.
@@ -221,7 +221,6 @@ class LinkIntake:
     async def _read_rounds(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
     ) -> None:
-        """Read each round that an event ends or corrects, if the round is not remembered."""
         tables = [
             known.table.id
             for known, event in events
@@ -263,7 +262,11 @@ class LinkIntake:
         seq: int,
         added: AddedWagers | None,
     ) -> _Judged:
-        """Validate an event. `added` is what its wagers add, if these repeat the last ones."""
+        """Validate an event.
+
+        `added` is what the event's wagers add, if they repeat the table's last valid wagers;
+        otherwise None.
+        """
         try:
             match event:
                 case Wagers():
@@ -309,7 +312,10 @@ class LinkIntake:
         return _Judged(arrival, "wagers", step, (reply,), opened=opened, added=added)
 
     def _judge_by_round(self, arrival: Arrival, event: Result | WagerCorrection) -> _Judged:
-        """Judge a result or a correction of a wager, which a floorperson must always confirm."""
+        """Judge a result, or a correction of a wager.
+
+        A floorperson must always confirm a correction of a wager.
+        """
         known = arrival.known
         kind = Kind.RESULT if isinstance(event, Result) else Kind.CORRECT_WAGER
         step_of = partial(_step, arrival, event.seq, kind, event.round, basis=self._basis(known))
@@ -333,7 +339,9 @@ class LinkIntake:
     def _with_ask(
         self, known: CatalogTable, event: Void | Result | WagerCorrection, step: ScriptStep
     ) -> tuple[ScriptStep, Sequence[EnteredCards]]:
-        """Add a correction request if a floorperson must confirm; also return the cards taken back.
+        """Add a correction request to a step, if a floorperson must confirm the event.
+
+        Return the step, and the entered cards that the correction concerns.
 
         After a request with cards, each correction of the round needs a confirmation, even if an
         event no longer names the cards.
@@ -453,7 +461,6 @@ class LinkIntake:
                 )
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Count and log cards that were taken back, and cards that another result also had."""
         (link, table), counts = one.arrival.known.address, outcome.counts
         hands, by = count_hands(one.entered), answer.confirmed_by
         if not hands and not answer.elsewhere:
@@ -509,7 +516,7 @@ class LinkIntake:
         if not hellos:
             return
         tables = [one.known.table.id for one in hellos]
-        # After a network failure, many tables send a hello at once.
+        # After a network failure, many tables send a hello at the same time.
         states = await self._store.table_states(tables, wagers=False)
         for arrival, state in zip(hellos, states, strict=True):
             hello = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
@@ -518,7 +525,7 @@ class LinkIntake:
             outcome.counts["events", arrival.known.address.link, "hello", "accepted"] += 1
 
     def _count_added(self, outcome: BatchResult) -> None:
-        """Count what wagers add. Tables often have equal wagers, which are multiplied."""
+        """Equal wagers, which tables often have, are counted once and multiplied."""
         link, counts = self._store.link.id, outcome.counts
         times = Counter([added.text for added in outcome.added])
         for text, added in {added.text: added for added in outcome.added}.items():

@@ -1,5 +1,3 @@
-"""The random draws of a round."""
-
 import secrets
 
 from bonus.cards import DECK, card_name
@@ -10,8 +8,9 @@ from meters.wire.messages import DrawMade, Wagers
 def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
     """Draw the Magic Card and the Lucky position of a round (649a.12(i)(3)).
 
-    The parameters of the meter set in how many rounds, on average, each is drawn once. Return None
-    if the table offers no draws, or if nobody made a wager with draws (readings T19 and T20).
+    The chances are 1 in `magic_card_every` and 1 in `lucky_every`, two parameters of the meter; if
+    a parameter is 0, its draw is never made. Return None if the table offers no draws, or if nobody
+    made a wager that a draw can decide (readings T19 and T20).
     """
     meters = known.meters.values()
     meter = next((each for each in meters if each.magic_card_every or each.lucky_every), None)

@@ -1,4 +1,4 @@
-"""Reading of a table's event: its bytes are decoded, and its texts checked."""
+"""Reading of a table's event: its bytes are decoded, and its texts are checked."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -30,8 +30,8 @@ from meters.wire.messages import (
 )
 
 _QUOTES_BESIDE: Final = 16
-"""Number of quotes in wagers beside the positions: around five names, and around the texts of
-`type`, `at` and `round`."""
+"""Number of quotation marks in a wagers event outside the positions: around five names, and around
+the texts of `type`, `at` and `round`."""
 _NAMED: Final = re.compile(r" field `([^`]+)`")
 
 
@@ -39,8 +39,8 @@ _NAMED: Final = re.compile(r" field `([^`]+)`")
 class _LastWagers:
     """The last valid wagers of a table: `text` are their positions.
 
-    `quotes` and `escapes` are the numbers of quotes and backslashes in an event with these
-    positions, if its other texts have no escapes and it names no field twice.
+    `quotes` and `escapes` count the quotation marks and backslashes of an event with these
+    positions. The event's other texts have no escapes, and no field appears twice.
     """
 
     known: CatalogTable
@@ -63,7 +63,7 @@ class EventReader:
     def event_in(
         self, known: CatalogTable, payload: bytes
     ) -> tuple[MoneyEvent | Hello | EventRefusal, int | None, AddedWagers | None]:
-        """Return an event or its refusal, its number, and what its wagers add if they are repeated.
+        """Return an event or its refusal, the event's number, and what repeated wagers add.
 
         Wagers are repeated if their positions and terms are those of the table's last valid wagers.
         """

@@ -149,7 +149,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
 class ResultWriter:
     """Writer of a settled round for the Lua script `apply_events`.
 
-    The script computes the amount of a percentage of a meter, and fills it into the reply's gaps.
+    The script computes the amount of a percentage of a meter: the reply has a gap for this amount.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class ResultWriter:
 
     @cached_property
     def _records(self) -> Records:
-        """Made only if a win waits: most results open no claim."""
+        """Made only when needed: most results open no claim."""
         known, settled = self._known, self._settlement.dues
         return Records(
             self._event,
@@ -221,8 +221,8 @@ class ResultWriter:
     def _owe(self, envy: Line) -> str:
         """Return the claim under which an Envy Bonus is owed; empty if the table pays the bonus.
 
-        If a win of the same hand waits for a floorperson, the bonus is owed under its claim.
-        Otherwise, the table pays a bonus below `validate_from` in the floor file.
+        If a win of the same hand waits for a floorperson, the bonus is owed under the claim of this
+        win. Otherwise, the table pays a bonus below `validate_from` in the floor file.
         """
         claim = self._records.claim_under(envy)
         if claim is None:
@@ -260,7 +260,8 @@ class ResultWriter:
     def _waits(self, due: Due) -> bool:
         """Return whether a floorperson must validate a win (649a.11(c)(5), (7), (8), (9)).
 
-        Fixed payouts below `validate_from` in the floor file are exempt.
+        A percentage of a meter always waits. A fixed payout waits if it is at least `validate_from`
+        in the floor file, and at least `validated_for_1` times the wager.
         """
         line = due.line
         if due.take is not None:
@@ -272,7 +273,7 @@ class ResultWriter:
 
 
 def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
-    """Return a function that returns the id of the meter that pays an item of a table.
+    """Return a function from an item of the table to the id of the meter that pays this item.
 
     This is no method of the writer, because the writer and its records would then refer to each
     other. Such a cycle in each round is work for the garbage collector.

@@ -29,7 +29,7 @@ def placed_wagers(positions: Sequence[WageredPosition]) -> PlacedWagers:
 class OpenRound(msgspec.Struct, frozen=True):
     """A round with accepted wagers and without a result.
 
-    `wagers` is the last event that changed the wagers, and `basis` the number of this event.
+    `wagers` is the last event that changed the wagers; `basis` is the number of this event.
     `placed` are these wagers by position. `fed` are the ids of the meters that the wagers raise.
     `known` are the cards in correction requests, as `known_text` writes them.
     """
@@ -107,7 +107,7 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
 
 
 def check_position(known: CatalogTable, position: int, seen: set[int], index: int) -> None:
-    """Add a position to `seen`. Refuse it if it is there already, or if the table lacks it."""
+    """Add a position to `seen`. Refuse a position that is in `seen` or is not at the table."""
     if position <= known.table.positions and position not in seen:
         seen.add(position)
         return
@@ -131,7 +131,7 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
             return EventRefusal("unknown_wager", reason, field)
         return EventRefusal(
             "unknown_meter",
-            f"table {known.table.id} feeds no {lacking[0]} meter: {wager} refused",
+            f"table {known.table.id} feeds no {lacking[0]} meter, so it takes no {wager} wager",
             field,
         )
     return EventRefusal(
@@ -199,7 +199,7 @@ def _check_corrected(event: WagerCorrection, before: Mapping[int, WageredPositio
         if after.get(position) != due.get(position):
             raise EventRefusal(
                 "wagers_differ",
-                "positions must have the round's wagers after the correction: they differ at"
-                f" position {position}",
+                "the event's `positions` must be the round's wagers after the correction: position"
+                f" {position} is different",
                 "positions",
             )

@@ -21,7 +21,7 @@ from bonus.errors import UserError
 AUTHORITY_DAYS: Final = 3_650
 CERTIFICATE_DAYS: Final = 730
 _BEFORE: Final = datetime.timedelta(hours=1)
-"""A certificate is valid this long before it is made, because the clocks of machines differ."""
+"""The validity of a certificate begins this long before it is made: machines' clocks differ."""
 _NAME_MAX: Final = 64
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _USAGE: Final = dict.fromkeys(
@@ -91,7 +91,7 @@ class Authority:
 
         `name` is the user name at the broker. With `calls_others`, the server is also a client of
         other servers, as Redis replicas are. The certificate keeps all names and addresses of the
-        certificate that it `replaces`, because clients may still use them.
+        certificate that it `replaces`, because clients can still use them.
         """
         uses = [ExtendedKeyUsageOID.SERVER_AUTH] if hosts else []
         if calls_others or not hosts:

@@ -136,7 +136,8 @@ class Keyring:
 
         Return the result for the authority, and then for each holder. The users in `renewed` get
         new keys, and their old certificates are revoked. If a table has moved to another link, the
-        certificate of its earlier bundle is also revoked, because the broker would accept its name.
+        certificate of its earlier bundle is also revoked, because both bundles have the same
+        user name.
 
         Raises:
             UserError: a file cannot be read or written, or the authority's key is missing.
@@ -268,7 +269,9 @@ class Keyring:
         try:
             return [int(each, 16) for each in (read_bytes(path) or b"").split()]
         except ValueError:
-            raise UserError(f"{path} is no longer a list of numbers") from None
+            raise UserError(
+                f"{path} is not a list of serial numbers: put it back from a backup"
+            ) from None
 
     def _write_revoked(self, signer: Authority, serials: Sequence[int]) -> None:
         home = self._directory / BROKER.place
@@ -345,9 +348,8 @@ def _kept_password(path: Path) -> str:
 def _event_group(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001  (a callback)
     """Return the secret group name of all services. A renewal makes a new name.
 
-    Services with the same name share the tables' events. With different names, each service gets
-    every event. Different names only add load, because a repeated event gets the stored
-    reply.
+    Services with the same name share the tables' events and the users' sign-ins. With different
+    names, each service gets every event, and a user must sign in at each service.
     """
     names = {read_secret(path) for path in present}
     return f"{new_event_group() if renewed or len(names) != 1 else names.pop()}\n"

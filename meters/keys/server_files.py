@@ -37,7 +37,7 @@ def broker_access_list(floor: Floor, services: int) -> str:
     """Return the broker's access list. A client that is not listed has no rights (duty D20).
 
     A client that may read a topic may also subscribe to it, even in a shared subscription. `pitlink
-    check` is not listed, because it only connects.
+    check` is not listed, because it needs no rights.
     """
     every_link, every = "+", "+"
     blocks = [
@@ -164,7 +164,7 @@ _EVERYBODY: Final = (
     "auth", "hello", "ping", "select", "client|setname", "config|get", "info",
     # Commands that find the primary, and that wait for replicas.
     "cluster|slots", "role", "wait",
-    # Commands for Lua scripts and transactions. These can use only commands of this list.
+    # Commands for Lua scripts and transactions. These can use only their user's commands.
     "evalsha", "script|load", "script|exists", "multi", "exec",
     # Commands for the data of links and for the data of users.
     "del", "exists", "set", "time",
@@ -235,8 +235,8 @@ def redis_users(
 
     The file has the Redis users of pitlink, and the facility's users in the file `before`.
     ``books``, ``users`` and ``audit`` have a password for each service: ``books`` for the data of
-    links, ``users`` for pitlink's users and the operators' log, ``audit`` for its auditor. Replicas
-    and sentinels have access to no key.
+    links, ``users`` for pitlink's users and the operators' log, ``audit`` for the auditor. The
+    users of replicas and sentinels may use no Redis key.
     """
     lines = [
         _NOBODY,
@@ -293,7 +293,7 @@ masterauth {password}
 
 
 def sentinel_access_text(service: str, at_redis: str, at_sentinels: str) -> str:
-    """Return the settings with which a sentinel signs in at Redis, and others at the sentinel.
+    """Return the settings for a sentinel's sign-in at Redis, and for sign-ins at this sentinel.
 
     `service` is the sentinels' name for the Redis. `at_sentinels` is the password of services,
     commands and other sentinels at a sentinel.

@@ -5,9 +5,9 @@
 ``meter:{meter}``       the meter balance
 ``reserve:{meter}``     the balance of the meter's reserve (649a.12(i)(4))
 ``overflow:{meter}``    the amount above the meter's limit (duty D3)
-``claim:{claim}``       the amount of a win that waits for a floorperson
+``claim:{claim}``       the amount of a win that is not paid or rejected yet
 ``envy:{claim}``        Envy Bonuses that are owed for the claim's hand and are not paid yet
-``house``               what the house pays: seeds, reseeds, adjustments, wins at odds, Envy Bonuses
+``house``               what the house pays, such as seeds, adjustments and wins at odds
 ``paid``                payments to patrons
 ======================  ==========================================================================
 """
@@ -50,7 +50,7 @@ def envy_account(claim: str) -> str:
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """A transfer of micros. `cycle` is 1 after the first seed of a meter, plus 1 per reseed."""
+    """A transfer of micros. The meter's `cycle` begins at 1, and each reseed adds 1."""
 
     source: str
     target: str
@@ -62,9 +62,10 @@ class Moved(msgspec.Struct, frozen=True, gc=False):
     """The transfers of a ledger entry, and what follows from them alone.
 
     `changes` has each account with the micros that it gains, whether its balance must never be
-    negative, and whether the account ends when it is empty. `contributed_micros` came from tables.
-    `meters` are the meters of which an account changed, and `percents` has each claim that gets
-    money from a meter, with this meter. `wrong_micros` are the amounts that no transfer can have.
+    negative, and whether the account ends when it is empty. `contributed_micros` is the sum that
+    came from tables. `meters` are the meters with a changed account. `percents` has each claim that
+    gets money from a meter, with this meter. `wrong_micros` are amounts of 0 or less, which no
+    transfer can have.
     """
 
     transfers: tuple[Transfer, ...]
@@ -77,7 +78,7 @@ class Moved(msgspec.Struct, frozen=True, gc=False):
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _KEPT: Final = 4_096
-"""Count of decoded transfers that are kept: tables often repeat their wagers."""
+"""Count of texts whose decoded transfers are kept: tables often repeat their wagers."""
 _TABLES: Final = table_account("")
 _OF_METERS: Final = frozenset({"meter", "reserve", "overflow"})
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, PAID)
@@ -85,13 +86,12 @@ _GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
 
 
 def transfers_in(text: bytes) -> tuple[Transfer, ...]:
-    """Decode the transfers of a ledger entry."""
+    """Decode the field `transfers` of a ledger entry."""
     return _TRANSFERS.decode(text)
 
 
 @lru_cache(_KEPT)
 def moved_by(text: bytes) -> Moved:
-    """Decode the transfers of a ledger entry, with what follows from them."""
     transfers = transfers_in(text)
     signed = [
         each for one in transfers for each in ((one.source, -one.micros), (one.target, one.micros))

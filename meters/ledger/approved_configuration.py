@@ -3,8 +3,8 @@
 This part has the link's meters and tables, and the facility's amounts in cents. It also says
 whether a floorperson must confirm corrections of entered cards, whether tables must send the cards
 of all hands, and whether the floor is a demonstration. If games of the house feed a meter, the text
-has the names of its wagers and its seed, reseed and rates. Names of links and tables, the look of
-pages, and network addresses are not in the text.
+has the names of the meter's wagers, and the meter's seed, reseed and rates. The names that patrons
+read, the look of pages, and network addresses are not in the text.
 
 Two people can later change a parameter of a meter with a proposal, which changes neither the floor
 file nor this text. So the parameters in the text can differ from the parameters in force.
@@ -45,7 +45,7 @@ _NUMBERS: Final = {
     **dict.fromkeys(_IN_CENTS, money),
     **dict.fromkeys(("primary_bps", "reserve_bps"), rate_text),
 }
-"""By setting, the function that writes its value as text."""
+"""The functions that write values of settings as text, by the name of the setting."""
 _IN_WORDS: Final = {
     "validate_from": "a floorperson validates wins from",
     "tax_documents_from": "tax documents for wins from",
@@ -65,7 +65,7 @@ _IN_WORDS: Final = {
 }
 
 _SHOWN: Final = frozenset({"id", "name", "tier"})
-"""Settings of a meter that decide nothing about its money: displays alone use them."""
+"""Settings of a meter that do not affect its money."""
 
 _BY_PROPOSAL: Final = frozenset(get_args(Parameter))
 _Settings = dict[str, object]
@@ -134,7 +134,7 @@ class LinkConfiguration:
         )
 
     def only_follows(self, before: Self, in_force: Mapping[str, str]) -> bool:
-        """Check that nothing differs but parameters that two people have changed by proposal.
+        """Check that the only differences are parameters that two people have changed by proposal.
 
         Each meter must have its terms in force or its terms in the earlier configuration.
         `in_force` has the texts of the terms in force, by meter id.
@@ -162,8 +162,8 @@ class LinkConfiguration:
     def in_words(self) -> tuple[str, ...]:
         """The whole configuration in words and dollars, for the people who approve it.
 
-        Each meter begins with its seed, also as a multiple of its wager, because a wrong seed is
-        the error that people must see here.
+        The line of a meter begins with the seed, in dollars and as a multiple of the wager, because
+        a wrong seed is the error that people must see here.
         """
         held = msgspec.json.decode(self.text, type=_Text)
         facility = sorted(_with_defaults(held.facility).items())
@@ -204,7 +204,8 @@ def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
         terms.paytable and f"paytable {terms.paytable}",
         terms.magic_card_every and f"Magic Card, one round in {terms.magic_card_every}",
         terms.lucky_every and f"Lucky Bonus, one round in {terms.lucky_every}",
-        ratio and f"a dollar may have {ratio} times the chance at one game that it has at another",
+        ratio
+        and f"a dollar can win the meter up to {ratio} times as often at one game as at another",
     )
     kind = "" if terms.kind == name else f" ({terms.kind})"
     return f"meter {name}{kind}: {'; '.join(str(part) for part in parts if part)}"
@@ -247,8 +248,8 @@ class ApprovedTable(msgspec.Struct, frozen=True):
 class MeterNames(msgspec.Struct, frozen=True):
     """The names of the wagers that feed a meter, and of the items that the meter pays.
 
-    Items are the wagers, and the bonuses that are paid with these wagers. If the meter has only the
-    names of the chapters, both tuples are empty.
+    Items are the wagers, and the bonuses that are paid with these wagers. If no game of the house
+    feeds the meter, both tuples are empty: the chapters of the law have these names.
     """
 
     wagers: tuple[str, ...] = ()
@@ -259,13 +260,13 @@ _NAMES: Final = tuple(MeterNames.__struct_fields__)
 
 
 class ApprovedFacility(msgspec.Struct, frozen=True):
-    """Two people must reject a win above `two_people_reject_above` cents, if this is set."""
+    """If `two_people_reject_above` is set, two people must reject wins above this many cents."""
 
     two_people_reject_above: int | None = None
 
 
 class ApprovedFloor(msgspec.Struct, frozen=True):
-    """What an audit needs of an approved text.
+    """What an audit needs from an approved text.
 
     `meters` has names only for the meters that games of the house feed.
     """
@@ -306,7 +307,8 @@ def _from_games(meter: Meter) -> _Settings:
     """Return the names and terms of a meter that a game of the house feeds.
 
     The result has the names of the wagers and items, the seed, the reseed and the rates. So a
-    ledger explains the wagers of house games without their files, which can change or be deleted.
+    ledger explains the wagers of house games without the files of these games, which can change or
+    be deleted.
     """
     known = chapter_games().meters
     of_house = any(game in meter.games.digests for game in meter.fed_in)
@@ -329,7 +331,7 @@ def _game_file(table: Table) -> _Settings:
 def _cells(of: object, place: str = "") -> Iterator[tuple[str, str]]:
     """Yield each cell of the file of a game, with its place in words.
 
-    References to rules and empty cells are left out.
+    Empty cells, and references to rules, are left out.
     """
     match msgspec.to_builtins(of):
         case dict(inner):

@@ -28,7 +28,7 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
     """Return the chain digest of an entry, for a log whose digests cover all texts.
 
     The digest is SHA-1, because a Lua script in Redis can compute SHA-1 when it writes the entry.
-    The seal over the same entries is SHA-256, and is kept outside Redis.
+    The seal is SHA-256.
 
     `previous` is the digest of the entry before, empty for the first entry. `fields` are in the
     order of the entry, without the digest.
@@ -42,13 +42,13 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
     """Return the seal up to an entry.
 
-    `previous` is the seal up to the entry before; empty for the first entry.
+    `previous` is the seal up to the entry before, or empty for the first entry.
     """
     return hashlib.sha256(entry_text(previous, entry_id, fields)).hexdigest()
 
 
 def chained_texts(event: bytes, reply: bytes | None) -> bytes:
-    """Return what the chain of a ledger covers of an event and its reply: the digest of each.
+    """Return the digests of an event and its reply as the chain of a ledger covers them.
 
     If the reply is None, its digest is left out.
 
@@ -64,8 +64,9 @@ def link_and_seal(
 ) -> tuple[str, str]:
     """Return the chain digest of a ledger entry, and the seal up to this entry.
 
-    The chain covers digests of the event and the reply, because Redis needs time for each byte of
-    its scripts' texts; the seal covers both texts. `chain` and `seal` belong to the entry before.
+    The chain covers only digests of the event and the reply, because a script in Redis needs time
+    for each byte of a text. The seal covers both texts. `chain` and `seal` belong to the entry
+    before.
     """
     entry_id = b"%d-0" % number
     if (*fields,) != ENTRY_FIELDS:  # somebody has damaged the entry
@@ -110,12 +111,12 @@ def _sha1(data: bytes) -> str:
 
 
 def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return what an entry's digest covers: `previous`, id and fields, each after its length."""
+    """Return what an entry's digest covers: `previous`, the id and fields with their lengths."""
     return previous.encode() + _content(entry_id, fields)
 
 
 def _content(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the id and fields, each after its length; different entries have different results."""
+    """Return the id and fields with their lengths. Different entries have different texts."""
     parts = [b"%d:%s" % (len(entry_id.encode()), entry_id.encode())]
     parts += [b"%d:%s%d:%s" % (len(name), name, len(value), value) for name, value in fields]
     return b"".join(parts)

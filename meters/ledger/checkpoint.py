@@ -2,8 +2,8 @@
 
 A replay of the ledger can begin at a checkpoint. So the ledger entries before the checkpoint can be
 deleted from Redis: they are in the archive. The same state always makes the same checkpoint text.
-When a gaming day is archived, a ledger entry records the digest of this text. So if somebody
-replaces the beginning of a ledger, an audit finds this (duties D17, D20).
+When a gaming day is archived, a ledger entry records the digest of this text. So an audit notices
+if somebody replaced the beginning of a ledger (duties D17, D20).
 """
 
 import hashlib
@@ -28,12 +28,12 @@ class CheckpointError(ValueError):
 class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of a link after the ledger entry `entries`.
 
-    `chain` is the digest of this entry, `seal` the digest over all entries up to it. `closed_day`
-    is the last closed gaming day. `contributed_micros` is the sum of the contributions of all
-    wagers, without voided rounds. `approval` is the last approval of a floor file; `half` is the
-    first of two approvals, while it waits for the second. `variances` are differences between meter
-    readings and the ledger. `claims`, `ended` and `assets` are as in `Evidence`, but only for the
-    claims that remain in Redis when it no longer has their gaming days.
+    `chain` is the digest of this entry, and `seal` is the digest over all entries up to this one.
+    `closed_day` is the last closed gaming day. `contributed_micros` is the sum of the contributions
+    of all wagers, without voided rounds. `approval` is the last approval of a floor file; `half` is
+    the first of two approvals, while it waits for the second. `variances` are differences between
+    meter readings and the ledger. `claims`, `ended` and `assets` are as in `Evidence`. At the close
+    of a gaming day, `claims` and `ended` have only the claims of `Evidence.remaining`.
     """
 
     entries: int = 0
@@ -86,11 +86,10 @@ def read_checkpoint(text: bytes) -> Checkpoint:
 def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> Checkpoint:
     """Decode a checkpoint, and compare it with the ledger entry of the archived gaming day.
 
-    `by` is the number of this entry, which is among `entries`.
+    `by` is the number of this entry.
 
     Raises:
-        CheckpointError: the checkpoint is not the one in entry `by`, or this entry records no
-            archived day.
+        CheckpointError: the checkpoint cannot be read, or entry `by` does not record it.
     """
     checkpoint, fields = read_checkpoint(text), entries.get(by, {})
     try:
@@ -111,9 +110,9 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
 class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a ledger mark.
 
-    `entries` is the number of the last ledger entry that was seen in Redis, and `chain` its digest.
-    `sealed` is the number of the last entry up to which an audit found no problem, and `seal` the
-    digest over all entries up to this one.
+    `entries` is the number of the last ledger entry that was seen in Redis, and `chain` is its
+    digest. `sealed` is the number of the last entry up to which an audit found no problem, and
+    `seal` is the digest over all entries up to this one.
     """
 
     link: str
@@ -125,7 +124,7 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def differences(self, entries: int, chain: str, seal: str) -> Iterator[str]:
         """Compare the first `entries` entries of a ledger with the mark; yield the differences.
 
-        `chain` is the digest of the last of these entries, `seal` the digest over all of them.
+        `chain` is the digest of the last entry, and `seal` is the digest over all these entries.
         """
         if self.entries == entries and self.chain != chain:
             yield f"entry {entries} is not the one that was seen: its digest was {self.chain}"

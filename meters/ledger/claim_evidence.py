@@ -48,8 +48,8 @@ _STATES: Final = {
 _REQUESTS: Final = frozenset(get_args(ClaimRequest))
 _REQUEST_FIELDS: Final = ("request", "request_by", "request_at", "request_entry")
 CORRECTION_FIELDS: Final = ("slip_correction", "correct_slip_by", "correct_slip_at")
-"""The fields of a claim about the last correction of its slip number, which can be long after its
-final decision."""
+"""The fields of a claim about the last correction of its slip number. This correction can be long
+after the final decision."""
 _ENVY_ACTS: Final = frozenset({"pay_envy", "reject_envy"})
 _COMPARED: Final = (
     "amount", "after", "state", "entry", "at", "by", "decision",
@@ -68,7 +68,7 @@ CLAIM_ACTS: Final = frozenset(act.encode() for act in (*_STATES, *_REQUESTS, "co
 class WinPlace(NamedTuple):
     """The place of a claim in the lists of wins: by the entry that opened it, then by its name.
 
-    `is_award` says that the win is a percentage of the meter.
+    `is_award` is true if the win is a percentage of the meter.
     """
 
     entry: int
@@ -96,9 +96,9 @@ class Evidence:
         claims: the fields that the Redis hash of each claim must have.
         ended: the number of the ledger entry that finally decided each claim.
         assets: the asset numbers that each table had in the approved floor files, the latest last.
-        in_order: the places of the claims in `claims`, in their order.
-        slips: for each payout slip, the claim that it paid, or for which a restore keeps its
-            number. The numbers are in the form in which pitlink compares them.
+        in_order: the place of each claim in `claims`, sorted.
+        slips: for each payout slip, the claim that was paid with the slip; if a restore keeps the
+            slip's number, the text of `kept_for`. The numbers are in the folded form.
         slips_in_order: the payout slips in the order in which they were added to `slips`.
         opened: the claims of the replayed results.
         acts: the numbers of the ledger entries that are acts (`is_act`). Acts up to the entry
@@ -124,7 +124,7 @@ class Evidence:
         self.in_order = sorted(places)
 
     def remaining(self, also: Iterable[str]) -> set[str]:
-        """Return the claims that remain in Redis when it no longer has their gaming days.
+        """Return the claims that remain in Redis when Redis no longer has their gaming days.
 
         These are the latest wins of each meter, and the claims in `also`.
         """
@@ -171,7 +171,6 @@ class Evidence:
                     self.assets[table] = (*known, asset)
 
     def differences(self, claim: str, held: Fields) -> list[str]:
-        """Return the differences between a claim in Redis and in the ledger, as texts."""
         return claim_differences(claim, self.claims[claim], held, self.assets_of(claim))
 
     def assets_of(self, claim: str) -> Sequence[str]:
@@ -255,7 +254,8 @@ class Evidence:
 def slips_in(number: int, fields: Mapping[str, bytes]) -> dict[str, str]:
     """Return the claims of the payout slips in a ledger entry, by slip number.
 
-    Only acts on claims and restores have slips.
+    Only restores, and acts on claims, have slips. For a number that a restore keeps, the value is
+    the text of `kept_for`.
     """
     kind = fields["kind"]
     if kind in CLAIM_ACTS:
@@ -291,7 +291,8 @@ def decided_claim(
 ) -> dict[str, str]:
     """Return the fields of a claim's Redis hash after an act on it.
 
-    `due` are the fields before the act, and `entry` is its ledger entry, with the number `number`.
+    `due` are the fields before the act. `entry` is the ledger entry of the act, and `number` its
+    number.
     """
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
     found = dict(due)
@@ -342,10 +343,10 @@ def claim_differences(
 ) -> list[str]:
     """Return the differences between a claim in Redis and in the ledger, field by field, as texts.
 
-    The claim's record can have any of the asset numbers that its table had.
+    The claim's record can have any of the table's asset numbers in `assets`.
     """
     if not held:
-        return [f"claim {claim} is missing in Redis, the ledger has it"]
+        return [f"claim {claim} is in the ledger, but missing in Redis"]
     found = [
         _difference(claim, name, held.get(name), due.get(name))
         for name in _COMPARED
@@ -356,9 +357,9 @@ def claim_differences(
 
 
 def _is_returned(held: str | None, due: str) -> bool:
-    """Check if `held` has the same amounts of a rejection as `due`.
+    """Check if two texts of `_returned` differ only in the cycle, for a rejected win of 0 cents.
 
-    A rejected win of 0 cents has no transfer in the ledger, so the ledger does not show the cycle
+    The rejection of such a win has no transfer in the ledger, so the ledger does not show the cycle
     at the end of the text.
     """
     amounts, _, cycle = due.rpartition(" ")
@@ -380,7 +381,7 @@ def _record_differences(claim: str, due: str, held: str, assets: Sequence[str]) 
         if one != other and not known:
             found.append(_difference(claim, name, _text(one), _text(other)))
     found += [
-        f"claim {claim}: its record has a field {name[:_SHOWN_MAX]!r} that no record has"
+        f"claim {claim}: its record has a field {name[:_SHOWN_MAX]!r}, which records do not have"
         for name in given
         if name not in ClaimRecord.__struct_fields__
     ]
@@ -405,7 +406,7 @@ def _returned(entry: int, transfers: Sequence[Transfer], claim: str) -> str:
     """Return the amounts that a rejection moved away from a win, as a reopening needs them.
 
     The text has four numbers: the rejection's ledger entry, the micros that went back to the meter,
-    the micros that went to its overflow, and the meter's cycle at that time.
+    the micros that went to the meter's overflow, and the meter's cycle at that time.
     """
     own = [one for one in transfers if one.source == claim_account(claim)]
     to_meter, to_overflow = (

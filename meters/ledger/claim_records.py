@@ -28,7 +28,7 @@ class AcceptedWagers(msgspec.Struct, frozen=True):
 class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
     """An Envy Bonus that is owed to a table position for the winning hand of another position.
 
-    `amount` is in cents. `meter` is empty if the claim has the same meter.
+    `amount` is in cents. If the claim has the same meter, `meter` is empty.
     """
 
     position: int
@@ -96,12 +96,11 @@ _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 
 
 def record_of(fields: Mapping[str, str]) -> ClaimRecord:
-    """Return the record of a claim from the claim's fields in Redis."""
     return _RECORD.decode(fields["record"])
 
 
 class Records:
-    """Maker of the claim records of a round's result, for waiting wins and for Envy Bonuses.
+    """Maker of the claim records of a round's result: of wins that wait, and of Envy Bonuses.
 
     `wagers` are the wagers at lock-out. `waiting` are the settlement lines of the wins that wait
     for a floorperson, in the order of payment.
@@ -149,7 +148,7 @@ class Records:
         return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
 
     def claim_of(self, turn: int) -> str:
-        """Return the name of the claim of a win, by the place of the win, from 1.
+        """Return the name of the claim for the win at the place `turn`, from 1.
 
         The name includes the link, because sequence numbers restart from 1 if the table moves to
         another link.
@@ -163,7 +162,7 @@ class Records:
     def claim_under(self, envy: Line) -> str | None:
         """Return the claim that must be decided before an Envy Bonus is paid.
 
-        The claim is for a win of the hand that causes the bonus; None if no win of this hand waits.
+        This is the claim of the hand that causes the bonus, or None if no win of this hand waits.
         """
         cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
         return None if cause is None else self.claim_of(cause + 1)

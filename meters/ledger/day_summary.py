@@ -1,7 +1,7 @@
-"""The summary of a gaming day, from its ledger entries; pictures of meters are drawn from it.
+"""The summary of a gaming day, from its ledger entries. Pictures of meters show the summary.
 
 A large floor makes a million entries a day, and a picture of a month must not read them all. So the
-summary has the amounts of the meters every ten minutes and each win of a percentage of a meter. It
+summary has the amounts of the meters every ten minutes, and each win of a percentage of a meter. It
 decides nothing: each of its figures can be calculated again from the entries of the day.
 """
 
@@ -26,7 +26,7 @@ STEP_S: Final = 600
 """Seconds of a step: a summary has the amount of each meter at the end of each step."""
 
 MINUTES_KEPT: Final = 61
-"""Minutes for which a fold has figures: the last 60, and the minute that has begun."""
+"""Minutes for which a `DayFold` has figures: the last 60, and the minute that has begun."""
 
 _MINUTE_DIGITS: Final = len("2026-11-20T02:14")
 """Entries whose times begin with the same 16 characters are of the same minute."""
@@ -39,8 +39,9 @@ _DECIDES: Final = frozenset({b"validate", b"reject", b"reopen"})
 class Hit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A win of a percentage of a meter; it can have been rejected later.
 
-    `at_s` is the time in seconds since 1970, `entry` the ledger entry of the result. `before_cents`
-    is the meter immediately before the win, `after_cents` the meter after the whole result.
+    `at_s` is the time in seconds since 1970. `entry` is the ledger entry of the result.
+    `before_cents` is the meter balance immediately before the win, and `after_cents` is the balance
+    after the whole result.
     """
 
     at_s: int
@@ -60,7 +61,7 @@ class MeterDay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A meter on a gaming day, in micros.
 
     `amounts` has the balance at the end of each step of the day. `added` has, for each step, what
-    wagers added to the meter, less what voids and corrections of wagers took off.
+    wagers added to the meter minus what voids and corrections of wagers took off.
     """
 
     opening: int
@@ -78,13 +79,13 @@ class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `after` is the last entry before the day, `last` the last entry of the day, and `chain` the
     digest of `last`. `steps` are the steps with entries, in the order of the ledger, each by its
-    beginning in seconds since 1970. If a clock was set back, a step occurs twice. The other tuples
-    have a value for each step: `entries` the last ledger entry, `wagers` the number of accepted
-    wagers, `wins` and `won_cents` the number and sum of wins that wait for a floorperson,
-    `paid_micros` the payments. `rejected` has each win, of any day, that was rejected on the day
-    and not reopened, by its claim: the ledger entry of the result, and the amount in cents.
-    `waits_s` has, for each win that was validated or rejected on the day, the seconds that it
-    waited. `seqs` has the first and last `seq` of each table.
+    beginning in seconds since 1970. If a clock was set back, a step occurs twice. Five tuples have
+    a value for each step: `entries` has the last ledger entry, and `wagers` the number of accepted
+    wagers. `wins` and `won_cents` have the number and sum of wins that wait for a floorperson, and
+    `paid_micros` has the payments. `rejected` has the wins, of any day, that were rejected on the
+    day and not reopened. Each key is a claim, with the ledger entry of the result and the amount in
+    cents. `waits_s` has, for each win that was validated or rejected on the day, the seconds that
+    the win waited. `seqs` has the first and last `seq` of each table.
     """
 
     link: str
@@ -124,10 +125,10 @@ class DayFold:
     """The summary of a gaming day while its entries are added one by one.
 
     The fold begins after the entry `after`, with the balances of the link's accounts in micros.
-    `waiting` has, by claim, the entry and the time of each win that waits then. `minutes` and
-    `amounts` have the last minutes, each by its beginning in seconds since 1970. `minutes` has the
-    number of accepted wagers, under an empty name, and the micros added to each meter. `amounts`
-    has the balance of each meter that changed in the minute, at the end of the minute.
+    `waiting` has, by claim, the entry and the time of each win that waits after this entry.
+    `minutes` and `amounts` have the last minutes, each by its beginning in seconds since 1970.
+    `minutes` has the micros that wagers added, by meter id; the empty key has the number of
+    accepted wagers. `amounts` has the balance of each changed meter at the end of the minute.
     """
 
     def __init__(
@@ -179,7 +180,7 @@ class DayFold:
         return fold
 
     def add(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Add a ledger entry. If it cannot be read, no figure changes: the audit reports it."""
+        """Add a ledger entry. A part that cannot be read changes no figure; an audit reports it."""
         self.last, self.chain = number, fields.get(CHAIN, b"").decode("utf-8", "replace")
         with suppress(KeyError, ValueError, IndexError, *UNREADABLE):
             self._add(number, fields)
@@ -227,7 +228,7 @@ class DayFold:
         return found
 
     def _move(self, moved: Sequence[Transfer]) -> dict[str, tuple[str, int]]:
-        """Apply transfers; return for each claim its meter, and the meter's micros before it."""
+        """Apply transfers; return, by claim, the meter, and the meter's micros before the win."""
         before: dict[str, tuple[str, int]] = {}
         for source, target, micros in ((one.source, one.target, one.micros) for one in moved):
             if source.startswith(_METER):

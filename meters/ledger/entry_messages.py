@@ -23,7 +23,7 @@ from meters.wire.messages import (
 )
 
 _KEPT: Final = 4_096
-"""Count of decoded wagers that are kept. Players repeat wagers, so a replay is a fifth faster."""
+"""Count of decoded wagers that are kept. Players repeat wagers, so this makes a replay faster."""
 _KEPT_RESULTS: Final = 4
 """Count of decoded results that are kept: a result is needed again only in the replay of the same
 entry.
@@ -96,8 +96,8 @@ def settled_in(reply: bytes) -> SettledReply:
 
 VERSIONS_RAISED: Final = 1_000_000_000
 """The number by which a restore raises the version number of each meter. Displays ignore values
-with old version numbers. After the last copy of Redis and before its loss, a display can have
-received newer version numbers, but fewer than this number."""
+with old version numbers. After the last copy of Redis and before the loss of Redis, version numbers
+can have risen, but not by this much."""
 
 
 class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,10 +144,11 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         events: the count of events from the tables' outboxes that the restore applied.
         differing: the events whose reply differs from the reply before the loss, each as
             ``TABLE SEQ``.
-        without: the tables whose outbox the restore did not have.
-        versions_raised: how far the restore raised the version numbers of meters, for displays.
-        kept: payout slip numbers that remain reserved, each with its claim: the restored data has
-            no payment with the number, but there can have been one before the loss.
+        without: the tables that the person named with `--without`. Lost events of these tables were
+            abandoned.
+        versions_raised: by how much the restore raised each meter's version number, for displays.
+        kept: payout slip numbers that remain reserved, each with its claim. The restored data has
+            no payment with such a number, but a payment before the loss can have used the number.
         confirmed: true if the person who restored the data confirmed the name with a PIN.
     """
 
@@ -227,7 +228,7 @@ class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """The closing or opening of a link.
 
     Attributes:
-        act: the kind of the entry.
+        act: ``close`` or ``open``.
         reason: why the link was closed.
     """
 

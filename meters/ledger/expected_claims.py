@@ -1,6 +1,7 @@
 """The transfers of wins, calculated from results, decisions and requests (duty D4).
 
-Two people reject a large win, or reopen a rejected win: one requests it, the other confirms it.
+Two people reject a large win, or reopen a rejected win: one person requests the act, and another
+confirms it.
 """
 
 from collections.abc import Sequence
@@ -39,8 +40,8 @@ def result_moved(
 
     The settlement lines are calculated one after the other. A percentage is calculated from the
     meter balance that the earlier lines leave. `books` are the books before the result, and `moved`
-    the transfers of the ledger entry: if no win of a hand waits for a floorperson, they show to
-    which account each Envy Bonus of the hand went.
+    are the transfers of the ledger entry. If no win of a hand waits for a floorperson, these
+    transfers show to which account each Envy Bonus of the hand went.
 
     Raises:
         KeyError: the table has no open round, or the round did not contribute to a line's meter.
@@ -142,7 +143,8 @@ def claim_moved(
     """Return the transfers of an act on a claim. The act is the ledger entry `entry`.
 
     Raises:
-        KeyError: the claim is not in a state that allows the act.
+        KeyError: the books do not have the waiting win, rejected win or Envy Bonuses that the act
+            decides. Any other wrong state is one of the draft's `faults`.
     """
     claim, faults = decided.claim, list[str]()
     match kind:
@@ -164,7 +166,7 @@ def claim_moved(
 
 
 def _decision_moved(books: ExpectedBooks, decided: DecisionRecord, by: str) -> Draft:
-    """Return a decision's transfers; who validated a win must not pay it (duty D4)."""
+    """Return a decision's transfers; the person who validated a win must not pay it (duty D4)."""
     claim_id, act, envy_back = decided.claim, decided.act, decided.envy_back
     claim, draft = books.claims.pop(claim_id), Draft(books)
     if claim.state != ("validated" if act == "pay" else "pending"):
@@ -207,7 +209,8 @@ def _decide_envy(books: ExpectedBooks, draft: Draft, decided: DecisionRecord, by
             books.envy[claim_id] = replace(envy, state="validated", by=by)
         return
     if back_cents + paid_cents != envy.cents:
-        draft.faults.append(f"the Envy Bonuses of claim {claim_id} are {envy.cents} cents in all")
+        message = f"are {envy.cents} cents, not {back_cents + paid_cents}"
+        draft.faults.append(f"the Envy Bonuses of claim {claim_id} {message}")
     if envy.state != ("validated" if paid_cents else "pending"):
         draft.faults.append(f"the Envy Bonuses of claim {claim_id} are already {envy.state}")
     _settle_envy(books, draft, claim_id, paid=bool(paid_cents))
@@ -235,7 +238,7 @@ def _reject_faults(books: ExpectedBooks, claim_id: str, by: str, request: int) -
     """Check that the right people rejected a win. Return the errors as texts.
 
     Two people must reject a win above an amount in the floor file. `books` are the books before the
-    rejection. `request` is the number of the ledger entry with the confirmed request; 0 if one
+    rejection. `request` is the number of the ledger entry with the confirmed request, or 0 if one
     person rejected the win.
 
     Raises:
@@ -287,7 +290,7 @@ def _reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) 
     The amount comes back from where the rejection moved it: first from the meter's overflow, then
     from the meter, and the house pays what is missing. If the whole meter was won after the
     rejection, the house pays all. The meter never falls below the lower of two amounts: its reseed,
-    and its balance after the win. Envy Bonuses that are not paid wait for the win again.
+    and its balance after the win. Envy Bonuses that are not paid wait again for the decision.
 
     Raises:
         KeyError: the claim was not rejected on the open gaming day.
@@ -325,7 +328,7 @@ def _reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) 
 
 
 def _take_of(line: Line) -> str:
-    """Return a name for the percentage that a settlement line pays; empty if it pays none.
+    """Return a name for the percentage that a settlement line pays, or an empty text.
 
     Lines with the same name share one percentage, such as all lines for the dealer's hand (reading
     T17).
@@ -340,8 +343,8 @@ def _take_off(
 ) -> int:
     """Add the transfers of a percentage of a meter to `draft`, and return the cents of one share.
 
-    If the percentage is 100, reseed the meter. In every case, refill it from its overflow
-    afterwards. `payees` are the accounts that get one share each.
+    If the percentage is 100, reseed the meter. Then, for any percentage, refill the meter from its
+    overflow. `payees` are the accounts that get one share each.
     """
     account, terms = meter_account(meter), books.terms[meter]
     share = draft.holds(account) * percent // (100 * MICROS_PER_CENT) // len(payees)

@@ -127,11 +127,10 @@ class ExpectedBooks:
     `balances` are in micros. `cycles` has the cycle of each meter: 1 after the first seed, and one
     more after each reseed. `rounds` are the contributions of each table's open round. `claims` are
     the wins that are not finally decided. `tallies` are the accounting meters: counts and sums that
-    only rise (duty D2). `requests` are the requests of the open gaming day that nobody has
-    confirmed, and `rejected` the wins that were rejected on this day. `house_paid` are, by claim,
-    the micros that the house paid to reopen a win that waits; the next decision on the win removes
-    them. `approved` is what the last approved floor file says; a checkpoint has the approval
-    instead.
+    only rise (duty D2). `requests` are the open requests of the open gaming day, and `rejected` are
+    the wins that were rejected on this day and not reopened. `house_paid` are, by claim, the micros
+    that the house paid to reopen a win that waits. `approved` is what the last approved floor file
+    says; a checkpoint has the approval instead.
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -177,7 +176,7 @@ class ExpectedBooks:
         return chapter_games().meters.wagers_of(self.terms[meter].kind)
 
     def meters_by_item(self, fed: Iterable[str]) -> Mapping[str, str]:
-        """Return, for each item, the meter that pays it, among the meters that the round fed."""
+        """Return, for each item, which of the meters `fed` pays it."""
         approved, meters, payers = self._payers
         if approved is not self.approved or meters != len(self.terms):
             payers = {}
@@ -212,14 +211,14 @@ class Draft:
         return self._changed.get(account, self._books.balances.get(account, 0))
 
     def move(self, source: str, target: str, micros: int, cycle: int) -> None:
-        """Add a transfer, if its amount is not 0."""
+        """Add a transfer, if its amount is above 0."""
         if micros > 0:
             self._changed[source] = self.holds(source) - micros
             self._changed[target] = self.holds(target) + micros
             self.transfers.append(Transfer(source, target, micros, cycle))
 
     def fill(self, source: str, meter: str, micros: int, cycle: int) -> None:
-        """Transfer micros to a meter up to its payout limit, the rest to its overflow (duty D3)."""
+        """Transfer micros to a meter up to its limit, and the rest to its overflow (duty D3)."""
         added_micros = min(micros, self.room(meter))
         self.move(source, meter_account(meter), added_micros, cycle)
         self.move(source, overflow_account(meter), micros - added_micros, cycle)

@@ -24,7 +24,7 @@ from meters.wire.messages import WagerCorrection
 class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
     """The transfers that certain wagers cause.
 
-    `meters` has the id, the terms and the cycle of each meter that the wagers fed, `added` the
+    `meters` has the id, the terms and the cycle of each meter that the wagers fed. `added` has the
     contribution to each meter. `tallies` has each accounting meter that rises, and by how much.
     """
 
@@ -42,7 +42,7 @@ class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
 
 
 class ExpectedWagers:
-    """The calculation of the transfers that the wagers in a ledger must have.
+    """The calculation of the transfers that wagers in a ledger must cause.
 
     Players often repeat their wagers, so the transfers of each table's last wagers are kept, which
     makes a replay a third faster. If a meter has a payout limit, the transfers are not kept,
@@ -63,15 +63,15 @@ class ExpectedWagers:
         """Return the transfers of accepted wagers, according to the incrementation rates.
 
         The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3). `books` are the books
-        before the wagers. `text` has the transfers of the ledger entry; `transfers` are the same,
-        decoded. They show which meters the wagers fed.
+        before the wagers. `text` has the transfers of the ledger entry, and `transfers` are the
+        decoded transfers. These show which meters the wagers fed.
 
         Raises:
             KeyError: a wager fed a meter without terms or without a cycle.
         """
         draft = Draft(books)
         if table in books.rounds:
-            draft.faults.append(f"table {table} has a round already")
+            draft.faults.append(f"table {table} already has an open round")
         positions, known_text, known = self._last.get(table, (b"", b"", None))
         if known and (positions, known_text) == (placed.text, text) and known.are_same_in(books):
             draft.transfers += known.transfers
@@ -92,9 +92,9 @@ def correction_moved(
 ) -> Draft:
     """Return the transfers of one wager that is added after lock-out, or taken back.
 
-    If a wager is taken back, its contribution is undone as by a void (reading T28). If it was the
-    last wager of the round, the round is over. `transfers` are those of the ledger entry: they show
-    which meters an added wager fed.
+    If a wager is taken back, its contribution is undone as in a void round (reading T28). If it was
+    the last wager of the round, the round is over. `transfers` are those of the ledger entry: they
+    show which meters an added wager fed.
 
     Raises:
         KeyError: the table has no open round, or the wager fed a meter without terms.
@@ -131,8 +131,8 @@ def correction_moved(
 def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Added, Added]:
     """Divide the contribution of several wagers: a part for one wager, and a part for the others.
 
-    What went to the overflow counts for the one wager first. All wagers on a meter have the same
-    amount, and the rates do not change during a round.
+    The part for the one wager takes the money in the overflow first. All wagers on a meter have
+    the same amount, and the rates do not change during a round.
     """
     meter, terms = added.meter, books.terms[added.meter]
     over = added.micros.get(overflow_account(meter), 0)
@@ -158,12 +158,12 @@ def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Ad
 
 
 def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, list[str]]:
-    """Return for each wager the meters to which it contributed. `moved` has their transfers.
+    """Return for each wager the meters to which it contributed, according to the transfers `moved`.
 
     The present floor file does not say this: it can lack the table, or have another parameter.
     """
     targets, fed = {one.target for one in moved}, dict[str, list[str]]()
-    # The order must not depend on the entry with which a replay began. Checkpoints have the order.
+    # Checkpoints contain the order, so it must not depend on the entry with which a replay began.
     for meter in sorted(books.terms):
         if meter_account(meter) in targets or overflow_account(meter) in targets:
             for wager in books.wagers_of(meter):
@@ -187,10 +187,12 @@ def _add(  # noqa: PLR0917
     cents, count = Counter[str](), Counter[str]()
     for (wager, wagered_cents), times in counts:
         if wager not in fed:
-            draft.faults.append(f"a wager {wager} fed no meter")
+            draft.faults.append(f"the wager {wager} fed no meter")
         for meter in fed.get(wager, ()):
             if wagered_cents != books.terms[meter].wager_cents:
-                draft.faults.append(f"a wager of {wagered_cents} cents fed {meter}")
+                draft.faults.append(
+                    f"a wager of a wrong amount, {wagered_cents} cents, fed {meter}"
+                )
             cents[meter] += times * wagered_cents
             count[meter] += times
     for meter, wagered_cents in cents.items():
@@ -200,7 +202,7 @@ def _add(  # noqa: PLR0917
         most = terms.contribution_max_cents * MICROS_PER_CENT
         if most and to_meter + to_reserve > most:
             micros = to_meter + to_reserve
-            draft.faults.append(f"{micros} micros in one event are too many for {meter}")
+            draft.faults.append(f"{micros} micros in one event for {meter}: the most is {most}")
         draft.fill(table_account(table), meter, to_meter, cycle)
         draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
         added = {one.target: one.micros for one in draft.transfers[before:]}
@@ -234,7 +236,8 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
 
 def _give_back(books: ExpectedBooks, draft: Draft, table: str, added: Added) -> None:
     same = books.cycles[added.meter] == added.cycle
-    # The overflow can have refilled the meter since: both give back, the overflow first.
+    # After the wager, the overflow can have refilled the meter. So both give back, the overflow
+    # first.
     for kinds in ((overflow_account, meter_account), (reserve_account,)):
         accounts = [kind(added.meter) for kind in kinds]
         micros = sum(added.micros.get(account, 0) for account in accounts)

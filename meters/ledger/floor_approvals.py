@@ -22,11 +22,11 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
         floor: the digest of the whole floor file, if this link was approved with the first file of
             an empty floor.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before the approval.
-        order: the place of this approval among all approvals of the facility; a later one has a
-            larger number. If one person approves what two have confirmed, the number stays the
-            same.
-        left: the tables that the link had before, by id and by asset number, each with the order of
-            the link's last approval that had the table.
+        order: the place of this approval among all approvals of the facility: a later approval has
+            a larger number. If one person approves changes that two people have confirmed, the
+            number stays the same.
+        left: the tables that the link had before, by id and by asset number. The value is the order
+            of the link's last approval that had the table.
     """
 
     digest: str
@@ -58,7 +58,7 @@ class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         digest: the digest of the approved part of the floor file.
-        replaces: the digest of the approved part that the new one would replace.
+        replaces: the digest of the approved part that this approval would replace.
         changed: each difference between these two parts, in words.
         pin_set_by: the people who set the PIN of `by` in the 24 hours before the approval.
         after: the order of the last approval, of any link, that had one of the link's tables.
@@ -89,7 +89,7 @@ def approved_floor(event: bytes | str) -> ApprovedFloor:
     """Return what an approval's ledger entry says about the floor.
 
     Raises:
-        msgspec.DecodeError: the event is not an approval, or its text is not a floor file.
+        msgspec.DecodeError: the event is not an approval, or its text is not a configuration.
     """
     return APPROVED_FLOOR.decode(APPROVAL.decode(event).text)
 
@@ -107,8 +107,9 @@ def approval_fault(
     """Return what is wrong with an approval, or None.
 
     One person suffices for the first file of an empty floor, and for parameters that two people
-    have changed by proposal before. A program approves only what no person has approved. `before`
-    is the previous approval. `half` is the first of two approvals, while it waits for the second.
+    have already changed by proposal. A program suffices if no person made the previous approval.
+    `before` is the previous approval. `half` is the first of two approvals, while it waits for the
+    second.
 
     Raises:
         msgspec.DecodeError: an approval cannot be read.
@@ -118,7 +119,7 @@ def approval_fault(
     if approval.left != tables_left(approved, approval.names) or (
         approved and approval.order < approved.order
     ):
-        return f"the approval by {by} does not continue the tables and order of the last one"
+        return f"the approval by {by} does not continue the tables and order of the last approval"
     if approval.first_by:
         return _fault_of_two(by, approval, half)
     of_empty_floor = noted.entry == 1 and bool(approval.floor)
@@ -132,14 +133,15 @@ def _fault_of_two(by: str, approval: Approval, half: HalfApproval | None) -> str
     if half is None or (half.by, half.digest) != (approval.first_by, approval.digest):
         return f"{by} approved as the second person what {approval.first_by} had not approved"
     if {by, *approval.pin_set_by} & {half.by, *half.pin_set_by}:
-        return f"{half.by} and {by}, who approved, can be one person"
+        return f"{half.by} and {by}, who both approved, can be the same person"
     return None
 
 
 def _is_confirmed(approval: Approval, before: Approval, terms: Mapping[str, TermsText]) -> bool:
-    """Check if only parameters differ from the approval before, and are those in force.
+    """Check if the only differences from the previous approval are parameters now in force.
 
-    The order must be the same in both approvals, so the new one takes no table from another link.
+    The order must be the same in both approvals. So the new approval takes no table from another
+    link.
     """
     in_force = {meter: terms_as_text(each) for meter, each in terms.items()}
     filed, approved = LinkConfiguration(approval.text), LinkConfiguration(before.text)
@@ -154,6 +156,6 @@ def table_names(tables: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def tables_left(before: Approval | None, names: Collection[str]) -> dict[str, int]:
-    """Return the tables that a link had, and does not have any more: it has `names` now."""
+    """Return the tables that a link had before, without its present tables `names`."""
     had = before.had if before else {}
     return {name: order for name, order in had.items() if name not in names}

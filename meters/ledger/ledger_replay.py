@@ -76,9 +76,9 @@ class Replay:
     ledger. `notes` are facts that are no fault, but that a reader of the ledger must know.
     `archived` are the gaming days that were archived, and `expired_to` is the last entry whose
     archive file was deleted, according to the ledger. `begins_after` is the number of the entry
-    before the first replayed one; `Evidence` says what a replay from a checkpoint lacks. `evidence`
-    has all claims that were opened after the entry `claims_after`. It can lack earlier claims that
-    Redis has, because Redis forgets a claim some time after the entries of the claim.
+    before the first replayed entry; `Evidence` says what a replay from a checkpoint lacks.
+    `evidence` has all claims that were opened after the entry `claims_after`. It can lack earlier
+    claims that Redis has, because Redis forgets a claim some time after the entries of the claim.
     """
 
     entries: int = 0
@@ -105,7 +105,7 @@ class Replay:
 
     @classmethod
     def after(cls, checkpoint: Checkpoint) -> Self:
-        """Continue from a checkpoint. The replay takes the object over and changes it.
+        """Continue from a checkpoint. The replay changes the checkpoint object.
 
         Raises:
             CheckpointError: the checkpoint has a state that no ledger makes.
@@ -114,7 +114,7 @@ class Replay:
 
     @classmethod
     def resumed(cls, state: AuditCheckpoint) -> Self:
-        """Continue from an audit checkpoint. The replay takes the object over and changes it.
+        """Continue from an audit checkpoint. The replay changes the checkpoint object.
 
         Raises:
             CheckpointError: the checkpoint has a state that no ledger makes.
@@ -163,7 +163,7 @@ class Replay:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """A copy of the state, with the claims that remain when Redis no longer has the entries."""
+        """A copy of the state, with only `remaining_claims`, and without the tables' replies."""
         return read_checkpoint(self._closing.text)
 
     @property
@@ -179,7 +179,7 @@ class Replay:
 
     @property
     def remaining_claims(self) -> set[str]:
-        """The claims that remain in Redis when it no longer has the entries so far."""
+        """The claims that remain in Redis when Redis no longer has the entries so far."""
         repeated = self.tables.repeated_claims.values()
         return self.evidence.remaining(self.books.waiting.union(*repeated))
 
@@ -206,7 +206,7 @@ class Replay:
     def apply_entry(
         self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None
     ) -> None:
-        """Replay a ledger entry, and compare its transfers with those calculated from its event."""
+        """Replay a ledger entry, and check its digest, its transfers and the books after it."""
         if number != self.entries + 1:
             self._problem(f"entry {number} follows entry {self.entries}: some are missing")
         self.entries = number

@@ -1,8 +1,8 @@
 """The state of a link according to its ledger: closed or open, approvals and proposals.
 
-A display ignores values of a meter with an old version number. The ledger shows the lowest version
-number that each meter can have: each call of a Lua script adds one to the version number of each
-meter that it affects. All entries of one script call have the same time, so they count as one call.
+A display ignores values with an old version number. Each call of a Lua script adds one to the
+version number of each meter that the call affects. So the ledger shows the lowest version number
+that each meter can have. All entries of one call have the same time, so they count once.
 """
 
 from collections.abc import Mapping, Set
@@ -33,15 +33,15 @@ _TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
 class LinkEvidence:
     """The state of a link according to the replayed ledger entries, without money and tables.
 
-    `standing` are the fields that the link's Redis hash of meters must have because of the entries;
-    None for a field that must not exist. `approved` are the fields of the last approved
+    `standing` are the fields that the link's Redis hash of meters must have because of the entries.
+    A field with the value None must not exist. `approved` are the fields of the last approved
     configuration, and the entry of a first approval that waits for the second. `open` has for each
-    undecided proposal the number of the entry that made it. `versions` are the lowest version
-    numbers that the meters can have; `versions_raised` is the sum by which restores raised the
-    number of every meter. `filed` are the terms that each meter had in the last approved floor file
-    that names it, or at its seed: a service stores them when it opens the link with this file.
-    `touched_at` is the time of the last script call that affected a meter, and `percents` has the
-    meter of each undecided win of a percentage.
+    undecided proposal the number of its entry. `versions` are the lowest version numbers that the
+    meters can have; `versions_raised` is the sum by which restores raised every version number.
+    `filed` has the terms of each seeded meter: those in the last approved floor file with this
+    meter, or else those in the ledger entry `seed`. A service stores the terms of a floor file when
+    it opens the link with this file. `touched_at` is the time of the last script call that affected
+    a meter, and `percents` has the meter of each win of a percentage that nobody has decided.
     """
 
     standing: dict[str, str | None] = field(default_factory=lambda: dict.fromkeys(_NOT_YET))

@@ -7,7 +7,7 @@ The Lua scripts write the same rows, with a few exceptions:
 - The count of changes for the floor page is here the count of entries. The pages only check whether
   the count differs, and load again when a service starts.
 - A refused event has a sequence number, but no ledger entry. So a table's last event is here the
-  last accepted one, and the kept replies lack refusals. The table's outbox has these replies.
+  last accepted event, and the kept replies lack refusals. The table's outbox has the refusals.
 - A correction request has no ledger entry before somebody decides on it. After a restore, the table
   sends it once more. The cards in a request with a decision are in the entry of the decision, so
   the round still needs a confirmation.
@@ -77,7 +77,7 @@ class LinkRows:
 class EntryRows:
     """The rows that come from single ledger entries, and that no checkpoint has.
 
-    These are the replies to the tables' latest events, the latest dealt cards, and all slips.
+    These are replies to the tables' latest events, the latest dealt cards, and all payout slips.
     """
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ def link_rows(keys: LinkKeys, replay: Replay, single: EntryRows, open_day: str) 
 
 
 def meters_row(replay: Replay) -> dict[str, str]:
-    """Return the fields of the link's hash of meters that only the ledger's entries decide."""
+    """Return the fields of the link's hash of meters that the ledger alone decides."""
     books = replay.books
     texts = {meter: terms_as_text(one) for meter, one in books.terms.items()}
     found = {name: value for name, value in replay.link.standing.items() if value is not None}
@@ -199,7 +199,7 @@ def holding(replay: Replay) -> Mapping[str, Sequence[ClaimOpened]]:
 
 
 def table_state(replay: Replay, table: str, held: Iterable[ClaimOpened]) -> PackedTable:
-    """Return the state of a table that the wins `held` hold."""
+    """Return the state of a table. `held` are the wins that hold the table."""
     tables, opened = replay.tables, replay.tables.rounds.get(table)
     state = msgspec.structs.replace(
         NO_STATE,

@@ -19,9 +19,9 @@ EnvyAct = Literal["pay_envy", "reject_envy"]
 class TableRecord:
     """The state of a table in Redis.
 
-    `basis` is the sequence number of the event with the open round's wagers, `fed` are the meters
-    to which the round contributed, and `known` the cards that its correction requests named. When
-    the table sends a hello event, the service reports the state of `claims`.
+    `basis` is the sequence number of the event with the open round's wagers. `fed` are the meters
+    to which the round contributed, and `known` are the cards that the round's correction requests
+    named. When the table sends a hello event, the service reports the state of `claims`.
     """
 
     last_seq: int
@@ -38,8 +38,8 @@ class TableRecord:
 class LedgerHead:
     """The number and the digest of a ledger's last entry. The number is 0 if there is no entry.
 
-    Redis also has these two values in a hash. `in_ledger` is True if the ledger itself ends with
-    them.
+    Both values are from the Redis hash of meters. `in_ledger` is True if the ledger itself ends
+    with this entry.
     """
 
     entry: int
@@ -58,7 +58,7 @@ class MeterBalances:
 
 @dataclass(frozen=True, slots=True)
 class OpenDay:
-    """The open gaming day and the last closed one, as dates; empty if there is none."""
+    """The open and the last closed gaming day, as dates. Without such a day, the text is empty."""
 
     open: str
     closed: str
@@ -103,9 +103,10 @@ class LinkState:
 class IndexPart:
     """The part of a link's indexes that an audit compares: new entries, and some older entries.
 
-    The indexes of a large floor have millions of members, and an audit each minute must not read
-    all. The part has everything after the ledger entry `new_after`, and everything after
-    `old_after` up to and including `old_to`. `meters` are the meters whose wins are read.
+    The indexes of a large floor have millions of members, and an audit that runs every minute must
+    not read all members. The part has the members for all ledger entries after `new_after`, and for
+    the entries after `old_after` up to and including `old_to`. `meters` are the meters whose wins
+    are read.
     """
 
     new_after: int
@@ -134,13 +135,13 @@ class Snapshot:
     """A link's account balances in micros, its accounting meters and its indexes, at one moment.
 
     The fields from `waiting` on are empty if the indexes were not read. `waiting` are undecided
-    claims, `proposals` undecided proposals, each with the number of its ledger entry. `acts` are
-    the entries of acts. `slips` has the claim of each payout slip. `misplaced` is the count of wins
-    that are at a wrong place in the index of wins. `approved` has the fields of the last approved
-    configuration.
+    claims and `proposals` are undecided proposals, each with the number of its ledger entry. `acts`
+    has the entries that are acts, with their places. `slips` is the Redis hash of payout slips.
+    `misplaced` is the count of wins at a wrong place in the index of wins. `approved` has the
+    fields of the last approved configuration.
 
     If only a part of the indexes was read, `part` is this part. Then `waiting`, `wins` and `acts`
-    have only its members, and `slips` is empty. `counts` are the numbers of all members.
+    have only members of this part, and `slips` is empty. `counts` are the numbers of all members.
     """
 
     accounts: dict[str, int]

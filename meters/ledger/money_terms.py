@@ -25,11 +25,11 @@ class TermsText(msgspec.Struct, frozen=True):
         reseed_cents: what the house adds after the whole meter was won.
         primary_bps: what a wager adds to the meter.
         reserve_bps: what a wager adds to the reserve.
-        magic_card_every: a Magic Card is drawn in one of so many rounds; 0 for none.
-        lucky_every: a Lucky Bonus is drawn in one of so many rounds; 0 for none.
+        magic_card_every: the average number of rounds for one draw of a Magic Card; 0 for none.
+        lucky_every: the average number of rounds for one draw of a Lucky Bonus; 0 for none.
         limit_cents: the payout limit; 0 for none.
-        contribution_max_cents: the most that one event may add to meter and reserve; 0 for no such
-            limit.
+        contribution_max_cents: the most that one event may add to meter and reserve together; 0 for
+            no limit.
     """
 
     kind: str
@@ -98,7 +98,7 @@ def adopted(approved: Link, stored: Mapping[str, str]) -> Link:
     """Return a link with the terms in force: the floor file's terms with the confirmed changes.
 
     `stored` are the fields of the link's Redis hash of meters. ``terms:{meter}`` has the terms in
-    force, ``file:{meter}`` the terms in the floor file when a service last started with this link.
+    force. ``file:{meter}`` has those in the floor file when a service last started with this link.
     """
     return msgspec.structs.replace(
         approved, meter=tuple(_in_force(meter, stored) for meter in approved.meter)

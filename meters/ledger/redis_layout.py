@@ -1,8 +1,8 @@
 """The layout of links' data in Redis: its version, the keys, and the packed states of tables.
 
 The Lua scripts read and write the same layout. The keys of a link have the same hash tag, so a
-Redis Cluster keeps them on one primary. The states of tables, their open rounds, repeated claims
-and kept replies are each one Redis hash for all tables of the link.
+Redis Cluster keeps them on one primary. All tables of a link share four Redis hashes: states, open
+rounds, repeated claims and kept replies.
 """
 
 import hashlib
@@ -20,12 +20,11 @@ SCHEMA: Final = 5
 """The schema version: the version of the layout of data in Redis.
 
 A release works only with its own version. The version of a link's data is in the link's Redis hash
-of meters, the version of the users' data at the head of the operators' log.
+of meters. The version of the users' data is in the head of the operators' log.
 """
 
 SCHEMA_FIELD: Final = "schema"
-"""The name of the field with the schema version, in a link's Redis hash of meters and in the head
-of the operators' log."""
+"""The name of the field with the schema version."""
 
 
 def version_of(noted: bytes | str | None, *, begun: bool) -> int | None:
@@ -57,13 +56,13 @@ def schema_problem(what: str, version: int | None) -> str | None:
 _ROOT: Final = "pitlink"
 
 ANY_WIN: Final = ":"
-"""Mark between meter and place in the first member that each win has in the index of wins."""
+"""In the index of wins, the mark between meter and place in the first member of each win."""
 METER_AWARD: Final = "!"
-"""Mark between meter and place in the second member of a win of a percentage of the meter."""
+"""In the index of wins, the mark in the second member of a win of a percentage of the meter."""
 
 
 class _Key:
-    """The key of a link with the name of this attribute, made at its first use."""
+    """A key of a link. The key has the name of the attribute, and is made at its first use."""
 
     def __set_name__(self, _: object, name: str) -> None:
         self._name = name
@@ -85,12 +84,12 @@ class LinkKeys:
     """Hash: counts and sums that never decrease (duty D2)."""
 
     meters = _Key()
-    """Hash: each meter's cycle, version, pending claims and terms; the last ledger entry."""
+    """Hash: the state of the link and its meters, such as terms and the last ledger entry."""
 
     ledger = _Key()
     """Stream: the ledger. The ledger entries of one script call are one entry of the stream.
 
-    The id of such an entry is ``n-0``, where n is the number of the last of the ledger entries."""
+    The id of such an entry is ``n-0``, where n is the number of its last ledger entry."""
 
     ledger_blocks = _Key()
     """Stream: blocks of old ledger entries, compressed. The last entries are in `ledger`.
@@ -104,13 +103,13 @@ class LinkKeys:
     hand pays for which the table must wait."""
 
     rounds = _Key()
-    """Hash: the text of the wagers event of each open round, by table."""
+    """Hash: by table, the open round's wagers event, if Redis no longer has its ledger entry."""
 
     replies = _Key()
     """Hash: the replies to the last events of each table.
 
-    The field ``{table}:{seq % REPLIES_KEPT}`` has the event's sequence number, a blank, the
-    digest of the event, and the reply. A new reply replaces the one before it in its field."""
+    The field ``{table}:{seq % REPLIES_KEPT}`` has a reply in the form of `kept_text`. A new reply
+    replaces the old reply in its field."""
 
     repeated_claims = _Key()
     """Hash: the claims whose state the service reports to a table again, by table."""
@@ -127,29 +126,30 @@ class LinkKeys:
     slips = _Key()
     """Hash: for each payout slip's number, the claim that was paid with the slip.
 
-    The slip numbers are in a common form, in which they are compared. If a restore has reserved
-    a number for a claim, the value is the claim, a colon, and the number of the restore's
-    ledger entry."""
+    The slip numbers are in the folded form (`fold_slip`). If a restore has reserved a number for a
+    claim, the value is the claim, a colon, and the number of the restore's ledger entry."""
 
     acts = _Key()
-    """Sorted set: numbers of ledger entries about what people or the service did."""
+    """Sorted set: the numbers of the ledger entries that are acts (`is_act`)."""
 
     dealt = _Key()
-    """Hash: the last results, by a digest of their cards. A new result replaces the oldest one.
+    """Hash: the last results, by a digest of their cards. A new result can replace an old result.
 
-    ``d:{digest}`` has the table of the result, and the number of its ledger entry. `DEALT_KEPT`
-    results are kept, each at the place ``s:{entry % DEALT_KEPT}``, which has its digest."""
+    ``d:{digest}`` has the table of the result, and the number of its ledger entry. At most
+    `DEALT_KEPT` results are kept, each at the place ``s:{entry % DEALT_KEPT}``, which has the
+    digest of the result."""
 
     asks = _Key()
-    """Hash: the open correction request of each table, by table.
+    """Hash: the open correction requests, by table.
 
     The field ``{table}!`` has the floorperson's decision, until the table sends its request
     again."""
 
     checkpoint = _Key()
-    """Hash: the link's state at the end of the ledger's archived part, and the entry about it.
+    """Hash: the link's state at the end of the ledger's archived part, and the archive entry.
 
-    The ledger entries up to that point are only in the archive."""
+    The archive entry is the ledger entry that records this state. The entries up to the state are
+    only in the archive."""
 
     approved = _Key()
     """Hash: the floor file's last approved settings, their approver, and the ledger entry.
@@ -185,7 +185,8 @@ class LinkKeys:
 
 
 REPLIES_KEPT: Final = 32
-"""Count of replies kept for a table. Tables repeat only the last event, but brokers can be late."""
+"""Count of replies kept for a table. A table repeats only its last event, but an MQTT broker can
+deliver an older event late."""
 
 STATE: Final = msgspec.msgpack.Decoder(PackedTable)
 
@@ -195,7 +196,7 @@ NO_STATE: Final = PackedTable(
 """The state of a table that has sent no event."""
 
 _DIGITS_MAX: Final = 16
-"""Greatest count of digits of a sequence number or an entry number: 2^53 has so many."""
+"""Greatest count of digits of a sequence number or an entry number: 2^53 has 16 digits."""
 
 DIGEST: Final = 32
 """Length of an event's digest. Redis keeps the digest in front of the reply to the event."""
@@ -207,10 +208,10 @@ PACK: Final = msgspec.msgpack.Encoder()
 class StoredTable:
     """The data of a table as Redis has it. A value is None if Redis does not have it.
 
-    `wagers` is the text of the wagers event of the open round, if its ledger entry is no longer in
-    Redis; otherwise the state names this entry. `repeated` are the claims whose state the service
-    reports again, with blanks between them. `kept` are the texts of the kept replies, by slot, as
-    `kept_text` explains. All are None if they were not read.
+    If the ledger entry with the wagers event of the open round is no longer in Redis, `wagers` is
+    the text of this event; otherwise the state names the entry. `repeated` are the claims whose
+    state the service reports again, with blanks between them. `kept` are the texts of the kept
+    replies, by slot, as `kept_text` explains. If the replies were not read, each text is None.
     """
 
     packed_state: bytes | None = None
@@ -241,7 +242,6 @@ class StoredTable:
 
     @property
     def repeated_claims(self) -> Sequence[str]:
-        """The claims whose state the service reports again."""
         return (self.repeated or b"").decode().split()
 
     def record(self, event: bytes | None) -> TableRecord:
@@ -282,14 +282,14 @@ def reply_fields(table: str) -> Iterable[str]:
 def kept_text(seq: int, stored: bytes) -> bytes:
     """Return the text of a kept reply.
 
-    `stored` is the digest of the event and the reply. If a ledger entry in Redis has the reply,
-    `stored` has ``#`` and the number of this entry instead of the reply.
+    `stored` is the digest of the event, and then the reply. If a ledger entry in Redis has the
+    reply, `stored` has ``#`` and the number of this entry in place of the reply.
     """
     return b"%d %s" % (seq, stored)
 
 
 def entry_of(stored: bytes) -> int | None:
-    """Return the number of the ledger entry that has a kept reply, or None if Redis has the reply.
+    """Return the number of the ledger entry that `stored` has instead of a kept reply, or None.
 
     >>> entry_of(b"0123456789abcdef0123456789abcdef#17")
     17
@@ -299,9 +299,9 @@ def entry_of(stored: bytes) -> int | None:
 
 
 def read_kept(text: bytes) -> tuple[int, bytes] | None:
-    """Read a kept reply. Return the sequence number, and the digest of the event with the reply.
+    """Read a kept reply. Return the sequence number, and `stored` as in `kept_text`.
 
-    Return None if the text is no kept reply.
+    If the text is no kept reply, return None.
 
     >>> read_kept(b"7 0123{}"), read_kept(b"x {}")
     ((7, b'0123{}'), None)
@@ -318,15 +318,15 @@ def _whole_number(digits: bytes) -> int | None:
 
 
 DEALT_KEPT: Final = 16_384
-"""The greatest number of results whose cards a link remembers. The digests are in a ring: the
-number of a result's ledger entry determines the place where its digest replaces the oldest one."""
+"""The greatest number of results whose cards a link remembers. The number of a result's ledger
+entry determines the place of its digest. A new digest replaces the old digest in its place."""
 
 
 def dealt_digest(event: Result) -> str:
-    """Return a digest of a round's id and cards; an empty text if the result has no player's hand.
+    """Return a digest of a round's id and cards, or an empty text if no player has a hand.
 
     The digest does not depend on the positions of the hands or on the order of the cards. So a
-    copied result is found even if somebody changed these.
+    copied result is found even if somebody changed the positions or the order.
     """
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
     if not hands:
@@ -336,10 +336,10 @@ def dealt_digest(event: Result) -> str:
 
 
 def dealt_field(digest: str) -> str:
-    """Return the field for a digest: its value is a table, and the number of the result's entry."""
+    """Return the field for the digest of a result's cards."""
     return f"d:{digest}"
 
 
 def ring_field(entry: int) -> str:
-    """Return the field for the digest of a result's entry: one of `DEALT_KEPT`, used in turn."""
+    """Return the field that has the digest of the result in a ledger entry."""
     return f"s:{entry % DEALT_KEPT}"

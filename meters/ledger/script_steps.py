@@ -50,9 +50,9 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 
     `take` is 0 for fixed cents. For a share, it is the place of its `PercentStep` in the result,
     from 1. `claim_key` is the place of the claim's Redis key among the keys of the script call, or
-    0 if the win needs no validation. If the claim holds its table, `holds` is the text about the
-    claim that refusals show, up to the amount. If the amount is an Envy Bonus that is owed, `envy`
-    is the claim under which it is owed.
+    0 if the win needs no validation. If the claim holds its table, refusals show a text about the
+    claim. `holds` is the beginning of this text; the script adds the amount. If the amount is an
+    Envy Bonus that is owed, `envy` is the claim under which it is owed.
     """
 
     take: int
@@ -68,8 +68,8 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
     """The Envy Bonuses of a result that are owed under one claim.
 
-    If a win of the result opens the claim, `record` is empty. If not, the script opens a claim for
-    these Envy Bonuses alone, with this record.
+    If a win of the result opens the claim, `record` is empty. If not, the script opens a claim with
+    `record` for these Envy Bonuses alone.
     """
 
     claim_key: int
@@ -79,11 +79,11 @@ class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
 
 
 class AskStep(msgspec.Struct, frozen=True, array_like=True):
-    """A correction of entered cards that a floorperson must confirm.
+    """A correction that a floorperson must confirm.
 
-    `digest` is the digest of the correction. The script uses `ask`, the id of the request, and
-    `text`, the request for the floor page, only for a request that it does not have yet. `known`
-    are the cards that the round's requests named, this one included.
+    `digest` is the digest of the correction. If the script does not have the request yet, it stores
+    `ask`, the id of the request, and `text`, the request for the floor page. `known` are the cards
+    that this and earlier requests of the round named.
     """
 
     digest: str
@@ -108,8 +108,8 @@ class WagersWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for a table's accepted wagers.
 
     `contributions` is the text from `contributions_text`. With `despite_hold`, the script must
-    accept the wagers even from a held table. A restore sets it, because the table was not held when
-    the service first accepted these wagers.
+    accept the wagers even from a held table. A restore sets `despite_hold`, because the table was
+    not held when the service first accepted these wagers.
     """
 
     draw: str
@@ -120,8 +120,8 @@ class WagersWork(msgspec.Struct, frozen=True, array_like=True):
 class CorrectionWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs to add a wager or to take it back.
 
-    `contributions` is the text from `contributions_text`, of this wager alone. `wager` names it, as
-    in `RoundContribution`. `adds` is False if the wager is taken back.
+    `contributions` is the text from `contributions_text`, for this wager alone. `wager` names the
+    wager as in `RoundContribution`. `adds` is False if the wager is taken back.
     """
 
     contributions: str
@@ -172,9 +172,10 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
 class RoundContribution(NamedTuple):
     """The contribution of an open round's wagers to one meter.
 
-    The script `apply_events` stores it in Redis, so a void can undo it. `wager` is empty for the
-    wagers at lock-out. A wager that a correction added has a contribution of its own, because the
-    meter can be in another cycle by then: `wager` is its position, a colon and its name.
+    The script `apply_events` stores the contribution in Redis, so a void can undo it. `wager` is
+    empty for the wagers at lock-out. A wager that a correction added has a contribution of its own,
+    because the meter can be in another cycle by then. For such a wager, `wager` is the position, a
+    colon and the name of the wager.
     """
 
     meter: str
@@ -198,14 +199,14 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     """The state of a table in Redis, packed into one field of the Redis hash of tables.
 
     `last` is the sequence number of the table's last event. `over` is the round that ended last.
-    `held` has the wins that hold the table, one on each line. `round` is the open round, and
-    `basis` the sequence number of the event with its wagers: the wagers event, or the last
+    `held` has the wins that hold the table, one on each line. `round` is the open round. `basis` is
+    the sequence number of the event with the round's wagers: the wagers event, or the last
     correction of a wager. `draw` is the draw of the round as JSON. `contributed` has the
     contribution of the round to each meter, so a void can undo it. `entry` is the number of the
-    ledger entry with the event `basis`; it is 0 if Redis no longer has this entry, and the text of
-    the event is then in the Redis hash of rounds. Without an open round, the fields from `round` to
-    `entry` are empty or 0. `known` are the entered cards that correction requests of the open round
-    named, as `known_text` writes them.
+    ledger entry with the event `basis`. If Redis no longer has this entry, `entry` is 0, and the
+    text of the event is in the Redis hash of rounds. Without an open round, the fields from `round`
+    to `entry` are empty or 0. `known` are the entered cards that correction requests of the open
+    round named, as `known_text` writes them.
     """
 
     last: int
@@ -247,7 +248,7 @@ class Status(StrEnum):
 
 
 class PaidDue(msgspec.Struct, frozen=True, array_like=True):
-    """An amount due to one winner, the meter balance after it, and the ledger entry's number."""
+    """An amount due to one winner, the meter balance after the win, and the entry's number."""
 
     amount_cents: int
     meter_after_cents: int
@@ -257,12 +258,12 @@ class PaidDue(msgspec.Struct, frozen=True, array_like=True):
 class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
     """The answer of the script `apply_events` to one event.
 
-    `text` is the reply to the event, empty for an accepted one (see `reply_text`). If an earlier
-    event of the table is missing, `text` is its sequence number (`seq`). `asked` says that the
-    script stored a new correction request. `entry` is the number of the ledger entry with the event
-    and its reply. If another table has a result with the same round id and cards, `elsewhere` is
-    the id of that table, a blank, and the number of the ledger entry of that result. `confirmed_by`
-    is the person who confirmed the correction in the event.
+    `text` is the reply to the event, or empty for an accepted event (see `reply_text`). If an
+    earlier event of the table is missing, `text` is the sequence number of that event. `asked` is
+    true if the script stored a new correction request. `entry` is the number of the ledger entry
+    with the event and its reply. If another table has a result with the same round id and cards,
+    `elsewhere` is that table's id, a blank, and the number of that result's ledger entry.
+    `confirmed_by` is the person who confirmed the correction in the event.
     """
 
     status: Status
@@ -278,8 +279,8 @@ class ScriptAnswers(msgspec.Struct, frozen=True, array_like=True):
     """The answers of the script `apply_events` to the events of one call, in their order.
 
     `terms` is True if the call had the terms of the link; otherwise nothing was done. `entry` and
-    `chain` are the number and the digest of the last ledger entry. `in_ledger` says that the ledger
-    itself ends with this entry.
+    `chain` are the number and the digest of the last ledger entry. `in_ledger` is true if the
+    ledger itself ends with this entry.
     """
 
     terms: bool

@@ -1,8 +1,9 @@
 """Payout slip numbers as people write them, and as pitlink compares and notes them.
 
 For a person who looks for a paper slip, hyphens, capital letters and leading zeros make no
-difference. So `fold_slip` removes hyphens and leading zeros, and makes all letters small. Redis has
-each number only in this folded form. The ledger has the number as it was typed.
+difference. So `fold_slip` removes hyphens and leading zeros, and makes all letters small. The index
+of slips in Redis has each number in this folded form. The ledger and the claim have the number as
+it was typed.
 """
 
 import re
@@ -62,14 +63,17 @@ def clean_slip(text: str) -> str:
     if _SLIP.fullmatch(slip):
         return slip
     if len(slip) > SLIP_LENGTH_MAX:
-        raise SlipError(f"a slip's number has {SLIP_LENGTH_MAX} characters at most")
+        raise SlipError(
+            f"a slip's number has {SLIP_LENGTH_MAX} characters at most, but this number has"
+            f" {len(slip)}: type the number from the slip"
+        )
     odd = next((sign for sign in slip if not _SIGN.fullmatch(sign)), None)
     if odd is None:
         raise SlipError("the slip number is missing: type the number from the slip")
     name = unicodedata.name(odd, "a control character").lower()
     shown = f"U+{ord(odd):04X} ({name})" if odd != " " else "a space"
     raise SlipError(
-        "a slip's number has letters A to Z, digits and hyphens only, and this has"
+        "a slip's number has only letters A to Z, digits and hyphens, but this number has"
         f" {shown}: type the number from the slip"
     )
 
@@ -79,7 +83,7 @@ def fold_slip(slip: str) -> str:
 
     Hyphens, capital letters and the zeros in front of a number make no difference. Two numbers with
     the same letters and digits are the same, wherever their hyphens are. So a zero between two
-    digits counts, also behind a hyphen.
+    digits counts, even after a hyphen.
 
     >>> fold_slip("S-0001"), fold_slip("s1"), fold_slip("S-0-0-0-1"), fold_slip("00-B-0")
     ('s1', 's1', 's1', '0b0')

@@ -2,21 +2,25 @@
 
 If a round is voided after cards were entered, the void names these cards. If the dealer replaced a
 hand, the result names the cards of the replaced hand (duty D17). Such voids and results are acts,
-like decisions of people: their ledger entries are in the index of acts. If the floor file says so,
-a floorperson confirms or refuses each correction; until the decision, Redis has a correction
-request.
+like decisions of people: their ledger entries are in the index of acts. A floorperson confirms or
+refuses each correction of a wager. Other corrections need a floorperson if the floor file or the
+event requires it. Until this decision, Redis has a correction request.
 
-A correction is one of three changes: a round is voided after its cards were entered, the cards of a
-hand are replaced before the result is sent, or a wager is added or taken back before the first
-card. A confirmation is valid only for the correction that the floorperson saw, so it names the
+A correction is one of three changes:
+
+- A round is voided after its cards were entered.
+- The cards of a hand are replaced before the result is sent.
+- A wager is added or taken back before the first card.
+
+A confirmation is valid only for the correction that the floorperson saw, so it names the
 correction's digest. The digest covers the round, the reason, and the cards that were entered first.
 For a result, it also covers the cards with which the round is settled; for a wager, it covers the
 wager, its amount, position and patron.
 
-The cards in a request stay known until the round ends, whatever becomes of the request: refused,
-withdrawn or replaced by another. From then on, each void of the round is a correction, and so is
-each result with other cards, even if the table's next event no longer names the entered cards.
-Otherwise a table could repeat a refused correction without the cards that show it.
+The cards in a request stay known until the round ends, even if the request is refused, withdrawn or
+replaced by another request. After the request, each void of the round is a correction, and so is
+each result with other cards, even if the event does not name the entered cards. Otherwise a table
+could repeat a refused correction without the cards that reveal the correction.
 """
 
 import hashlib
@@ -101,7 +105,7 @@ AskAct = Literal["confirm_correction", "refuse_correction"]
 CONFIRMS: Final = b"confirm_correction"
 ASK_ACTS: Final = frozenset({CONFIRMS, b"refuse_correction"})
 KNOWN_MAX: Final = 128
-"""Greatest count of entered cards that Redis has of a round's correction requests."""
+"""Greatest count of `EnteredCards` that Redis stores from a round's correction requests."""
 
 _DECISION: Final = "!"
 
@@ -164,7 +168,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return made if made.entered else None
 
     def keeps(self, entered: EnteredCards) -> bool:
-        """Check if the result has exactly the cards `entered` for a hand, and does not fold it."""
+        """Check if the result has exactly the cards `entered`, and does not fold their hand."""
         if self.what == "void" or self.folded(entered):
             return False
         settled = sorted(self.settled(entered)), self.declared(entered)
@@ -280,9 +284,9 @@ class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
 class StoredAsk:
     """A correction request as Redis has it.
 
-    A decision names its `digest`. The floor page shows the request from its JSON `text`. `decision`
-    has ``confirmed`` or ``refused`` in the first line, and the name of the person in the second; it
-    is empty while the request is undecided.
+    A decision names the request's `digest`. The floor page shows the request from its JSON `text`.
+    `decision` has ``confirmed`` or ``refused`` in the first line, and the name of the person in the
+    second; it is empty while the request is undecided.
     """
 
     table: str

@@ -31,7 +31,7 @@ from meters.wire.messages import EnteredCards, corrected_wagers
 
 _UNCONFIRMED: Final = "entry {entry} corrects a wager, and no floorperson confirmed it"
 _UNCONFIRMED_LATER: Final = (
-    "entry {entry}: nobody confirmed it, but an earlier entry has a correction of this round"
+    "entry {entry}: nobody confirmed this entry, but an earlier entry has a correction of its round"
 )
 
 REPEATED_CLAIMS_MAX: Final = 64
@@ -92,15 +92,15 @@ class TableEvidence:
     """The state of a link's tables according to their ledger entries.
 
     Each mapping is by table. `last` are the sequence numbers of the tables' last events. `rounds`
-    are the open rounds whose wagers are known, and `decided` the last decisions on correction
+    are the open rounds whose wagers are known. `decided` are the last decisions on correction
     requests for open rounds. `known` are the entered cards in the decided correction requests of
-    the open round: a later void of the round needs a confirmation, and so does a result with other
-    cards. `unconfirmed` is the text about the last correction that needed a confirmation and has
-    none: only a restore can apply such a correction, and the entry of the restore follows. `over`
-    is the last finished round. `repeated_claims` are the claims, the oldest first, whose state the
-    service reports again when the table sends a hello event. `replies` are the replies to the last
-    events, by sequence number, which Redis must have; no checkpoint has them, because they are in
-    the latest entries.
+    the open round. Because of them, a later void of the round needs a confirmation, and so does a
+    result with other cards. `unconfirmed` is the text about the last correction that lacks a
+    necessary confirmation. Only a restore can apply such a correction, and the entry of the restore
+    follows. `over` is the last finished round. `repeated_claims` are the claims, the oldest first,
+    whose state the service reports again after a hello event. `replies` are the replies to the last
+    events, by sequence number. Redis must have these replies; no checkpoint has them, because they
+    are in the latest entries.
     """
 
     last: dict[str, int] = field(default_factory=dict)
@@ -173,8 +173,8 @@ class TableEvidence:
     def _never_confirmed(self) -> list[str]:
         """Return the corrections that no restore explains before the close of a gaming day.
 
-        No service closes a day before a restore is noted. So a day with such a correction is not
-        archived, and its entries stay in Redis.
+        After a restore, the service closes no day before the ledger has the entry of the restore.
+        The archiver archives no day with such a correction, so the entries stay in Redis.
         """
         found = [
             f"table {table}: {problem}; then the gaming day was closed"
@@ -186,8 +186,8 @@ class TableEvidence:
     def _corrected(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
         """Return the errors in the correction of a wager, as texts.
 
-        The correction must not change other wagers of the round, their patrons or the draw, and
-        comes before the first card.
+        The correction must come before the first card. It must not change other wagers of the
+        round, their patrons or the draw.
         """
         if not confirmed_by(fields["by"].decode()):
             self.unconfirmed[table] = _UNCONFIRMED.format(entry=number)
@@ -246,11 +246,11 @@ class TableEvidence:
     def _confirmed_wrongly(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
         """Return an error if an event names a confirmer whose decision is in no earlier entry.
 
-        The table has an open round.
+        The table must have an open round.
 
-        Also note an event that has no confirmer, but needs one because of a decision on an earlier
-        correction request of the round. If Redis lost the event and kept the decision, a restore
-        has applied it.
+        Also note an event that lacks a necessary confirmer: somebody decided on an earlier
+        correction request of the round. A restore applies such an event if Redis lost the event,
+        but kept the decision.
         """
         by, known = fields["by"], self.known.get(table, ())
         who = confirmed_by(by.decode()) if CONFIRMED_BY in by else ""
@@ -270,9 +270,9 @@ class TableEvidence:
 
 
 def _other_fields(kind: bytes, fields: Mapping[str, bytes], seq: int) -> list[str]:
-    """Return errors in an entry's table, number and round: its event and reply must have the same.
+    """Return errors in an entry: its author, event and reply must fit its table, round and `seq`.
 
-    A table that repeats the event gets this reply again.
+    The reply matters, because a table that repeats the event gets the reply again.
     """
     faults, by, table = [], fields["by"], b"table:" + fields["table"]
     event = _EVENT_HEAD.decode(fields["event"])

@@ -7,15 +7,15 @@ requests arrive at the same time:
 - A session ends when its user gets another PIN. To act under the name of user B, person A needs a
   PIN of B that was set in the last 24 hours. Either A set this PIN, or an administrator set it to
   help A. The session under B's name began after the PIN was set. One script call reads the session
-  and the PINs that were set in the last 24 hours, so at each request of the session, the service
+  and the PINs that were set in the last 24 hours. So at each request of the session, the service
   knows who set the PIN.
 - A person who sets an administrator's PIN can then set more PINs under the administrator's name. So
   the rule follows all setters, from PIN to PIN. It ignores the times at which the PINs were set: if
   a PIN was set twice, only the last time is known.
 - The script of the first act also stores the names of the people who set the PINs of that act's
-  session. The script of the second act reads them, and the name of the person who did the first
-  act. If the two acts have a name in common, it refuses the second act. No other request can change
-  the data while a script runs.
+  session. The script of the second act reads these names, and the name of the person who did the
+  first act. If the two acts have a name in common, the script refuses the second act. No other
+  request can change the data while a script runs.
 - A PIN that is set after the service has admitted a request can open only a later session. So if
   the script of the second act does not know yet that a PIN was set, nobody used this PIN for the
   first act.
@@ -33,7 +33,7 @@ _OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "c
 """The words with which names of programs begin in the ledger and in the operators' log. No user's
 name begins with them."""
 COMMAND: Final = "command line"
-"""The beginning of the name in a record, if not a user but a `pitlink` command did the act."""
+"""The beginning of the name in a record, if a `pitlink` command did the act and no user did."""
 
 
 class PinSetters(msgspec.Struct, frozen=True):
@@ -43,8 +43,8 @@ class PinSetters(msgspec.Struct, frozen=True):
 
     Attributes:
         own: the people who set the user's PIN. The user is not among them.
-        shared: the people who do not count as a second person for the user. For each of them, it
-            names somebody who set the user's PIN, or this other person's PIN, or both.
+        shared: the people who do not count as a second person for the user. The value for such a
+            person is somebody who set the user's PIN, or that person's PIN, or both.
     """
 
     own: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ others."""
 
 
 def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return all names to which `steps`, from name to name, lead from `start`, nearest first."""
+    """Return the names to which `steps` lead from `start`, the nearest first."""
     following: dict[str, list[str]] = {}
     for name, other in sorted(steps):
         following.setdefault(name, []).append(other)
@@ -113,10 +113,11 @@ def bar_ends(
     first: str,
     first_pin_set_by: Collection[str],
 ) -> float | None:
-    """Return a time in ms: 24 hours later, a bar ends. Return None if the bar never ends.
+    """Return the time in ms that is 24 hours before a bar ends, or None if the bar never ends.
 
     The bar is that of `PinSetters.bar`. The keys of `pins_set` are a user and the person who set
-    the user's PIN; the values are the times when the PINs were set. The result is one of these.
+    the user's PIN; the values are the times when the PINs were set. The result is one of these
+    times.
     """
     times = sorted(set(pins_set.values()))
 
@@ -153,7 +154,7 @@ def why_one_person(first: str, second: str, setter: str, *, did: str, does: str)
     else:
         reason = f"{setter} set your PIN and that of {first}"
     return (
-        f"{first} {did}, and {reason} in the last 24 hours, directly or through others:"
-        f" a third person must {does}, whose PIN none of them set, for example a user added with"
-        " `pitlink user add`"
+        f"{first} {did}, and {reason} in the last 24 hours, directly or through others."
+        f" A third person, whose PIN none of these people set, must {does}: for example, add a user"
+        " with `pitlink user add`"
     )

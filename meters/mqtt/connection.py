@@ -16,7 +16,8 @@ import msgspec
 from meters.wire.messages import EVENT_BYTES_MAX
 
 KEEPALIVE_S: Final = 15
-"""If the client sends nothing for this time, the broker checks that the client is still there."""
+"""The client sends something at least this often. If the broker receives nothing for one and a half
+times this time, it ends the connection."""
 ANSWER_WITHIN_S: Final = 10.0
 """Longest wait for the broker's answer to a subscription or a publication."""
 UNSENT_BYTES_MAX: Final = 67_108_864
@@ -25,9 +26,10 @@ memory."""
 GOODBYE_WITHIN_S: Final = 1.0
 """Longest wait at the end of a connection until the last bytes are sent."""
 WAITING_MAX: Final = 8
-"""Limit on the waiting messages of one topic. A table has one event, and sometimes a hello."""
+"""Limit on the waiting messages of one topic. A table sends one event at a time, and sometimes a
+hello."""
 HELD_OFF_S: Final = 0.2
-"""Time for which a full lane drops all further messages."""
+"""After a lane has dropped a message, it drops all messages for this time."""
 BYTES_MAX: Final = 67_108_864
 """Limit on the waiting bytes of all topics together."""
 
@@ -63,7 +65,8 @@ class MessageQueue:
     A lane is a queue, by default of one topic. A table sends one event at a time, so a flood on one
     topic delays only its own lane. Messages that do not fit are dropped: the table repeats them.
 
-    Only one task may wait for a batch. `waited_s` is the wait of the last batch's oldest message.
+    Only one task may wait for a batch. `waited_s` is how long the oldest message of the last batch
+    waited.
     """
 
     def __init__(self) -> None:
@@ -99,7 +102,7 @@ class MessageQueue:
         return True
 
     def end(self, error: BrokerError) -> None:
-        """Let every present and later wait for a batch fail with this error."""
+        """Make every present and later wait for a batch fail with this error."""
         self._ended = self._ended or error
         self._changed.set()
 
@@ -129,7 +132,7 @@ class MessageQueue:
 class BrokerConnection(Protocol):
     """Connection that receives messages in batches and sends without waiting.
 
-    If the broker refuses, or the connection is lost, every method that waits raises a
+    If the broker refuses something, or the connection is lost, every method that waits raises a
     `BrokerError`.
     """
 
@@ -171,8 +174,9 @@ class BrokerConnection(Protocol):
 async def prove_size(broker: BrokerConnection, topic: str) -> None:
     """Prove that a broker accepts the longest event, or raise a `TooLongError`.
 
-    The broker checks the length before it checks who publishes. A broker of MQTT 3.1.1 drops a
-    longer message without an error. Nobody must subscribe to `topic`.
+    The broker checks the length before it checks who publishes. Over MQTT 3.1.1, this is no
+    proof: a broker drops a message that is too long without an error. `topic` must have no
+    subscribers.
     """
     try:
         await broker.publish(topic, b"{}".ljust(EVENT_BYTES_MAX))

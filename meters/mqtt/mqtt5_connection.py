@@ -34,7 +34,7 @@ from meters.wire.broker_client import (
 log = structlog.get_logger()
 
 JSON: Final = "application/json"
-"""Content type of posts. Replies, thousands a second, have none."""
+"""Content type of posts. Replies have no content type, because there are thousands a second."""
 CORRELATION_BYTES_MAX: Final = 64
 """Longest correlation data that a reply returns."""
 _PACKET_IDS: Final = 65_535
@@ -74,9 +74,10 @@ class _Publication(NamedTuple):
 
 
 class Mqtt5Connection:
-    """`BrokerConnection` over MQTT 5; if nothing arrives for `SILENT_S` seconds, it is lost.
+    """`BrokerConnection` over MQTT 5.
 
-    `receive` gets each message; `queue` has the messages that wait.
+    If nothing arrives for `SILENT_S` seconds, the connection is given up. `receive` gets each
+    message; `queue` has the messages that wait.
     """
 
     mqtt: Final = "5"
@@ -324,7 +325,7 @@ class Mqtt5Connection:
             raise _unexpected(packet)
 
     def _take(self, packet: mqtt5.PublishPacket) -> None:
-        """Acknowledge a message before it is processed: tables repeat events without a reply."""
+        """Acknowledge a message before it is processed: tables repeat events that get no reply."""
         packet_id = packet.packet_id
         if not self._accepted.done() or packet.qos == mqtt5.QoS.EXACTLY_ONCE:
             raise _unexpected(packet)
@@ -354,7 +355,7 @@ class Mqtt5Connection:
         return correlation
 
     def _log_ignored(self, name: str, address: topics.TableAddress) -> None:
-        # All tables have one limit together, because strangers can invent any number of names.
+        # All tables share one limit on log lines, because strangers can invent any number of names.
         if (more := self._ignored.due(name)) is not None:
             logger = log.bind(link=address.link, table=address.table)
             logger.warning("property ignored", property=name, kept_back=more)

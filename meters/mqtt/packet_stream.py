@@ -1,4 +1,4 @@
-"""A connection's bytes, decoded to MQTT 5 packets, and packets encoded to bytes.
+"""Decoding of a connection's bytes to MQTT 5 packets, and sending of encoded packets.
 
 The codec `mqtt5` is written in Rust: one read can bring a few hundred packets, so the time for one
 packet decides how many events a service can read.
@@ -16,8 +16,8 @@ PACKET_BYTES_MAX: Final = 16_777_216
 """Longest packet that the client accepts. It is far above the longest event, so that the service
 can refuse a longer event with a reply."""
 _PIECE_BYTES: Final = 32_768
-"""Bytes read in one turn of the event loop. They are a few milliseconds of work, so a flood does
-not stop all other tasks."""
+"""Bytes read in one turn of the event loop. They are a few milliseconds of work, so other tasks
+run even during a flood."""
 _LENGTH_BYTES_MAX: Final = 4
 _PUBACK: Final = 0x40
 _TOO_LARGE_CODE: Final = mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE.value
@@ -42,7 +42,8 @@ class PacketStream(asyncio.BufferedProtocol):
 
     Written packets are sent together at the end of the event loop's turn. `hear` processes a
     packet; if it raises a `PacketError`, the connection ends. `end` is called once, at the end of
-    the connection. `received_s` and `written_s` are times of the event loop's clock.
+    the connection. `received_s` and `written_s` are the times of the last received and the last
+    written bytes, by the event loop's clock.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class PacketStream(asyncio.BufferedProtocol):
         self.received_s = self.written_s = self._loop.time()
 
     def use(self, transport: asyncio.Transport) -> None:
-        """Write from now on to this transport: the TLS layer above the previous one."""
+        """Write to this transport from now on, such as the TLS layer above the first transport."""
         self._transports.append(transport)
 
     @property

@@ -20,9 +20,9 @@ class EventSubscriptions:
     does not operate a link leaves the link's events to the other services. While every link
     operates, one subscription is for all topics, so tables that are not on the floor get a refusal.
 
-    The services share their subscriptions in a group. Its name is secret, and in no log: a foreign
-    client in the group would get events, and mosquitto drops an event whose receiver may not read
-    it.
+    The services share their subscriptions in a group. The group's name is secret and is not logged:
+    a foreign client in the group would get events, and mosquitto drops an event whose receiver has
+    no right to read it.
 
     `operable` returns the links that operate now. Without `shared`, one service works alone.
     """

@@ -17,7 +17,7 @@ from meters.process.printing import escape_lines
 class PlainConsole(Console):
     """A console that escapes control characters in its text, and does not interpret markup.
 
-    `width` is used if there is no terminal. `soft_wrap` does not break long lines.
+    `width` is used if there is no terminal. With `soft_wrap`, long lines are not broken.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class PlainConsole(Console):
 
 _UNIT: Final = "entries"
 _RATE_OVER_S: Final = 300.0
-"""The rate is measured over five minutes: a command can report progress minutes apart."""
+"""The rate is measured over five minutes, because some commands report progress minutes apart."""
 
 
 class _Count(ProgressColumn):
@@ -83,7 +83,7 @@ def progress_bar() -> Progress:
 
 
 def begin_bar(progress: Progress, what: str, unit: str = _UNIT) -> Callable[[int, int], None]:
-    """Add a progress bar. Return a function that gets how many units are done, and of how many."""
+    """Add a progress bar. Return a function that gets the number of finished and of all units."""
     task = progress.add_task(what, total=None, unit=unit)
 
     def advance(done: int, of: int) -> None:

@@ -27,11 +27,13 @@ def csv_text(columns: Sequence[str], rows: Iterable[SheetRow]) -> str:
 
 
 def _plain(cell: SheetCell) -> SheetCell:
-    r"""Change a text that a spreadsheet could read as a formula: people can type one as a name.
+    r"""Change a text that a spreadsheet could read as a formula: a name can look like a formula.
 
-    Control characters are escaped. An apostrophe is put before a formula, also after blanks or a
-    semicolon. In many countries, semicolons separate cells, and Excel respects only the quotes of
-    the first cell there. Numbers do not come from people, and remain.
+    Control characters are escaped. A text that could be a formula gets an apostrophe before it.
+    Each part after a semicolon counts as a text: in many countries, semicolons separate cells, and
+    Excel then respects only the quotes of the first cell. Numbers do not come from people, so they
+    are not changed.
+
     >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
     (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
     """

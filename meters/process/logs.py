@@ -95,7 +95,10 @@ def log_to_stderr(form: LogForm | None, level: LogLevel) -> None:
 
 
 def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
-    """Return the processors for log lines. Tracebacks do not show values of variables."""
+    """Return the last processors of a log line, which write it as JSON or as text.
+
+    Tracebacks do not show values of variables.
+    """
     if form is LogForm.JSON:
         return [
             structlog.processors.format_exc_info,

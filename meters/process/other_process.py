@@ -29,7 +29,7 @@ async def in_other_process(work: Callable[[*_Given], _T], *given: *_Given) -> _T
         BrokenProcessPool: somebody ended the process, or memory was short.
     """
     context = multiprocessing.get_context("spawn")
-    # A pipe, because the `set` of an event waits for the process, even if it was killed.
+    # The `set` of an event would wait for the process, even if the process was killed.
     told, ended = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(1, context, _begin, (told,))
     try:

@@ -1,4 +1,4 @@
-"""Tasks that go on after their caller has ended, such as a read for a page that was left."""
+"""Tasks that go on after their caller has ended, such as a read for a page that was closed."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -15,9 +15,7 @@ _T = TypeVar("_T")
 
 
 class OwnedTasks:
-    """The owner of tasks that go on after their caller has ended.
-
-    At its own end, it cancels the tasks and waits until they have ended.
+    """Owner of tasks. When the owner ends, it cancels the tasks, and waits a short time for them.
 
     If a task fails, the failure is logged, even if nobody waits for the task.
     """

@@ -134,7 +134,11 @@ def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> obj
 
 
 def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: float) -> object:
-    """Return labeled lines, two in a row: `gap` points between two lines, `apart` between rows."""
+    """Return labeled lines for signatures, two in each row.
+
+    `gap` is the space between the two lines of a row, and `apart` the space between rows, in
+    points.
+    """
     texts = [paragraph(each, 8, gray=HUSH) for each in words]
     rows = [(left, "", right) for left, right in zip(texts[::2], texts[1::2], strict=True)]
     signed = (width - gap) / 2
@@ -152,7 +156,8 @@ def parts_of(words: str, *, bold: bool) -> list[tuple[str, str]]:
     r"""Divide a text into parts, each with a font that has its characters.
 
     If no font has a character, or its script would be printed wrongly, the character becomes an
-    escape such as ``\u0e2a``. So nothing is left out, and two names never look alike.
+    escape such as ``\u0e2a``. So nothing is left out, and two names that differ only in such a
+    character do not look alike.
     """
     words = unicodedata.normalize("NFC", words)
     base = face_of(words, bold=bold)
@@ -177,7 +182,7 @@ def face_of(words: str, *, bold: bool) -> str:
 
 
 def _face(words: str, usual: str, other: str) -> str:
-    """Return the usual font, which is in every PDF reader, or another if it lacks a character."""
+    """Return the usual font, which every PDF reader has; another font if a character is missing."""
     try:
         words.encode("cp1252")
     except UnicodeEncodeError:
@@ -205,7 +210,6 @@ def _has(face: str, char: str) -> bool:
 
 @functools.cache
 def _loaded(face: str) -> TTFont:  # type: ignore[no-any-unimported]
-    """Load a font from a file of this package or of the library matplotlib."""
     folder = _FONTS if face in _CJK else _matplotlib_fonts()
     font = TTFont(face, str(folder / f"{face}.ttf"))
     pdfmetrics.registerFont(font)
@@ -243,7 +247,8 @@ class PageLayout:
     Attributes:
         margin: space at the left and right of the footer. A footer that is too long shrinks.
         foot_y: the height of the footer above the lower edge of the page.
-        frames: the areas that are filled one after another: left, lower edge, width, height.
+        frames: the areas that are filled one after another, each as left edge, lower edge,
+            width and height.
         mark: large pale text across the page, behind its contents; empty for none.
         numbered: true if the footer has the page number and the number of pages.
     """

@@ -49,7 +49,7 @@ def write_private_file(path: Path) -> BinaryIO:
 
 
 def replace_private_file(path: Path, parts: Iterable[bytes], *, syncs: bool = False) -> None:
-    """Replace a private file in one step, even if several threads or processes do so at once.
+    """Replace a private file in one step. Threads and processes can do so at the same time.
 
     With `syncs`, the content is on the disk before the file has its name.
     """
@@ -70,7 +70,9 @@ def replace_private_file(path: Path, parts: Iterable[bytes], *, syncs: bool = Fa
 def make_directory(path: Path) -> None:
     """Make a directory that only its owner can use. An existing directory is not changed.
 
-    If another system user put a link in its place, raise `UserError`.
+    Raises:
+        UserError: the directory cannot be made, for example because another system user put a link
+            in its place.
     """
     try:
         with opened_directory(path, make=True):
@@ -147,10 +149,14 @@ def _replace(home: int, name: str, data: bytes, mode: int, owner: tuple[int, int
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """Return the contents of a file; None if the file does not exist.
+    """Return the contents of a regular file; None if the file does not exist.
 
-    In a directory of another system user, root reads only regular files with one name. Otherwise,
-    this user could put a link to a file of root there, or a pipe that stops root.
+    A pipe is refused, because the reader could wait forever. In a directory of another system user,
+    root reads no symbolic link and no file with a second hard link. Otherwise, this user could link
+    to a file of root there.
+
+    Raises:
+        UserError: the file cannot be read, or is refused.
     """
     try:
         with (
@@ -166,7 +172,7 @@ def read_bytes(path: Path) -> bytes | None:
 
 @contextlib.contextmanager
 def opened_directory(path: Path, *, make: bool = False) -> Iterator[tuple[int, bool]]:
-    """Open a directory. Yield it, and True if root works in a directory of another system user.
+    """Open a directory. Yield its descriptor, and whether root works in another user's directory.
 
     Below the first directory of another system user, root follows no link (OSError), because this
     user could make a link to a directory of root. With ``make``, missing directories are made, for
@@ -205,16 +211,15 @@ def _open_plain(name: str, home: int, *, foreign: bool) -> int:
     if stat.S_ISREG(facts.st_mode) and not (foreign and facts.st_nlink > 1):
         return opened
     os.close(opened)
-    raise OSError(errno.EINVAL, "it is not a regular file, or the file has a second name")
+    raise OSError(errno.EINVAL, "it is not a regular file, or it has another hard link")
 
 
 def give_file(path: Path, owner: tuple[int, int]) -> None:
     """Give a file to a system user.
 
     Raises:
-        UserError: the path is not a regular file, or the file has a second name (hard link). The
-            directory belongs to the user of a server, who can put a link to a file of another user
-            there.
+        UserError: the path is not a regular file, or the file has another hard link. The directory
+            belongs to the system user of a server, who could link to a file of another user there.
     """
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -224,8 +229,8 @@ def give_file(path: Path, owner: tuple[int, int]) -> None:
         facts = os.fstat(opened)
         if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
             raise UserError(
-                f"{path} is not a regular file, or the file has a second name (hard link): remove"
-                " it, then repeat the command"
+                f"{path} is not a regular file, or it has another hard link: remove it, then repeat"
+                " the command"
             )
         os.fchown(opened, *owner)
     finally:

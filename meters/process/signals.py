@@ -1,7 +1,7 @@
 """Signals of a command. SIGTERM ends every command, even if its parent process blocked SIGTERM.
 
-A command begins with the signals blocked and ignored that its parent has chosen. For example, a
-script makes a command in the background ignore SIGINT.
+A command inherits from its parent which signals are blocked or ignored. For example, a shell script
+makes a command in the background ignore SIGINT.
 """
 
 import multiprocessing
@@ -27,7 +27,7 @@ def hear_signals() -> None:
 
 
 def begin_worker_process() -> None:
-    """Ignore Ctrl-C, and end with the parent. Each process of a pool calls this first."""
+    """Ignore Ctrl-C, and end when the parent ends. Each process of a pool calls this first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -41,7 +41,7 @@ def _end_with_parent() -> None:
 def leave_stops_to_parent() -> None:
     """Ignore Ctrl-C and SIGTERM, which a terminal and systemd also send to children.
 
-    The parent still needs this process, and ends it.
+    While the parent stops, this process must still run. Then the parent ends this process.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

@@ -103,7 +103,6 @@ def _played(views: Sequence[_LinkView]) -> ReportSection:
 
 
 def _liability(views: Sequence[_LinkView]) -> ReportSection:
-    """List what was won but is not paid, and what nobody has won yet."""
     closing = [
         (words, sum(of.span.pot(name(meter)).closing_micros for of in views for meter in of.ids))
         for words, name in (
@@ -134,7 +133,7 @@ def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None
                     title, f"Day 1.1 | {_MONEY_COLUMNS}", of, partial(_money_cells, meter.meter_id)
                 ),
                 _by_day(
-                    "Its accounting meters, day by day",
+                    f"{meter.title}: the accounting meters, day by day",
                     _COUNTS_HEADER,
                     of,
                     partial(_count_cells, meter.meter_id),
@@ -165,7 +164,7 @@ def jackpots_document(
 def tables_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, table: str | None
 ) -> ReportDocument:
-    """Make the report of each table, or of one table day by day."""
+    """Make the report of all tables, or the report of one table day by day."""
 
     def sections(of: _LinkView) -> list[ReportSection]:
         if table is None:
@@ -311,7 +310,6 @@ def _document(
     wide: bool = False,
     summary: Callable[[Sequence[_LinkView]], Sequence[ReportSection]] | None = None,
 ) -> ReportDocument:
-    """Make a report of all links that have data for the reported days."""
     zone = ZoneInfo(floor.facility.timezone)
     spans, parts, views = [], [], []
     for each in found.links:

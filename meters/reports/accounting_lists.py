@@ -167,7 +167,7 @@ def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSec
 
 
 def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[ReportSection]:
-    """List the figures of each game in the present floor file, if there are several games."""
+    """List the figures of each game, if the link has several games in the present floor file."""
     titles = {table.id: table.chapter.title for table in link.table}
     if len({*titles.values()}) < 2:
         return []
@@ -239,7 +239,6 @@ _ENTERED: Final[Mapping[str, str]] = {
 
 
 def entered_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
-    """List voids after cards, hands entered again with other cards, and corrected wagers."""
     rows = [
         (
             f"{short_moment(row.at, zone)}, entry {row.entry}",

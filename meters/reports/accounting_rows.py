@@ -3,7 +3,7 @@
 For programs, columns are fixed, and amounts are integers. A spreadsheet has dollars, local times
 and names in full. Each time in a spreadsheet has three columns: the time by the facility's clock,
 the offset of this clock from UTC, and the time in UTC. Spreadsheet programs recognize the first and
-the last as dates.
+the last of these columns as dates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -145,7 +145,7 @@ WIN_CELLS: Final = (
     "validated_by", "validated_at", "rejected_by", "rejection_requested_by", "rejected_at",
     "reason", "envy_taken_back_cents", "paid_by", "paid_at", "slip", "claim", "order",
 )  # fmt: skip
-"""The columns of the rows about wins that a spreadsheet has, in the order of the spreadsheet."""
+"""The columns of a win's row that the spreadsheet has, in the order of the spreadsheet."""
 _RENAMED: Final = {
     "day": "gaming_day",
     "at": "won_at",
@@ -185,7 +185,7 @@ def win_row(figure: Figure, zone: ZoneInfo) -> SheetRow:
 
 
 def sheet_names(column: str) -> tuple[str, ...]:
-    """Return the columns in a spreadsheet for a column of the report's rows; a time has three."""
+    """Return the spreadsheet columns for a column of the report's rows: three for a time."""
     name = _RENAMED.get(column, column)
     if name.endswith("_at"):
         return time_columns(name)

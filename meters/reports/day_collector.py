@@ -68,9 +68,10 @@ class _Today:
 class DayCollector:
     """A collector of the gaming days of one link, while an audit replays the link's ledger.
 
-    A meter reading is a ledger entry that closes a gaming day and names it. A day's entries begin
-    after the meter reading of the day before, and end with its own. If a day between two closed
-    days has no meter reading, no service ran on that day, and nothing happened.
+    A meter reading is a ledger entry that closes a gaming day and names this day. A day's entries
+    begin after the meter reading of the day before, and end with the day's own meter reading. If a
+    day between two closed days has no meter reading, no service ran on that day, and nothing
+    happened.
 
     `days` are the days that `wanted` selects. `first_day` is the first gaming day of the ledger,
     once it is known.
@@ -300,7 +301,6 @@ def _waiting(owed: Iterable[HeldWin | EnvyBonus]) -> dict[str, WaitingWins]:
 
 
 def _variances(reading: CloseReading, replay: Replay) -> Iterator[Variance]:
-    """Yield each difference between the meters at the close and the ledger (duty D19)."""
     books = replay.books
     for read, own in ((reading.accounts, books.balances), (reading.tallies, books.tallies)):
         for name in sorted(read.keys() | own.keys()):
@@ -320,7 +320,7 @@ _TABLE_TALLIES: Final = (
 
 
 def faults_of(day: LinkDay) -> Iterator[str]:
-    """Yield a text for each figure of a day that does not agree with another (duty D19)."""
+    """Yield a text for each figure of a day that does not agree with another figure (duty D19)."""
     for name, pot in day.pots.items():
         if not pot.balanced:
             off = pot.closing_micros - pot.opening_micros - sum(pot.flows.values())

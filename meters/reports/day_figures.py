@@ -1,4 +1,4 @@
-"""The gaming days of a link as in its ledger: figures, wins, acts of people, and wrong figures."""
+"""The gaming days of a link as in its ledger: figures, wins, acts of people, faults in figures."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -74,7 +74,7 @@ class Variance:
     """A difference between the meters at the close of a gaming day and the ledger (duty D19).
 
     `of` is a ledger account, or an accounting meter. An account is in micros. An accounting meter
-    is in cents or micros if its name says so, otherwise a count.
+    is in cents or micros if its name says so; otherwise it is a count.
     """
 
     of: str
@@ -115,7 +115,7 @@ class LinkDay:
 
     Attributes:
         closed_at: RFC 3339 in UTC; empty if the last day is open.
-        quiet: true if the day has no ledger entries, not even a meter reading at its close.
+        quiet: true if the day ended without a ledger entry, even without a meter reading.
         last_entry: if the day has no entries, it is less than `first_entry`.
         chain: the digest of the last entry.
         seal: the digest over all entries up to the last entry.
@@ -123,7 +123,8 @@ class LinkDay:
         risen: the rise of each accounting meter.
         wins: the wins of the day, each in its state at the close of the day.
         decided: earlier wins that were decided on the day, each in its state at the close.
-        acts: the ledger entries of what people did, except decisions on wins.
+        acts: the ledger entries of what people did, except validations, rejections and payments of
+            wins, and decisions on Envy Bonuses.
         entered: voids after cards were entered, results in which a hand was entered again with
             other cards, and wagers that were added or taken back.
         outages: the outages that ended on the day.

@@ -2,7 +2,7 @@
 
 A report audits the ledgers. The audit takes time and memory that the service needs for the tables,
 so another process makes the report, one report at a time. The service keeps a report for half a
-minute, because the page asks for its spreadsheet a moment later.
+minute, because the page asks for the spreadsheet a moment later.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ _KEPT_S: Final = 30.0
 _MEMORY_BYTES_MAX: Final = 1 << 29
 _SHEET_BYTES_MAX: Final = 16_000_000
 _ROWS_MAX: Final = 500
-"""The page shows this many rows of a list."""
+"""The page shows at most this many rows of a list."""
 
 _MONTH: Final = "2026-11"
 _BUSY: Final = "this report or another one is being made: try again in a moment"
@@ -71,9 +71,9 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """A report as a page.
 
     Attributes:
-        document: its texts and tables.
+        document: the texts and tables.
         problems: the problems and variances of all parts.
-        closing: the sentence above the lines of `signers`.
+        closing: the text below all lists: what people sign, or why nobody can sign.
         signers: who signs; empty if nobody can sign.
         has_sheet: false if the spreadsheet is too long for a page.
     """
@@ -125,7 +125,8 @@ class FloorReports:
 
         Raises:
             ActError: ``busy`` if the report is not ready in time: it is kept for a later call.
-                ``unknown_report``, ``unknown_day``, ``bad_value``, ``report_failed``.
+                Other codes are ``unknown_report``, ``unknown_day``, ``bad_value`` and
+                ``report_failed``.
         """
         _choice(name, days)
         await self._check_days(days)
@@ -148,13 +149,13 @@ class FloorReports:
     async def _check_days(self, days: str) -> None:
         shown = await self.days()
         if days < f"{shown.first}"[: len(days)]:
-            reason = f"{days} is before the first gaming day that there is: {shown.first}"
+            reason = f"{days} is before the first gaming day on record: {shown.first}"
             raise ActError("unknown_day", reason)
         if days > f"{shown.open}":
             raise ActError("unknown_day", f"{days} has not begun")
 
     async def sheet(self, name: str, days: str, within_s: float) -> bytes:
-        """Return the spreadsheet of a report, as `report` does."""
+        """Return the spreadsheet of a report. The errors are those of `report`."""
         made = await self.report(name, days, within_s)
         if not made.sheet:
             raise ActError("report_failed", _TOO_LONG)
@@ -176,7 +177,8 @@ class FloorReports:
 
 def _choice(name: str, days: str) -> Choose:
     if name not in REPORTS:
-        raise ActError("unknown_report", f"there is no report {name}: {', '.join(REPORTS)}")
+        known = ", ".join(REPORTS)
+        raise ActError("unknown_report", f"there is no report {name}: the reports are {known}")
     of_month = name == "month" or (name != "day" and len(days) == len(_MONTH))
     try:
         return one_month(parse_month(days)) if of_month else one_day(parse_day(days, "DAY"))
@@ -185,7 +187,7 @@ def _choice(name: str, days: str) -> Choose:
 
 
 def make_report(floor: Floor, name: str, days: str) -> MadeReport:
-    """Make a report in a process of its own, which gets less memory than the service.
+    """Make a report. First limit the memory of this process, which makes only this report.
 
     Raises:
         UserError: no ledger has entries of these days.

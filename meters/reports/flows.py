@@ -28,7 +28,7 @@ _PAYEES: Final = frozenset({"claim", "envy", "paid"})
 
 
 class Flow(StrEnum):
-    """The reason for a transfer of money. Rows of reports have its value, lists have `words`."""
+    """The reason for a transfer of money. Reports have its value in rows, and `words` in lists."""
 
     words: str
 

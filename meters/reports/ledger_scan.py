@@ -1,7 +1,4 @@
-"""Reading of the ledgers for a report: the choice of days, the audit, and the days found.
-
-If a user typed something wrong, a `UserError` says so in plain words.
-"""
+"""Reading of the ledgers for a report: the choice of days, the audit, and the days found."""
 
 from calendar import monthrange
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,7 +34,7 @@ class DayRange:
 
 @dataclass(frozen=True, slots=True)
 class LinkScan:
-    """The reported days of a link. `wins` are their wins in their present state."""
+    """The reported days of a link. `wins` are the wins of these days, in their present state."""
 
     link: Link
     days: Mapping[date, LinkDay]
@@ -88,7 +85,7 @@ async def scan_ledgers(
 ) -> LedgerScan:
     """Audit the ledgers of links, and collect the days to report.
 
-    `advance` gets the link, the number of entries that have been read, and the number of all.
+    `advance` gets the link, the number of read entries, and the number of all entries.
 
     Raises:
         UserError: no ledger has entries of the reported days.
@@ -105,14 +102,14 @@ async def scan_ledgers(
     if not any(each.days for each in found):
         first = min(each.first_day for each in found)
         open_day = max(each.open_day for each in found)
-        why = f"{span.last} is before the first gaming day that there is, {first}"
+        why = f"{span.last} is before the first gaming day on record, {first}"
         if span.last >= first:
             why = f"{span.last} has not begun: no service has run since"
         elif first == open_day:
             why = f"no gaming day is closed yet: {why}"
         raise UserError(
-            f"{why}; the gaming day that is open is {open_day}: `pitlink report day {open_day}`"
-            " reports it so far"
+            f"{why}; the open gaming day is {open_day}: `pitlink report day {open_day}` reports it"
+            " so far"
         )
     return LedgerScan(span, found, now)
 
@@ -169,7 +166,7 @@ def _parsed(text: str, length: int) -> date | None:
 
 
 def one_day(day: date | None) -> Choose:
-    """Return a function that chooses the gaming day `day`, or the last closed day if it is None."""
+    """Return a function that chooses the gaming day `day`; the last closed day if `day` is None."""
 
     def choose(open_day: date, today: date) -> DayRange:
         asked = open_day - timedelta(days=1) if day is None else day
@@ -182,7 +179,7 @@ def one_day(day: date | None) -> Choose:
 def one_month(first: date | None) -> Choose:
     """Return a function that chooses the month of `first`.
 
-    If `first` is None, it chooses the month of the last closed day. If the month is not over, the
+    If `first` is None, the month is that of the last closed day. If the month is not over, the
     report ends with the open day.
     """
 
@@ -198,7 +195,8 @@ def one_month(first: date | None) -> Choose:
 def from_to(first: date | None, last: date | None) -> Choose:
     """Return a function that chooses the days from `first` to `last`.
 
-    If `first` is None, they begin with the ledger; if `last` is None, they end with the open day.
+    If `first` is None, the days begin with the ledger. If `last` is None, they end with the open
+    day.
     """
     if first and last and first > last:
         raise UserError(f"--from {first} is after --to {last}", exit_status=_USAGE)
@@ -246,4 +244,4 @@ def _known(what: str, name: str | None, known: Collection[str]) -> None:
 
 def _refuse_future(day: date, open_day: date, today: date) -> None:
     if day > max(open_day, today):
-        raise UserError(f"{day} is in the future: the gaming day that is open is {open_day}")
+        raise UserError(f"{day} is in the future: the open gaming day is {open_day}")

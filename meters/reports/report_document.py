@@ -69,7 +69,7 @@ class ReportSection:
 
     @property
     def only_used(self) -> "ReportSection":
-        """The list without columns that are empty in all rows."""
+        """The list without columns whose cells are all empty, none or 0%."""
         kept = [
             at
             for at in range(len(self.columns))
@@ -87,7 +87,7 @@ _NO_FRACTION: Final = "0000"
 
 
 def in_cents(section: ReportSection) -> ReportSection:
-    """Return a list in which a column shows whole cents if none of its amounts has a fraction.
+    """Return a list in which a column without fractions of a cent shows whole cents.
 
     >>> in_cents(ReportSection("", columns(">In 1 | >Out 1"), [("$1.500000", "$0.000001")])).rows
     [('$1.50', '$0.000001')]
@@ -155,7 +155,7 @@ class ReportDocument:
 
     @property
     def closing(self) -> str:
-        """The sentence below all lists: what people sign, or why nobody can sign."""
+        """The text below all lists: what people sign, or why nobody can sign."""
         if self.unsigned:
             return _UNSIGNED[self.unsigned]
         words = "The figures above are those of the ledger up to the last entry that is named."
@@ -171,7 +171,7 @@ _MARGIN: Final = 42.0
 _FOOT: Final = 24.0
 _CELL: Final = 7.4
 _CELL_MAX: Final = 400
-"""How many characters a cell can have: even in a narrow column, so many fit on one page."""
+"""How many characters a cell can have: even in a narrow column, this many fit on one page."""
 _FACT_MAX: Final = 2_000
 """How many characters one row of facts can have. A longer fact has several rows."""
 _GAP: Final = 5.0

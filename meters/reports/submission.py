@@ -1,4 +1,7 @@
-"""The submission of a floor to the regulator (605a.8): games, links, digests, and what to add."""
+"""The submission of a floor to the regulator (605a.8).
+
+It has the games, the links, digests, and a list of what the house must add.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,7 +69,8 @@ def build_submission(
 ) -> filed.Submission:
     """Build the submission of a floor.
 
-    `day` is a date by the facility's clock. `count` can take minutes.
+    `day` is the day on which the submission is made, by the facility's clock. `count` can take
+    minutes.
 
     Raises:
         UserError: no table offers a wager.
@@ -258,7 +262,7 @@ def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> fil
 
 
 def _feeds(link: Link, meter: Meter) -> Iterator[filed.MeterFeed]:
-    """If no table feeds the meter, its parameters come from the first game that has it."""
+    """If no table feeds the meter, its parameters come from the first game that has the meter."""
     games = meter.fed_in or (meter.games.with_meter(meter.kind)[0].game,)
     for game in games:
         wager = next(each for each in meter.games[game].wager if meter.kind in each.fed)
@@ -324,7 +328,8 @@ def _of_game(game: filed.GameFiling, chapter: Chapter) -> Iterator[tuple[str, st
     for wager in game.wagers:
         if not wager.feeds and wager.paytable is None and wager.wager not in chapter.main_wagers:
             placing = next(rule.rule for rule in wager.rules if rule.subject == "placing")
-            yield f"whether tables offer {wager.wager}: it has no choice of paytable", placing
+            reason = "the floor file does not say it, because the wager has only one paytable"
+            yield f"whether tables offer {wager.wager}: {reason}", placing
         if wager.wager == _PAIR_BONUS:
             rules = f"{number}.8(h), {number}.9(g) or {number}.10(h)"
             yield "whether one community card decides all Pair Bonus wagers", rules

@@ -46,7 +46,7 @@ class FileDigest(_Part, frozen=True, kw_only=True):
 
 
 class SoftwareDigest(_Part, frozen=True, kw_only=True):
-    """The installed programs. ``sha256`` is the digest over all files that `pitlink check` shows.
+    """The installed programs. ``sha256`` is the digest over all files, as `pitlink check` shows it.
 
     A checkout has no recorded digests: ``from_wheel`` is then false.
     """
@@ -79,8 +79,8 @@ class WagerRule(_Part, frozen=True):
 class HandRow(_Part, frozen=True, kw_only=True):
     """A hand, with its cells in the chosen paytables.
 
-    Of ``of`` deals, ``combinations`` have the hand. ``fourth_card`` belongs to a Pair Bonus:
-    ``a 2`` or ``not a 2``.
+    ``combinations`` is the number of deals with the hand, and ``of`` the number of all deals. For a
+    Pair Bonus, ``fourth_card`` is a text such as ``a 2`` or ``not a 2``.
     """
 
     hand: str
@@ -127,7 +127,7 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
         return_at_seed: what one wager wins on average if the meter is at its seed, as a share of
             the wager.
         hit_chance: the probability that the wager wins a percentage of the meter.
-        whole_chance: the probability that the wager wins the whole meter; null if no hand does.
+        whole_chance: the probability that the wager wins the whole meter; null if no hand wins it.
         break_even_cents: the lowest balance of the meter at which the house has no edge. All other
             meters are at their seeds.
         break_even_with_envy_cents: this balance with Envy Bonuses, for one to six other players.
@@ -202,9 +202,9 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
         house_edge: the house edge if every meter is at its seed and the contributions are lost. For
             a game against the dealer, it is a share of the first wager under the optimal strategy.
         long_run: null if the wager feeds no meter.
-        hit_frequency: the probability that the wager wins. For a game against the dealer, it is the
-            probability that the player does not fold and at least one of the two wagers wins,
-            without bonuses.
+        hit_frequency: the probability that the wager wins. In a game against the dealer, a win
+            means that the player does not fold and at least one of the two wagers wins. Bonuses do
+            not count.
         envy_return: the average Envy Bonus for the hand of one other player, as a share of the
             wager.
         when_folding: null if it is not computed.
@@ -253,7 +253,7 @@ class WagerFiling(_Part, frozen=True, kw_only=True):
 
 
 class TableChoice(_Part, frozen=True, kw_only=True):
-    """An option that a table has chosen from those in the rules, with its subsection."""
+    """An option of the rules that was chosen for a table, with the option's subsection."""
 
     name: str
     option: str
@@ -261,7 +261,7 @@ class TableChoice(_Part, frozen=True, kw_only=True):
 
 
 class GameTable(_Part, frozen=True, kw_only=True):
-    """A table. `not_offered` has the wagers for which it has no paytable, or no meter."""
+    """A table. `not_offered` has the wagers for which the table has no paytable, or no meter."""
 
     table: str
     asset: str
@@ -390,8 +390,8 @@ class FacilitySettings(_Part, frozen=True, kw_only=True):
 
     A win at fixed odds below `validate_from_cents` needs no floorperson, unless another win of the
     same hand waits. For a win of `tax_documents_from_cents` or more, pitlink asks for tax
-    documents; if this is null, it never asks. If `two_people_reject_above_cents` is null, two
-    people must reject each hand pay.
+    documents; if this field is null, pitlink never asks. If `two_people_reject_above_cents` is
+    null, two people must reject each hand pay.
     """
 
     validate_from_cents: int
@@ -403,7 +403,7 @@ class FacilitySettings(_Part, frozen=True, kw_only=True):
 
 
 class AddedByHouse(_Part, frozen=True, kw_only=True):
-    """What the house must add. If `game` is empty, the whole submission needs it."""
+    """What the house must add for a game. If `game` is empty, it is for the whole submission."""
 
     game: str
     what: str
@@ -411,7 +411,7 @@ class AddedByHouse(_Part, frozen=True, kw_only=True):
 
 
 class Submission(_Part, frozen=True, kw_only=True):
-    """A whole submission. ``date`` is a date by the facility's clock."""
+    """A whole submission. ``date`` is the day on which it is made, by the facility's clock."""
 
     format: int = FORMAT
     facility: str

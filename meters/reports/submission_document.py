@@ -67,7 +67,7 @@ def _facts(submission: filed.Submission, json_sha256: str) -> Iterator[Fact]:
     yield "Digest of floor file", submission.floor_file.sha256
     yield "Digest of JSON", f"{json_sha256} (submission.json has the same contents)"
     yield "Digests", "SHA-256, in hexadecimal"
-    amounts = "those of the floor file, without changes of a parameter on the floor page since then"
+    amounts = "those of the floor file, without later changes of parameters on the floor page"
     yield "Amounts", amounts
     if submission.demonstration:
         yield "Demonstration", "The floor file is for a demonstration. Do not file this."
@@ -270,7 +270,7 @@ def _feed_sections(
             for meter in meters
             for at, each in enumerate(meter.dollar_chances)
         ],
-        note="A hand that wins a part of a meter counts as that part of a chance.",
+        note="A hand that wins a percentage of a meter counts with this percentage of its chance.",
     )
 
 
@@ -292,8 +292,13 @@ def _settings_part(settings: filed.FacilitySettings) -> ReportPart:
         ),
         ("Tax documents", _NEVER if tax is None else f"wins of {money(tax)} or more"),
         ("Two people reject", "each hand pay" if two is None else f"wins above {money(two)}"),
-        ("Corrections", "a floorperson confirms each" if settings.confirm_corrections else _NONE),
-        ("All hands", "cards of all hands" if settings.require_all_hands else "not required"),
+        (
+            "Corrections",
+            "a floorperson confirms each"
+            if settings.confirm_corrections
+            else "a floorperson confirms each at pitlink's panel, and each corrected wager",
+        ),
+        ("Cards of all hands", "required" if settings.require_all_hands else "not required"),
         ("Gaming day", f"begins at {settings.day_starts}"),
     ]
     return ReportPart("", "Settings of the facility", facts, [])

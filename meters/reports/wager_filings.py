@@ -30,7 +30,7 @@ _WHEN_PAID: Final = {
 def rules_of(offer: Offer, validate_from_cents: int) -> tuple[filed.WagerRule, ...]:
     """Return the rules of an offered wager, without its paytable.
 
-    The facility validates wins at odds of `validate_from_cents` or more.
+    `validate_from_cents` is the lowest amount of a win at odds that a floorperson must validate.
     """
     tables = offer.tables
     found = (
@@ -44,7 +44,7 @@ def rules_of(offer: Offer, validate_from_cents: int) -> tuple[filed.WagerRule, .
 def validated_wins(validate_from_cents: int, least: str = "") -> str:
     """Return in words which wins a floorperson validates.
 
-    `least` is the lowest odds that the rules of the wager name; empty if they name none.
+    `least` is the lowest odds that the rules of the wager name; empty if the rules name no odds.
 
     >>> validated_wins(0)
     'every win'
@@ -131,7 +131,7 @@ def _optional_rules(
         yield "losing wager", "collected", tables.collected
     if tables.divided:
         yield "jackpot on the dealer's hand", "divided equally", tables.divided
-    besides = ", except percentages: hand pays" if tables.fed else ""
+    besides = "; percentages of a meter are hand pays" if tables.fed else ""
     yield "paid from", f"{tables.paid_from.value.replace('_', ' ')}{besides}", ""
     if tables.electronic:
         yield "wagering device", "electronic, without a value chip", ""

@@ -58,7 +58,7 @@ def _edge_facts(odds: WagerOdds) -> Iterator[Fact]:
         of += ", with each meter at its seed and the contributions lost"
     yield "House edge", f"{_share(odds.house_edge)}{of}"
     if lasting := odds.long_run:
-        edge = f"{_share(lasting.house_edge)} of the wager, less Envy Bonuses"
+        edge = f"{_share(lasting.house_edge)} of the wager; Envy Bonuses reduce it"
         yield "House edge, long run", edge
         yield "Paid at odds", f"{_share(lasting.fixed_return)}, with fixed sums and draws"
         added = "with their reserves: players win all of it later"

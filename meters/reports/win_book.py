@@ -1,7 +1,7 @@
 """The wins that a floorperson decides, collected from the ledger (duties D7, D16).
 
-Each Envy Bonus is a separate win. The bonus waits until a floorperson decides the win that causes
-it, and then until somebody records the payment.
+Each Envy Bonus is a separate win. A bonus with a claim waits until a floorperson decides the win
+that causes it, and then until somebody records the payment.
 """
 
 from collections import defaultdict
@@ -83,7 +83,7 @@ class Win:
     def hand_record(self) -> str:
         """The name that all wins and Envy Bonuses of one hand share in a report.
 
-        If the ledger entry of the win is not known, it is the id of the claim.
+        If the ledger entry of the win is not known, the name is the id of the claim.
         """
         if not self.round:
             return self.claim
@@ -243,7 +243,7 @@ class WinBook:
         """Apply a floorperson's decision on a claim, or a change of a decided claim.
 
         Return the win in its new state. Return None if only Envy Bonuses of the claim are known, or
-        if a slip is corrected whose payment is older than the first replayed entry.
+        if the payment of a corrected slip is older than the first replayed entry.
 
         Raises:
             KeyError: nothing is known of the claim.
@@ -252,7 +252,7 @@ class WinBook:
         by, at, claim = fields["by"].decode(), fields["at"].decode(), decision.claim
         changed: Win | None = None
         if decision.act == "correct_slip" and claim not in self._states:
-            return None  # The payment is older than the first replayed entry.
+            return None
         due = self._states[claim]
         states = self._states[claim] = decided_claim(due, decision, by, number, fields)
         for place in self._of[claim]:

@@ -17,7 +17,10 @@ _NOBODY_NAMED: Final = "technician"
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of a restore, for the ledger. `confirmed` is true if they entered their PIN."""
+    """The author of a restore, for the ledger.
+
+    `confirmed` is true if they entered a PIN that they had chosen themselves.
+    """
 
     name: str
     confirmed: bool
@@ -59,9 +62,10 @@ class AuthorConfirmation:
     async def confirm(self, *, all_lost: bool) -> Author:
         """Return the author. If Redis has users, ask for the author's PIN.
 
-        If `all_lost`, Redis has no data of the link. So its users can have been added just now, and
-        no service runs where they could choose a PIN. Then a PIN that another person set is enough,
-        but the ledger says that nobody could confirm the name.
+        `all_lost` means that Redis has no data of the link, or only the data of an interrupted
+        restore. Then the users in Redis can have been added just now, and no service runs where
+        they could choose a PIN. So a PIN that another person set is enough, but the ledger says
+        that nobody could confirm the name.
 
         Raises:
             UserError: the name is not confirmed, so nothing may be restored.
@@ -83,4 +87,4 @@ class AuthorConfirmation:
     @property
     def unconfirmed(self) -> str:
         name = self._name or _NOBODY_NAMED
-        return f"Redis has no users, so nobody can confirm the name {name}. The ledger says so."
+        return f"Redis has no users, so nobody can confirm the name {name}. The ledger will say so."

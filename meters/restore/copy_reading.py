@@ -1,4 +1,4 @@
-"""Reading of a copy of a link's ledger, and of the data in Redis that this copy describes (D11).
+"""Reading of a copy of a link's ledger, and of the data for Redis that follows from it (duty D11).
 
 Gaming days that Redis no longer needs are read fast: their files are verified, but not replayed.
 From the close of the last of these days on, the rebuild replays every entry.
@@ -43,7 +43,7 @@ class ArchivedLedger:
 
     @property
     def opening(self) -> Checkpoint:
-        """The state before the first entry of the archive. Each use reads it again."""
+        """The state before the first entry of the archive. Each use reads the file again."""
         return self.days[0].day.opening if self.days else Checkpoint()
 
     async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
@@ -157,8 +157,8 @@ class CopyReader:
                 archived = one.archived
                 if (archived.digest, archived.books) != (file.head.digest, file.head.closing):
                     raise RebuildError(
-                        f"{file.path} is not the file that was archived: entry {one.entry} has"
-                        f" the digest {archived.digest}"
+                        f"{file.path} is not the file that was archived: ledger entry {one.entry}"
+                        f" records the digest {archived.digest}"
                     )
 
     def _trimmed_day(self, rebuild: Rebuild) -> TrimmedDay | None:
@@ -181,16 +181,16 @@ class CopyReader:
             if one := noted.get(file.head.last):
                 return TrimmedDay(file.day.closing, one.entry)
         raise RestoreError(
-            f"{self._link.id}: the archive begins with entry {opening.entries + 1}, and no entry in"
-            " it says that a day was archived: no ledger can continue from it"
+            f"{self._link.id}: the archive begins with entry {opening.entries + 1}, and none of its"
+            " entries says that a day was archived: no ledger can continue from this archive"
         )
 
 
 def _hold_against_close(file: DayFile, rebuild: Rebuild) -> None:
-    """Compare the state at the close of a day in its file with the state after its entries.
+    """Compare the closing state in a day's file with the state after the entries of the file.
 
     The next `pitlink archive` continues from the state in the last file. No ledger entry in the
-    archive has the digest of this file.
+    archive has the digest of this last file.
     """
     if file.head.closing != rebuild.replay.closing_digest:
         raise RebuildError(f"{file.path}: the state at its close differs from its entries")

@@ -52,8 +52,8 @@ class StoreFindings:
 class TableFindings:
     """The state of a table in Redis, or in the data that the restore will write.
 
-    `last` is the number of the table's last event. `kept` is the digest of this event, and then the
-    stored reply if there is one.
+    `last` is the number of the table's last event. `kept` is the digest of this event, followed by
+    the stored reply if there is a reply.
     """
 
     last: int
@@ -90,7 +90,7 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
 
     Raises:
         RestoreError: Redis has accounts or a ledger of the link, but not its meters. The data is
-            damaged, because no interrupted restore leaves it so.
+            damaged, because no interrupted restore leaves such data.
     """
     redis, keys = store.redis, store.keys
     snapshot = await store.snapshot()
@@ -144,8 +144,8 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
         digest = event_digest(payload)
         if not stand.kept.startswith(digest):
             raise RestoreError(
-                f"{outbox.path}: its event {last} is not the one that the ledger of"
-                f" {outbox.link} has of table {table}: the outbox is of another floor, or too old"
+                f"{outbox.path}: its event {last} differs from event {last} of table {table} in the"
+                f" ledger of {outbox.link}: the outbox is of another floor, or too old"
             )
     missing = None
     if outbox.answered > last and outbox.lacks(last):

@@ -51,8 +51,9 @@ class RestoreOptions:
     The default `archive` is the directory in the floor file. The default `outboxes` are in the data
     directory; people can give outbox files, or directories with outbox files. The tables in
     `without` are restored even if some of their events are in no outbox; these events stay lost.
-    With `listens`, the command listens at the broker for heartbeats, to find services that run.
-    With `asks`, it asks the person before any change.
+    `by` is the name of the person who restores the data. With `listens`, the command listens at the
+    broker for heartbeats, to find services that run. With `asks`, it asks the person before any
+    change.
     """
 
     archive: Path | None
@@ -64,7 +65,10 @@ class RestoreOptions:
 
 
 async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptions) -> bool:
-    """Restore links, one after the other. Return True if no link has a problem at the end.
+    """Restore links, one after the other.
+
+    Return False if a link was not restored because events are missing or the person declined, or if
+    an audit after the restore found a problem.
 
     Raises:
         UserError: the restore did not begin, or did not finish. The message has the reason.
@@ -143,7 +147,7 @@ async def _restore(
             found = await restoring.inspect(advance)
         print_found(say, link.id, found)
         if not restoring.is_due(found):
-            say("  Nothing is lost: nothing was done.")
+            say("  Nothing is lost, so nothing was restored.")
             return True
         if print_missing(say, found, options.without):
             return False
@@ -167,7 +171,6 @@ async def _restore(
 
 
 def _copy_of(floor: Floor, archive: Path | None, link: Link) -> ArchivedLedger | None:
-    # If the command names a directory, the directory must exist.
     directory = archive or Path(floor.archive.directory)
     if not directory.is_dir():
         if archive:
@@ -208,7 +211,8 @@ def _bar() -> Iterator[Advance]:
 
 
 HEARD_WITHIN_S: Final = 3.0
-"""How long to wait for a heartbeat. A service sends three in this time, so one can be late."""
+"""How long to wait for a heartbeat. A service sends three heartbeats in this time, so one of them
+can be late."""
 _CONNECTED_WITHIN_S: Final = 10.0
 _STOPPED: Final = "--services-stopped"
 

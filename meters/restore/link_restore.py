@@ -1,9 +1,9 @@
 """Restore of a link's data from a copy of its ledger and its tables' outboxes (duty D11).
 
 A restore can be interrupted at any point, and repeated. If the data in Redis is half-written, the
-next restore writes all data from the start. An event in an outbox that Redis already has is not
-applied again. At the end, the restore sets the ledger mark. Until then, no service operates the
-link.
+next restore writes all data from the start. If Redis already has an event of an outbox, the event
+is not applied again. At the end, the restore sets the ledger mark. Until then, no service operates
+the link.
 """
 
 import time
@@ -56,8 +56,8 @@ class RestorePlan:
 
     `seen` is the number of the last ledger entry that the ledger mark names. `copied` is the number
     of the last entry in the copy of the ledger. If `writes` is true, the restore must write all
-    data from this copy. `tables` compare each outbox with Redis or with this copy. `kept` has the
-    reserved slip numbers whose claims Redis has lost, each with its claim.
+    data from this copy. `tables` has the comparison of each outbox with Redis, or with this
+    copy. `kept` has the reserved slip numbers whose claims Redis has lost, each with its claim.
     """
 
     held: StoreFindings
@@ -172,8 +172,8 @@ class LinkRestore:
         A table without an outbox lacks nothing, unless data is `lost`.
 
         Raises:
-            RestoreError: Redis lacks events of another table, or can lack them. Nobody can apply
-                them without the table's game.
+            RestoreError: Redis lacks events, or can lack events, of a table that the floor file
+                does not have on the link. Without the table's game, nobody can apply the events.
         """
         link = self._store.link
         ids = {table.id for table in link.table}
@@ -215,7 +215,7 @@ class LinkRestore:
                 restore can be repeated.
         """
         store, seen = self._store, self._mark.seen
-        # While a person read the plan, somebody else can have restored the link, and tables played.
+        # While a person reads the plan, others can restore the link, and tables can play.
         if await inspect_store(store, seen) != found.held:
             raise RestoreError(
                 f"{store.link.id}: Redis has changed since this command looked: run the command"
@@ -228,7 +228,7 @@ class LinkRestore:
         await writer.begin(by, now_text())
         if found.writes and self._copy and self._read_copy:
             await self._write(writer, self._copy, self._read_copy, advance)
-        # `pitlink approve` accepts a ledger that lost entries only during a restore.
+        # Only during a restore, `pitlink approve` accepts a ledger that has lost entries.
         await self._check_approved()
         await store.open(by)
         replayed = await self._replay_outboxes(found, by, advance)
@@ -297,10 +297,12 @@ class LinkRestore:
         """Check that people have approved what the floor file says about the link.
 
         A restore approves nothing. If Redis has lost all data of a link, people must approve the
-        link again, even if the archive has an approval: the person who restores the link could have
-        written the archive. The last approval of any other link can be in the archive, or lost. It
-        is checked after the archive's data was written. People can then give a lost approval again,
-        and its ledger entries follow the archive's entries.
+        link again. An approval in the archive does not count then, because the person who restores
+        the link could have written the archive.
+
+        If Redis still has data of the link, the last approval can be in the archive, or lost. So
+        this approval is checked after the archive's data was written. If it is lost, people can
+        then approve again, and the new ledger entries follow the archive's entries.
 
         Raises:
             RestoreError: the floor file is not approved.

@@ -3,8 +3,8 @@
 Bonuses are not drawn again: the replay uses the draws that the tables received. A refused event
 changes nothing, and keeps its reply.
 
-Accepted wagers are applied even if their table is held after the restore. The table was not held
-when they were accepted: the payment or rejection that released it is lost.
+Accepted wagers are applied even if their table is held after the restore. When the wagers were
+accepted, the table was not held: the payment or rejection that released the table is lost.
 
 Each new reply is compared with the reply that the table has, byte for byte. The two can differ, for
 example if two tables won percentages of one meter, and the replay applies their results in reverse
@@ -34,7 +34,7 @@ _AT_ONCE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """An event whose new reply (`now`) differs from the table's reply (`sent`)."""
+    """An event to which the replay gives another reply (`now`) than the table has (`sent`)."""
 
     table: str
     seq: int

@@ -1,7 +1,7 @@
 """The tables' outboxes: the events that the tables sent, and the replies, as exact bytes.
 
-An outbox is evidence, so it must not change. But after an agent was killed, to open its outbox
-already changes the file. So the restore reads copies.
+An outbox is evidence, so it must not change. But if an agent was killed, its outbox file changes as
+soon as a program opens it. So the restore reads copies.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ _SET_BACK_MAX: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An event that a table sent, and the service's reply; both decoded, and as exact bytes."""
+    """An event that a table sent, and the service's reply: each is decoded, and in exact bytes."""
 
     table: str
     seq: int
@@ -46,15 +46,16 @@ class Answered:
 
     @property
     def requested(self) -> bool:
-        """True for a correction that waited for a floorperson, or that was refused by one."""
+        """True for a correction that waited for a floorperson, or that a floorperson refused."""
         return self.reply.error is not None and self.reply.error.code in _REQUESTED
 
 
 class OutboxCopy:
     """A copy of the outbox of one table.
 
-    `path` is the path of the original file. `answered` is the number of the last event with a
-    reply; 0 if there is none. The outbox has the reply, or only the fact that there was one.
+    `path` is the path of the original file. `answered` is the number of the table's last event that
+    the service had answered; 0 if there is no such event. The outbox can lack this event: if an
+    outbox was lost, the agent got only the number from the service.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -78,15 +79,13 @@ class OutboxCopy:
         self.link, self.table = str(row[0]), str(row[1])
         if not isinstance(row[2], int) or not isinstance(last, int):
             raise RestoreError(f"{path}: it is damaged: it has other values in place of numbers")
-        # If an outbox was lost, the agent continued with the number that the service had. So the
-        # new outbox can lack earlier events.
         self.answered = max(int(last), int(row[2]))
 
     def lacks(self, seq: int) -> bool:
         """Return whether the outbox lacks any answered event after the number `seq`.
 
-        If the service refused an event because it had another event with this number, the outbox is
-        an older copy, and lacks that other event.
+        If the service refused an event because the service already had another event with this
+        number, the outbox is an older copy, and lacks that other event.
         """
         (count,) = self._connection.execute(
             "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL"
@@ -96,9 +95,9 @@ class OutboxCopy:
         return int(count) < self.answered - seq
 
     def payload(self, seq: int) -> bytes | None:
-        """Return the exact bytes of an event; None if the outbox does not have the event.
+        """Return the exact bytes of an event; None if the outbox lacks the event.
 
-        If the service had another event with this number, the outbox does not have that event.
+        If the service had another event with this number, the outbox lacks the service's event.
         """
         row = self._connection.execute(
             "SELECT payload FROM event WHERE seq = ?"
@@ -147,8 +146,8 @@ def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, Out
                 continue
             if other := found.get(outbox.table):
                 raise RestoreError(
-                    f"{other.path} and {path} are both of table {outbox.table}: keep only the one"
-                    " that its agent used last"
+                    f"{other.path} and {path} are both of table {outbox.table}: keep only the file"
+                    " that the table's agent used last"
                 )
             found[outbox.table] = outbox
         yield found
@@ -169,7 +168,9 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _copied(path: Path, copy: Path, stack: ExitStack) -> OutboxCopy:
     if _is_used(path):
-        raise RestoreError(f"{path}: its agent runs: stop it, and start it after the restore")
+        raise RestoreError(
+            f"{path}: its agent runs: stop the agent, and start it after the restore"
+        )
     try:
         for ending in ("", "-wal"):
             companion = Path(f"{path}{ending}")

@@ -53,7 +53,10 @@ def print_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
         )
     if found.again:
         say(f"  {found.again} events of outboxes will be applied again.")
-    say("  The restore is noted in the ledger, everything is audited, and the mark is reset.")
+    say(
+        "  Then the restore will be noted in the ledger, and everything will be audited. If the"
+        " audit finds no fault, the mark will be reset."
+    )
     given_up = [one.table for one in found.tables if one.missing and one.table in without]
     if given_up:
         say(f"  Abandoned: the events of {', '.join(given_up)} that the ledger does not have.")
@@ -81,7 +84,7 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
     if lost > 0:
         say(
             f"  {lost} of the {restored.found.seen} earlier entries could not be restored:"
-            " decisions of people, and events that are in no outbox. Repeat them."
+            " decisions of people, and events that are in no outbox. Repeat the decisions."
         )
     for one in replayed.differing[:_LISTED_MAX]:
         say(f"  OTHERWISE {one.table} event {one.seq}: {_difference(one)}")
@@ -90,7 +93,7 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
     if replayed.differing:
         say(
             "  The tables got the first reply, the ledger has the second. A floorperson and an"
-            " accountant settle each one, with an adjustment if a meter must be corrected."
+            " accountant settle each difference, with an adjustment if a meter must be corrected."
         )
     for fields in restored.waiting:
         say(f"  {waiting_line(fields)}")
@@ -103,8 +106,8 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
         say(f"  KEPT slip {slip}, reserved for {claim}")
     if restored.kept:
         say(
-            "  The ledger has no payment with these slips, but one may have been made. The numbers"
-            " stay used. Each can pay only its own win, if that win is listed above."
+            "  The ledger has no payment with these slips, but somebody can have paid with them."
+            " The numbers stay used. Each can pay only its own win, if that win is listed above."
         )
     for problem in finding.problems:
         say(f"  {problem}")

@@ -15,7 +15,7 @@ from meters.ledger.redis_layout import LinkKeys
 
 
 class RebuildError(Exception):
-    """A rebuild that failed. The text has the problems of the ledger."""
+    """A link's data cannot be rebuilt from the archive and the ledger. The text says why."""
 
 
 class NotedDay(NamedTuple):
@@ -51,7 +51,9 @@ class Rebuild:
             if closing.closed_day:
                 self._open_day(self.replay.link.standing.get("reading_at") or "")
         except (ValueError, TypeError, OverflowError) as error:
-            raise RebuildError(f"the state at {closing.closed_day} is wrong: {error}") from None
+            raise RebuildError(
+                f"nothing can be rebuilt after entry {closing.entries}: {error}"
+            ) from None
 
     @property
     def open_day(self) -> date:

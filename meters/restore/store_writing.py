@@ -22,7 +22,7 @@ _PACKED_AT_ONCE: Final = 10
 """How many ledger entries one entry of the Redis stream can have."""
 _COMMANDS_AT_ONCE: Final = 250
 """How many commands a Redis pipeline can have. The commands have at most a few megabytes, so they
-need little memory in Redis and here.
+need little memory in Redis and in this process.
 """
 
 Entries = AsyncIterator[tuple[int, Mapping[str, bytes]]]

@@ -24,7 +24,7 @@ _AGAIN_AFTER_S: Final = 60.0
 class CountedBreakEven:
     """The lowest amount of a meter at which the house has no edge on a wager.
 
-    The amount is exact for the meter's wager, rounded up to the cent. `notes` say for whom the
+    The exact amount for the meter's wager is rounded up to the cent. `notes` say for whom the
     amount is true, and what it leaves out.
     """
 

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Result of one check. If `warns` is true, a failure is only a warning."""
+    """The result of one check. If `warns` is true, a failure is only a warning."""
 
     what: str
     holds: bool
@@ -12,7 +12,6 @@ class Check:
 
     @property
     def fails(self) -> bool:
-        """True if this result stops every link."""
         return not (self.holds or self.warns)
 
     @property

@@ -31,7 +31,7 @@ def facility_checks(floor: Floor) -> list[Check]:
 def date_checks(floor: Floor) -> list[Check]:
     """Warn of games that cannot be played now, or that expire soon.
 
-    The games stop no link: other tables play other games, and a round can still be open.
+    Such a game stops no link: other tables play other games, and a round can still be open.
     """
     if warnings := date_warnings(floor.games_played, floor.facility.timezone):
         return [warning("games", each) for each in warnings]
@@ -46,7 +46,7 @@ def _check_branding(floor: Floor) -> Check:
     except UserError as error:
         return failure("signage", str(error))
     shown = "its logo can be shown" if logo else "no logo"
-    return passed("signage", f"{shown}; people can read the themes: {', '.join(themes)}")
+    return passed("signage", f"{shown}; all texts are readable in the themes {', '.join(themes)}")
 
 
 def _check_offers(floor: Floor) -> Iterator[Check]:
@@ -54,7 +54,10 @@ def _check_offers(floor: Floor) -> Iterator[Check]:
         for bonus in table.chapter.main_bonuses:
             if bonus.choice and bonus.choice not in table.paytables:
                 stake, rule = table.chapter.main_wagers[0], bonus.table[0].rule
-                seen = f"no {stake} is offered: no {bonus.choice} of {rule} is chosen"
+                seen = (
+                    f"the table offers no {stake}: choose its {bonus.choice} of {rule} under"
+                    " paytables"
+                )
                 yield warning(f"paytables of {table.id}", seen)
                 break
 
@@ -93,8 +96,8 @@ def _check_validation(floor: Floor) -> list[Check]:
     if not rules:
         return []
     seen = (
-        f"nobody validates wins at odds below {money(least_cents)}, but {', '.join(sorted(rules))}"
-        " have no such amount: set validate_from to 0"
+        f"no floorperson validates wins at odds below {money(least_cents)}, but no such amount is"
+        f" in {', '.join(sorted(rules))}: set validate_from to 0"
     )
     return [warning("validation", seen)]
 
@@ -118,7 +121,7 @@ def _check_bounds(floor: Floor) -> Iterator[Check]:
             meter.contribution_max,
         )
         good = f"{cents} cents from a full table; contribution_max is {most}"
-        problem = f"{good}, so its lock-out would be refused" if cents > most else None
+        problem = f"{good}, so that table's lock-out would be refused" if cents > most else None
         yield judged(what, problem, good, warns=True)
 
 

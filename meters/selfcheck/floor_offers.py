@@ -28,10 +28,7 @@ def floor_offers(floor: Floor) -> list[Offer]:
 
 
 def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
-    """Yield the offers of one table.
-
-    If a wager has several paytables, the table must choose one to offer the wager.
-    """
+    """If a wager has several paytables, the table must choose one to offer the wager."""
     chapter = table.chapter
     chosen = table.paytables
     royal = chosen.get(MINI_ROYAL)
@@ -77,11 +74,11 @@ def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class MeterChance:
-    """The chance of one wager for a meter: the probability that a dollar of the wager wins it.
+    """The chance of a wager for a meter: the probability that a wagered dollar wins the meter.
 
     If a hand wins a percentage of the meter, only this percentage of its probability counts. The
-    player never folds, and a jackpot on the dealer's hand is not divided. ``tables`` has the link's
-    tables with this wager on the meter.
+    chance assumes that the player never folds, and that a jackpot on the dealer's hand is not
+    divided. ``tables`` has the link's tables with this wager on the meter.
     """
 
     game: str
@@ -91,7 +88,7 @@ class MeterChance:
 
 
 def shared_offers(floor: Floor, link: Link) -> tuple[tuple[Meter, ...], list[Offer]]:
-    """Return the meters of a link that different wagers can win, and the offers that feed them.
+    """Return a link's meters that different wagers can win, and the offers that feed these meters.
 
     Wagers with the same paytable, ranking and number of cards count as one.
     """

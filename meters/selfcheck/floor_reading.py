@@ -1,4 +1,4 @@
-"""Reading of the whole floor: all sources at the same time. Each can fail by itself."""
+"""Reading of the whole floor: all sources are read at the same time, and each can fail alone."""
 
 import asyncio
 import contextlib
@@ -55,10 +55,10 @@ _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  (l
 
 
 class StatusReader:
-    """The reader of a floor's state. It only reads, and starts no server.
+    """The reader of a floor's state. It changes no data, and starts no server.
 
-    If `services` is empty, it uses the addresses of services that Prometheus reads, or else the
-    address in the floor file.
+    If `services` is empty, the reader uses the addresses of services that Prometheus reads, or else
+    the address in the floor file.
     """
 
     def __init__(self, floor: Floor, prometheus: str | None, services: Sequence[str]) -> None:
@@ -163,9 +163,9 @@ def _link_status(
 
 
 async def _read_redis(floor: Floor) -> tuple[Sequence[Check], Mapping[str, StoredLink]]:
-    """Check Redis, and read its links.
+    """Check Redis, and read its links. Do not start an embedded Redis.
 
-    An embedded Redis is not started. In a cluster, a link is left out if its primary is down.
+    In a cluster, a link is left out if its primary is down.
     """
     try:
         async with (

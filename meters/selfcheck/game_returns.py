@@ -25,9 +25,10 @@ from meters.selfcheck.odds_counting import count_entries
 def return_checks(floor: Floor) -> Iterator[Check]:
     """Warn if a house game's wager gives back more than is wagered, or its top award is too rare.
 
-    An award is too rare if it comes less than once in a hundred million deals (duty D22).
+    The top award of a wager that feeds meters is too rare if it comes less than once in a hundred
+    million deals (duty D22). The top awards of other wagers are not checked.
 
-    A wager that feeds meters can give back too much at the seeds of its meters, or in the long run,
+    A wager that feeds meters is checked twice: at the seeds of its meters, and in the long run,
     when players win what wagers add to the meters. Each exact count takes some seconds.
     """
     offers = [offer for offer in floor_offers(floor) if offer.chapter.game in floor.games.digests]
@@ -82,7 +83,7 @@ def _chances_text(meter: Meter, chances: Sequence[MeterChance]) -> str:
     ratio = chance_ratio(chances)
     games = list(dict.fromkeys(each.game for each in chances))
     if ratio == 1:
-        return f"a dollar is as likely to win it in {' as in '.join(games)}"
+        return f"a dollar has the same chance to win it at every wager of {', '.join(games)}"
     most, least = (
         f"{each.wager} of {each.game} (1 in {round(1 / each.of_a_dollar):,})"
         for each in (chances[0], chances[-1])
@@ -93,8 +94,8 @@ def _chances_text(meter: Meter, chances: Sequence[MeterChance]) -> str:
     if ratio <= meter.chance_ratio_max:
         return f"{said}: chance_ratio_max accepts {meter.chance_ratio_max:,} times"
     return (
-        f"{said}: give the games equal chances or meters of their own, or accept it with"
-        f" chance_ratio_max = {ceil(ratio)}"
+        f"{said}: give the games equal chances or meters of their own, or accept the difference"
+        f" with chance_ratio_max = {ceil(ratio)}"
     )
 
 
@@ -102,7 +103,7 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
     """Warn of a payout limit at which wagers add more than awards can pay (duty D3).
 
     The overflow then grows for ever, although it refills the meter after every award. Each game is
-    counted as if only it fed the meter.
+    counted as if no other game fed the meter.
     """
     for link in floor.link:
         limited = [meter for meter in link.meter if meter.limit]
@@ -127,7 +128,7 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
             if limit < least:
                 problem = (
                     f"at {money(limit)} its awards pay less than wagers add, so its overflow grows"
-                    f" for ever: set {money(ceil(least))} or more"
+                    f" for ever: set a limit of {money(ceil(least))} or more"
                 )
             good = f"{money(limit)}; the awards can pay all that wagers add"
             yield judged(f"limit of {meter.meter_id} on {link.id}", problem, good, warns=True)

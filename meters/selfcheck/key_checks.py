@@ -23,24 +23,25 @@ from meters.selfcheck.check_result import Check, failure, passed, warning
 
 WARN_DAYS: Final = 30
 _OTHERS: Final = 0o077
-_RENEW_ACT: Final = "`pitlink keys --renew` makes another"
+_RENEW_ACT: Final = "`pitlink keys --renew` makes a new certificate"
 _AUTHORITY_ACT: Final = (
-    "no renewal makes another authority: `pitlink keys --out DIRECTORY` makes all keys in an empty"
-    " directory"
+    "no renewal makes a new authority: `pitlink keys --out DIRECTORY` makes all keys anew in an"
+    " empty directory"
 )
-_PAGES_ACT: Final = "put another in its place, then restart services and agents"
+_PAGES_ACT: Final = "put a new certificate in its place, then restart services and agents"
 _SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 
 
 def check_keys(keys: Path) -> Sequence[Check]:
-    """Return the problems of the keys and certificates in a directory, or that there is none.
+    """Return the problems of the keys and certificates in a directory.
 
-    An expired certificate is a failure. A certificate that expires soon is a warning; so is a
-    secret that other users of the machine can read.
+    If there is no problem, return one check that says so. An expired certificate is a failure. A
+    certificate that expires soon is a warning; so is a secret that other users of the machine can
+    read.
     """
     certificates = sorted(path for path in keys.rglob("*.crt") if path.is_file())
     if not certificates:
-        return [failure("keys", f"there are none in {keys}: see `pitlink keys`")]
+        return [failure("keys", f"{keys} has no certificates: `pitlink keys` makes them")]
     found = [
         *_open_secrets(keys),
         *_shared_secrets(
@@ -57,7 +58,7 @@ def check_keys(keys: Path) -> Sequence[Check]:
             read_secrets,
             lacking="anybody with Redis's password for users can add entries to the operators'"
             " log; run `pitlink keys`, copy the whole of services/, and restart the services",
-            differing="nobody can sign in at a service with the earlier one",
+            differing="nobody can sign in at a service that has the earlier file",
         ),
     ]
     ends = [
@@ -76,21 +77,21 @@ def check_keys(keys: Path) -> Sequence[Check]:
 
 
 def check_page_certificate(service: Service) -> Iterator[Check]:
-    """Yield the check of the floor file's own `certificate`, if it names one."""
+    """Yield the check of the file `certificate` in the floor file, if the floor file names one."""
     if service.certificate is not None:
         yield _certificate_check(Path(service.certificate), "certificate", _PAGES_ACT)
 
 
 def check_transport(service: Service) -> Iterator[Check]:
-    """Yield a warning if a network is used to the broker or Redis without TLS (duty D20)."""
+    """Yield a warning if the broker or Redis is used over the network without TLS (duty D20)."""
     for key, url in (("broker", service.broker), ("redis", service.redis)):
         scheme, _, _ = url.partition("://")
         name, plus, kind = scheme.partition("+")
         far = [host for host in hosts_of(url) if not is_here(host)]
         if name in {"mqtt", "redis"} and far:
             seen = (
-                f"{', '.join(far)} is used without encryption: anybody on the network can read and"
-                f" change it; use {name}s{plus}{kind}:// and `pitlink keys`"
+                f"{', '.join(far)} is used without encryption, so anybody on the network can read"
+                f" and change the data: use {name}s{plus}{kind}:// and `pitlink keys`"
             )
             yield warning(f"way to {key}", seen)
 
@@ -120,7 +121,7 @@ def _open_secrets(keys: Path) -> Iterator[Check]:
     for path in sorted(keys.rglob("*")):
         secret = path.suffix == ".key" or path.name.endswith("password") or path.name in _SHARED
         if secret and path.is_file() and path.stat().st_mode & _OTHERS:
-            seen = f"users other than its owner may read it: chmod 600 {path}"
+            seen = f"users other than its owner can read it: chmod 600 {path}"
             yield warning(f"keys {path.relative_to(keys)}", seen)
 
 
@@ -138,7 +139,7 @@ def _shared_secrets(
         yield warning("keys services", f"a service has no {name}: {lacking}")
     elif len(found) > 1:
         seen = (
-            f"not all have the same {name}, so {differing}: copy the whole of services/ from where"
-            " `pitlink keys` was run"
+            f"not all services have the same {name}, so {differing}: copy the whole of services/"
+            " from where `pitlink keys` was run"
         )
         yield warning("keys services", seen)

@@ -31,7 +31,7 @@ _SILENT_SECONDS: Final = 1.0
 
 
 def count_entries(offers: Sequence[Offer], command: str, *, keep: bool = True) -> list[OddsEntry]:
-    """Return the odds of offers. A count of over a second has a progress bar.
+    """Return the odds of offers. In a terminal, a count of over a second shows a progress bar.
 
     ``command`` is the command's name for messages. With ``keep``, counts are read from the user's
     cache directory, and kept there.
@@ -126,8 +126,9 @@ def code_digest() -> str:
 class CountCache:
     """A directory of cached counts. It is made when the first count is stored.
 
-    If a file is damaged, or the directory cannot be written, the count is made again. The function
-    ``notice`` gets the reason. If nothing can be written, it gets the reason only once.
+    If a file is damaged or cannot be read, the count is made again. If nothing can be written, the
+    next run counts again. The function ``notice`` gets each reason why a file cannot be used, but
+    only the first reason why nothing can be written.
     """
 
     def __init__(
@@ -154,7 +155,7 @@ class CountCache:
         return payload
 
     def put(self, name: str, data: bytes) -> None:
-        """Store data under a name, completely or not at all, even if other processes do so too."""
+        """Store data under a name in one step, even if several processes store the same name."""
         path = self._path(name)
         try:
             self._directory.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """Access to a Redis that already has data of the floor.
 
-With it, no command takes an empty Redis for the Redis of the floor.
+A command that uses these functions refuses a Redis that never had such data.
 """
 
 from collections.abc import AsyncIterator
@@ -25,8 +25,8 @@ async def open_used_store(
     """Open the Redis of a floor, for a command that needs the data of links.
 
     Raises:
-        UserError: Redis never had data of a link of this floor (with `users_suffice`, users alone
-            are enough). With `only_reads`, also if another release wrote the data.
+        UserError: Redis never had data of a link of this floor; or, with `only_reads`, another
+            release wrote the data. With `users_suffice`, a Redis that has only users is opened too.
     """
     check_place(floor)
     async with open_redis(floor, only_reads=only_reads, archives=archives) as redis:
@@ -56,7 +56,7 @@ async def check_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool = F
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
     """Return whether Redis has data of the floor, or had it once.
 
-    With `users_suffice`, users alone are enough.
+    With `users_suffice`, a Redis that has only users counts too.
 
     Raises:
         UsersError: ``store_failed``.
@@ -77,7 +77,7 @@ async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bo
 
 
 def check_place(floor: Floor) -> None:
-    """Raise `UserError` for a place without data. Call this before an embedded Redis is started."""
+    """Raise `UserError` if an embedded Redis never had data. Call this before Redis is started."""
     used = floor.service.redis != _EMBEDDED or _was_opened_here(floor)
     if not used and not (Path(floor.service.data) / "redis").is_dir():
         raise _never_opened(floor)
@@ -100,7 +100,7 @@ def store_address(floor: Floor) -> str:
 def _was_opened_here(floor: Floor) -> bool:
     """Return whether the data directory has a ledger mark of a link.
 
-    If it has one and Redis is empty, Redis has lost data; the audit reports it.
+    If there is a mark but Redis is empty, Redis has lost data, and the audit reports this loss.
     """
     data = Path(floor.service.data)
     return any(LedgerMark(data, link.id).seen.entries for link in floor.link)

@@ -42,20 +42,21 @@ _NEVER: Final = "none recorded yet"
 
 _FILLS: Final = 0.15
 _FULL: Final = 0.03
-"""So much of a disk must be free, as for the alerts PitlinkDiskFills and PitlinkDiskFull."""
+"""Shares of a disk that must be free, as for the alerts PitlinkDiskFills and PitlinkDiskFull."""
 _BEHIND_MAX: Final = 1
-"""So many closed gaming days can lack a file: `pitlink archive` runs some time after a close."""
+"""This many closed gaming days can lack a file: `pitlink archive` runs some time after a close."""
 _FIRST_WITHIN: Final = timedelta(hours=1)
-"""Within this time after its close, the first gaming day gets a file: the timer is half-hourly."""
+"""The first gaming day gets a file within this time after its close: a timer runs `pitlink archive`
+every half hour."""
 _NAMED_MAX: Final = 4
 
 
 def note_checks(floor: Floor) -> Iterator[Check]:
     """Yield the times of the last audit, whole audit, backup and check of the archive.
 
-    A missing audit or backup is a warning only after a service has used the data directory. After
-    the first audits of a new floor, which have checked neither an archived day nor the whole
-    ledger, a missing backup is no warning.
+    A missing audit or backup is a warning only after a service has used the data directory. While
+    the audits of a new floor have checked neither an archived day nor the whole ledger, a missing
+    backup is no warning.
     """
     data = Path(floor.service.data)
     begun = bool(marked_links(data))
@@ -141,7 +142,7 @@ def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
         if newest is None:
             _, closed_at = days_of.bounds(date.fromisoformat(day))
             if now() - closed_at > _FIRST_WITHIN:
-                behind.append(f"{link} has none, and {day} is closed")
+                behind.append(f"{link} has no file, and {day} is closed")
         elif (days := (date.fromisoformat(day) - newest).days) > _BEHIND_MAX:
             behind.append(f"{link} is {days} days behind, its last file is {newest}")
     if behind:

@@ -37,7 +37,7 @@ _HEARD_WITHIN_S: Final = 1.0
 
 _FORBIDDEN: Final = f"{topics.ROOT}/check"
 _NO_ACCESS_LIST: Final = (
-    "anybody may publish and read everything there, because the broker's access list is not in"
+    "anybody can publish and read everything there, because the broker's access list is not in"
     " force: let mosquitto read broker/acl, and restart mosquitto"
 )
 _OTHER_LIST: Final = (
@@ -51,7 +51,7 @@ _BUNDLE_LACKS: Final = (
     " keys` was run, and restart the services"
 )
 _LIST_ALLOWS: Final = (
-    "the Redis user of the links' data may read users and the operators' log, because Redis's"
+    "the Redis user of the links' data can read users and the operators' log, because Redis's"
     " list of users allows it: run `pitlink keys`, copy redis/, and restart Redis"
 )
 
@@ -76,7 +76,7 @@ Redis and CVE-2026-56684 of Valkey.
 """
 
 _OF_DISTRIBUTIONS: Final = frozenset({("Redis", "7.0.15"), ("Redis", "8.0.2"), ("Valkey", "8.1.1")})
-"""Versions in Debian 12 and 13. Debian corrects them without another number."""
+"""Versions in Debian 12 and 13. Debian corrects them without a new version number."""
 
 
 async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
@@ -149,7 +149,8 @@ async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
 async def _check_redis_users(redis: AnyRedis, link: str) -> Check | None:
     """Check that exactly one Redis user can use the data of pitlink's users (duty D20).
 
-    Return None if there is no such Redis user, or if Redis does not answer: other checks say so.
+    Return None if Redis does not answer, or if the links' data has the same Redis user and Redis
+    lets this user use both.
     """
     what, books, users = "users at redis", redis_of(redis, link), redis_of(redis, USERS_TAG)
     try:
@@ -166,7 +167,7 @@ async def _check_redis_users(redis: AnyRedis, link: str) -> Check | None:
         except NoPermissionError:
             return passed(what, "the links' data and the users each have their own Redis user")
         except ResponseError:
-            """A user who may use these keys gets this answer from a cluster node without them."""
+            """If this user may use the keys, a cluster node that does not have them answers so."""
     except (RedisError, OSError):
         return None
     return warning(what, _LIST_ALLOWS)
@@ -177,7 +178,7 @@ def _user_of(redis: Redis) -> object:
 
 
 async def check_weaknesses(everywhere: Iterable[Redis]) -> Check | None:
-    """Warn of known weaknesses of all primaries.
+    """Warn of known weaknesses in the versions of all primaries.
 
     Return None if Redis does not answer, or refuses the script: other checks say so.
     """
@@ -214,8 +215,8 @@ def weakness(maker: str, version: str, *, is_writable: bool) -> tuple[str, bool]
         return seen, True
     if (maker, version) in _OF_DISTRIBUTIONS:
         seen = (
-            f"{name} of Debian or Ubuntu, with their corrections. The number does not say which:"
-            " install all their updates"
+            f"{name} of Debian or Ubuntu, with their corrections. The version does not say which"
+            " corrections these are: install all updates"
         )
         return seen, False
     numbers = [int(part) for part in version.split(".") if part.isdecimal()]

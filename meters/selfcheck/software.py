@@ -116,7 +116,7 @@ def _home(room: str) -> Path:
 
 
 def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """Yield every file of the packages with its name in RECORD, except compiled files.
+    """Yield every file of the packages outside ``__pycache__``, after its path as in RECORD.
 
     A symbolic link to a directory is yielded, but not the files in the directory.
     """
@@ -202,8 +202,8 @@ def is_of_its_source(source: Path, text: bytes) -> bool:
 class SelfCheck:
     """The checks of the whole service. `pitlink check` makes the same checks.
 
-    After a failure, every link is inoperable until the service is restarted, even if somebody
-    restores an altered file: nobody knows which contents of the file this process has loaded.
+    After a failure, every link is inoperable until the service is restarted. Even if somebody
+    restores an altered file, nobody knows which contents this process has loaded.
     """
 
     def __init__(self, floor: Floor) -> None:
@@ -213,7 +213,7 @@ class SelfCheck:
     async def run(self) -> None:
         """Check everything once, then the software and the games' dates every hour (D9, D10).
 
-        A date is logged only when a game reaches it.
+        After the start, a check of the games' dates is logged only when its result is new.
         """
         started = await asyncio.to_thread(read_software)
         dates = date_checks(self._floor)

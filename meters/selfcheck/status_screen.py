@@ -93,7 +93,10 @@ class ScreenLine:
 def status_lines(
     status: FloorStatus, *, meters: bool = True, well: bool = True
 ) -> Iterator[ScreenLine]:
-    """Yield lines. Without ``well``, links and checks without a problem are only counted."""
+    """Yield the lines of the screen.
+
+    Without ``well``, links and checks without a problem are only counted.
+    """
     width = max(len(link.link) for link in status.links)
     for link in status.links:
         if well or not link.check.holds:

@@ -37,7 +37,7 @@ _SLOW_S: Final = 0.5
 
 
 def open_client(certificate: str | None) -> httpx.AsyncClient:
-    """Return a client that uses no proxy, and trusts only the given certificate, if there is one.
+    """Return a client without a proxy. With `certificate`, the client trusts no other certificate.
 
     Raises:
         UserError: the file has no certificate.
@@ -55,7 +55,8 @@ async def get(
 ) -> httpx.Response:
     """Return the whole answer to a request, within limits of time and length.
 
-    The limits of httpx are for each part of an answer: it would wait for a slow answer for ever.
+    The limits of httpx are for each part of an answer, so httpx would wait for ever for an answer
+    of many slow parts.
 
     Raises:
         httpx.HTTPError, httpx.InvalidURL: there is no answer, or it is too slow or too long.
@@ -87,7 +88,7 @@ def _trust(certificate: str | None) -> ssl.SSLContext:
     """Return TLS settings that accept exactly this certificate.
 
     Services have addresses that certificates need not name. Further certificates in the file are
-    authorities, which also sign certificates of others, so they are not used.
+    not used: they are authorities, which also sign certificates of others.
     """
     if certificate is None:
         return ssl.create_default_context()
@@ -110,8 +111,8 @@ class _Readiness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ServiceReading:
     """The state of one service, or its `failure`.
 
-    `inoperable` has the reason for each link that the service does not operate. `online` has the
-    tables of each link whose agents are connected. `beat_s` is the age of the oldest heartbeat.
+    `inoperable` has the reason for each link that the service does not operate. `online` has, for
+    each link, the tables whose agents are connected. `beat_s` is the age of the oldest heartbeat.
     """
 
     address: str
@@ -171,8 +172,11 @@ def _reading(address: str, readiness: _Readiness, metrics: str) -> ServiceReadin
         for name, text in (
             ("pitlink_auditor_up", "its auditor does not run: see its log (`auditor ended`)"),
             ("pitlink_broker_connected", "it has no connection to the broker"),
-            ("pitlink_self_check_passed", "its self-check failed: run `pitlink check`"),
-            ("pitlink_operators_log_holds", "the operators' log was altered: run `pitlink audit`"),
+            ("pitlink_self_check_passed", "its self-check has not passed: run `pitlink check`"),
+            (
+                "pitlink_operators_log_holds",
+                "the operators' log or the users' data has a fault: run `pitlink audit`",
+            ),
         )
         if single.get(name) == 0
     ]
@@ -184,7 +188,7 @@ def _reading(address: str, readiness: _Readiness, metrics: str) -> ServiceReadin
 
 
 def check_service(reading: ServiceReading, elsewhere: Collection[str]) -> Check:
-    """Check one service. `elsewhere` has its inoperable links that another service operates."""
+    """Check one service. `elsewhere` has the links that another service operates instead."""
     what = f"service {reading.address}"
     if reading.failure:
         return failure(what, reading.failure)
@@ -305,7 +309,7 @@ async def _check_lag(client: httpx.AsyncClient, base: str) -> Check:
     if replies_s is not None:
         words.append(f"99 of 100 replies take at most {replies_s * 1000:.0f} ms")
     if not words:
-        seen = "not known: Prometheus reads no agent. Write the panels in its tables.yml"
+        seen = "not known: Prometheus reads no agent. Write the agents' addresses in its tables.yml"
         return warning("lag", seen)
     late, slow = (oldest_s or 0.0) > _LATE_S, (replies_s or 0.0) > _SLOW_S
     return Check("lag", holds=not (late or slow), seen=", ".join(words), warns=not late)

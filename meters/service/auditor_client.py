@@ -1,4 +1,4 @@
-"""The service's side of the auditor: it starts the auditor's process, and watches it."""
+"""The service's side of the auditor: it starts and watches the process, and gives it orders."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ log = structlog.get_logger()
 
 SILENT_S: Final = 10.0
 _STARTED_WITHIN_S: Final = 60.0
-"""A machine that starts all its programs at once can need long for the first sign."""
+"""If a machine starts all its programs at once, the first sign of the auditor can take long."""
 _AGAIN_S: Final = 1.0
 _ENDED_WITHIN_S: Final = 5.0
 
@@ -28,9 +28,10 @@ class AuditorError(Exception):
 
 
 class AuditorProcess:
-    """The auditor's process. `show` receives 1 when it has started, and 0 when it has ended.
+    """The auditor's process. `show` receives 1 when the process starts, and 0 when it ends.
 
-    If it sends nothing for `silent_s`, it is frozen, and another one replaces it.
+    If the process sends nothing for `silent_s` seconds, it counts as frozen, and a new process
+    replaces it.
     """
 
     def __init__(

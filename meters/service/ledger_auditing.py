@@ -23,8 +23,8 @@ from meters.store.link_store import LinkStore
 log = structlog.get_logger()
 
 FOLLOWED_EVERY_S: Final = 5.0
-"""Time after which new ledger entries are read between two audits. So the audit after a failure,
-during which the link does not operate, has few entries to read."""
+"""How often new ledger entries are read between two audits. After a failure, the link does not
+operate until an audit ends, so this audit must have few entries to read."""
 NOT_AUDITED: Final = "the ledger is being audited"
 
 CarryOut = Callable[[AuditOrder], Awaitable[AuditorReport]]
@@ -34,8 +34,8 @@ CarryOut = Callable[[AuditOrder], Awaitable[AuditorReport]]
 class LedgerAuditing:
     """Repeated audits, which compare a link's ledger with its meters and other data in Redis.
 
-    The auditor, another process, makes them. `books_differ` is true if an audit found the present
-    problem in the link's data.
+    The auditor, another process, makes the audits. `books_differ` is true if the last audit found
+    an error in the link's data.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class LedgerAuditing:
 
     @property
     def problem(self) -> str | None:
-        """Why the link must not operate: what the last audit found, or that none ended in time.
+        """Why the link must not operate: what the last audit found, or that no audit ended in time.
 
         A dead, frozen or slow auditor stops the link after `Pace.audited_within_s`.
         """
@@ -97,7 +97,8 @@ class LedgerAuditing:
             try:
                 result, found = await self._find()
             except AuditorError as error:
-                # While the link operates, `problem` waits for the next auditor.
+                # A link that operates continues. If no auditor ends an audit in time, `problem`
+                # stops the link.
                 result, found = Audited.FAILED, str(error) if self._found else None
             except (RedisError, OSError, ValueError) as error:
                 result, found = Audited.FAILED, failure_text(error)
@@ -123,7 +124,7 @@ class LedgerAuditing:
                     return
                 if report.problems:
                     return
-                # If Redis failed, the link's check every second stops the link.
+                # If Redis failed, the link's next check stops the link.
 
     async def _find(self) -> tuple[Audited, str | None]:
         """Have the ledger audited; return the result and why the link must not operate.
@@ -175,8 +176,8 @@ class LedgerAuditing:
 def _misreported(told: MeterBalances | None, held: MeterBalances) -> str | None:
     """Return how the auditor's balances differ from those that this service has read, or None.
 
-    The order does not say what the service has read. So the service notices an auditor that says
-    without a calculation that all is well.
+    The order does not say what the service has read. So an auditor that calculates nothing cannot
+    report the right balances.
 
     Raises:
         AuditorError: the report lacks the entry of the order.
@@ -190,5 +191,8 @@ def _misreported(told: MeterBalances | None, held: MeterBalances) -> str | None:
             at = f"at entry {held.entry}"
             return f"{at}, the auditor has {other} micros on {meter}, Redis has {micros}"
     if told.chain != held.chain:
-        return f"the auditor has another entry {held.entry} than Redis: its digest is {told.chain}"
+        return (
+            f"the auditor has another entry {held.entry} than Redis: the auditor's entry has the"
+            f" digest {told.chain}"
+        )
     return None

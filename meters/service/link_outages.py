@@ -35,7 +35,10 @@ class Outages:
         self._waiting = self._read()
 
     def begin(self, reason: str, *, again: bool) -> None:
-        """Record in the file that the link does not operate; `again` if it operated until now."""
+        """Record in the file that the link does not operate.
+
+        `again` is true if the link operated until now.
+        """
         reason, had = reason[:REASON_LENGTH_MAX], self._waiting
         if had is None:
             self._keep(Outage(secrets.token_hex(8), now_text(), (reason,)))

@@ -31,15 +31,16 @@ class Post(Protocol):
 
 
 _REPEAT_EVERY_BEATS: Final = 10
-"""Heartbeats after which meters are sent again: the broker can have received an old value last."""
+"""After this number of heartbeats, a service repeats the last values that it published: the broker
+can have received an older value last."""
 
 _BEAT_EXPIRES_S: Final = 3
-"""After this time, the broker deletes a heartbeat, unless it says that the link is inoperable."""
+"""After this time, the broker deletes a heartbeat, except one about an inoperable link."""
 
 _STOPPED: Final = "the service was stopped"
 
 LATEST_MAX: Final = 25
-"""Latest wins of a meter that one read returns. In one second, a meter has far fewer wins."""
+"""Limit on the wins of a meter that one read returns. In one second, a meter has far fewer wins."""
 
 COALESCE_S: Final = 0.1
 """Shortest time between two publications of a meter. The last value is always published."""
@@ -48,9 +49,9 @@ COALESCE_S: Final = 0.1
 class LinkPublisher:
     """Publisher of one link's messages, at the broker and on the display pages of this service.
 
-    While another service (`others`) operates the link, this one publishes a failure only if every
-    service of the link has it. With a `broker_problem`, this service serves no table, so its pages
-    show the link as inoperable.
+    While another service (`others`) operates the link, this service publishes a failure only if
+    every service of the link has this failure. With a `broker_problem`, this service serves no
+    table, so its pages show the link as inoperable.
     """
 
     def __init__(
@@ -130,7 +131,10 @@ class LinkPublisher:
     def _publish_meter(
         self, value: MeterValue, since: int, *, urgent: bool = False
     ) -> float | None:
-        """Publish a meter, or return the seconds to wait; None if nothing must be published."""
+        """Publish a meter and return 0, or return the seconds to wait.
+
+        Return None if the value need not be published.
+        """
         if self._ended:
             return None
         wait_s = self.turns.wait_s(value, since, urgent=urgent)
@@ -149,7 +153,7 @@ class LinkPublisher:
         """Publish the link's heartbeat: operable, inoperable or closed (duty D13).
 
         If the heartbeat is missing, its readers assume a failure. While another service operates
-        the link, a service with a `problem` of its own (not `of_all`) publishes no heartbeat; only
+        the link, a service with a `problem` of its own (not `of_all`) publishes no heartbeat. Only
         its own displays show the failure (duty D14). `closed` is why a person closed the link.
         """
         # The time makes this number rise even after a restart, or from one service to the next.
@@ -179,15 +183,15 @@ class LinkPublisher:
     def fall_silent(self) -> None:
         """If another service can be operating the link, stop the heartbeats and listen.
 
-        Earlier heartbeats do not count: if two services stopped at once, each would expect the
-        other to continue.
+        Earlier heartbeats of the other service do not count: if two services stopped at the same
+        time, each would expect the other to continue.
         """
         if self.others.may_operate:
             self._silent = True
             self.others.listen_again()
 
     def publish_end(self) -> None:
-        """Publish last that the link is inoperable, unless another service operates the link."""
+        """At the end, publish that the link is inoperable, unless another service operates it."""
         if not self.others.may_operate:
             self._silent = False
             self.publish_heartbeat(_STOPPED, None)
@@ -195,7 +199,7 @@ class LinkPublisher:
         self._silent = self._ended = True
 
     def publish_seal(self, entries: int, seal: str) -> None:
-        """Publish the seal of the ledger, so that other programs can store the seal (duty D17)."""
+        """Publish the ledger's seal, which other programs can store (duty D17)."""
         message = LedgerSeal(entries=entries, seal=seal, at=now_text())
         self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
 
@@ -247,7 +251,10 @@ class LinkPublisher:
     def publish_jackpot(
         self, record: ClaimRecord, jackpot: Jackpot, *, reopened: bool = False
     ) -> None:
-        """Publish a win or decision (duty D8). Displays show only percentages of a meter."""
+        """Publish a win or decision (duty D8).
+
+        Displays show the win only if it is a percentage of a meter.
+        """
         if record.percent is not None and jackpot.claim == record.claim:
             show = self._displays.put_reopened if reopened else self._displays.put_jackpot
             show(self._link, jackpot, self._hand_of(record))

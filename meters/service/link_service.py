@@ -45,7 +45,7 @@ _PASSING: Final = frozenset({NOT_AUDITED, UNDER_WAY})
 """Problems that end by themselves, so no alert calls a technician."""
 _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
-"""Failures of Redis. A ValueError or KeyError means that its data is damaged."""
+"""Failures of Redis or its data. A ValueError or KeyError means that the data is damaged."""
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
@@ -58,8 +58,8 @@ async def _ended(task: asyncio.Task[Any]) -> None:
 class LinkService:
     """One link in operation. It operates only while every check passes (duties D9, D10).
 
-    `adopt` receives the link each time that its parameters were read. `ring` is called after each
-    change that the floor page shows. `carry_out` has the auditor audit the link.
+    `adopt` receives the link with its new parameters, if the games can use them. `ring` is called
+    after each change that the floor page shows. `carry_out` has the auditor audit the link.
     """
 
     def __init__(
@@ -119,14 +119,18 @@ class LinkService:
     def begin_with_broker(self) -> None:
         """Show that this service has a broker, and publish the meters.
 
-        First listen: while another service can operate the link, this one must publish no failure.
+        Before that, begin to listen: while another service can operate the link, this service must
+        publish no failure.
         """
         self.publisher.others.listen_first()
         self.set_broker_problem(None)
         self.meters_changed()
 
     def set_broker_problem(self, problem: str | None) -> None:
-        """Show on this service's pages that it has no broker; None: that it has one again."""
+        """Show on this service's pages why the service has no broker.
+
+        If `problem` is None, show that the service has a broker.
+        """
         if problem != self.publisher.broker_problem:
             self.publisher.broker_problem = problem
             self.publish_heartbeat()
@@ -160,8 +164,8 @@ class LinkService:
         except Exception:
             if len(arrivals) > 1:
                 return await self._apply_singly(arrivals)
-            # A defect in pitlink that one event causes must not stop the other tables. This event
-            # gets no reply.
+            # If one event meets a defect in pitlink, the other tables must not stop. The event gets
+            # no reply.
             self._log.exception(
                 "event not taken", table=arrivals[0].known.table.id, seq=seq_of(arrivals[0].payload)
             )
@@ -212,7 +216,7 @@ class LinkService:
 
     def _set_mark(self, head: LedgerHead) -> None:
         if not head.in_ledger:
-            # If the mark named an entry that never existed, each later check would call it lost.
+            # If the mark named an entry that never existed, later checks would call the entry lost.
             raise MarkError(
                 f"Redis names entry {head.entry} as the last one, but the ledger ends with another"
             )
@@ -263,7 +267,7 @@ class LinkService:
         loop = asyncio.get_running_loop()
         while True:
             began_s = loop.time()
-            # If Redis fails, the link's check every second reports the failure.
+            # If Redis fails, the link's next check reports the failure.
             with contextlib.suppress(RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(self._pace.answered_within_s):
                     # A Redis that refuses writes can also refuse a ping, but it answers.
@@ -340,7 +344,7 @@ class LinkService:
                 self._fail(problem, audit=audit)
 
     async def _check_state(self) -> tuple[str | None, bool]:
-        """Check the link as `_find_problem` does. Without a problem, let it operate and publish."""
+        """Check the link as `_find_problem` does. If there is no problem, let the link operate."""
         problem, audit = await self._find_problem()
         if problem is not None:
             return problem, audit
@@ -404,7 +408,7 @@ class LinkService:
         return unbalanced, False
 
     async def _open(self) -> str | None:
-        """Use the parameters in Redis from now on. Return a text if the games cannot use them."""
+        """Use the parameters in Redis from now on, or return why the games cannot use them."""
         await self.store.open(SERVICE)
         wrong = LinkParameters(self.store.link, self.store.filed).problem
         if wrong is None:
@@ -456,7 +460,10 @@ class LinkService:
             self._metrics.set("redis_memory_limit_bytes", memory.limit_bytes, link)
 
     async def _watch_servers(self, redis: ReplicatedRedis) -> None:
-        """Count missing sentinels, replicas and nodes: without them, a failure stops the link."""
+        """Count missing sentinels, replicas and nodes.
+
+        Without them, the failure of another server can stop the link.
+        """
         before: set[str] = set()
         while True:
             missing = await redis.discovery.missing()
@@ -479,7 +486,7 @@ class LinkService:
         )
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
-        """Stop the link. With `audit`, it operates again only after an audit of its ledger."""
+        """Stop the link. With `audit`, it must be audited before it operates again."""
         message = problem if isinstance(problem, str) else failure_text(problem)
         again = self.problem is None
         if isinstance(problem, NotSyncedError):
@@ -492,7 +499,7 @@ class LinkService:
             self.auditing.want()
 
     def _note_outage(self, problem: str, *, again: bool) -> None:
-        """Record an outage of the link, unless another service operates the link."""
+        """Record an outage, unless another service operates the link, or only an audit is due."""
         others = self.publisher.others
         operated = not self._of_all and (others.operate if again else others.may_operate)
         if problem != NOT_AUDITED and not operated:

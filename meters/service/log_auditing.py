@@ -94,8 +94,7 @@ class LogAuditing:
             except ValueError as error:
                 self._report((f"the operators' log cannot be read: {error}",))
             except (RedisError, OSError) as error:
-                # The links' checks report that Redis fails. The log is audited when Redis works
-                # again.
+                # The links' checks report the failure. The log is audited when Redis works again.
                 log.debug("operators' log not audited", reason=str(error))
             if (task := asyncio.current_task()) and task.cancelling():
                 # Before Python 3.12, asyncio.wait_for, with which the Redis client sends, can lose
@@ -106,9 +105,9 @@ class LogAuditing:
     async def _note_head(self) -> bool:
         """Note the last log entry in the mark. Return False if the log must be audited now.
 
-        The log must be audited if it lacks the entry in the mark, or if its end is damaged, unless
-        an audit has found this before. The mark then stays: it is the only proof of the entries
-        after the last seal.
+        If the log lacks the entry in the mark, or if the log's end is damaged, the mark stays as it
+        is: it is the only proof of the entries after the last seal. Then the log must be audited,
+        unless an audit has found a problem already.
         """
         keys, seen = UserKeys(), self._mark.seen
         with as_altered():
@@ -120,7 +119,7 @@ class LogAuditing:
             return not seen.entries or bool(self._problems)
         if seen.entries and await self._chain_at(seen.entries) != seen.chain.encode():
             return bool(self._problems)
-        # Without this check, a false head would bring an entry into the mark that never existed.
+        # Without this check, a false head would bring into the mark an entry that never existed.
         # Later, the mark would report this entry as lost.
         if await self._chain_at(int(entries)) != (chain or b""):
             return bool(self._problems)

@@ -102,8 +102,9 @@ class ServeOptions:
 
     With `auto_floor`, a simulated floorperson validates and pays each win that has waited for
     `auto_floor_after_s`. The simulated floorperson also approves the floor file, unless a person
-    has approved it. With `demo_users`, the users of a demonstration, whose PIN everybody knows, can
-    sign in, but not on a floor that people have approved.
+    has approved it. With `demo_users`, the service adds the users of a demonstration, whose PIN
+    everybody knows. It adds none of them if the floor has users of its own, or if people have
+    approved the floor.
     """
 
     auto_floor: bool = False
@@ -283,7 +284,8 @@ class MeterService:
         try:
             for id_, link in self._links.items():
                 if await link.configuration.is_of_people():
-                    log.warning("people not let in", reason=f"a person approved link {id_}")
+                    reason = f"a person approved link {id_} or another link"
+                    log.warning("people not let in", reason=reason)
                     return
         except (RedisError, OSError) as error:
             log.warning("people not let in", reason=f"Redis failed: {error}")
@@ -388,11 +390,14 @@ class MeterService:
             link.publish_heartbeat()
 
     async def _event_group(self, address: BrokerAddress) -> str:
-        """Return the secret name under which services share events, from the bundle or Redis."""
+        """Return the secret name, from the bundle or Redis, under which services share events."""
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
     def _receive(self, queue: MessageQueue, message: Message) -> None:
-        """Put a table's message into the table's lane; all unknown tables have one lane."""
+        """Hear a heartbeat or a meter value, or put a table's message into the table's lane.
+
+        All unknown tables have one lane.
+        """
         topic = message.topic
         if (known := self._tables.get(topic)) is None:
             if (link := self._beats.get(topic)) is not None:
@@ -412,8 +417,8 @@ class MeterService:
     ) -> None:
         """Apply events in batches: decode one batch while Redis applies another batch.
 
-        Two events of one table are in work at the same time only if the table repeats an event,
-        which Redis recognizes. Even if the connection is lost, a batch is completed, because
+        At one time, two batches have events of one table only if the table repeats an event. Redis
+        recognizes the repeated event. Even if the connection is lost, a batch is completed, because
         displays must show what Redis has applied (duty D8).
         """
         while True:

@@ -88,7 +88,7 @@ DECLARED: Final = (
         "1 while people must approve the floor file: it is new, or differs from the floor file"
         " that was last approved.", LINK),
     _gauge("rounds_open",
-        "Open rounds: rounds with wagers that have no result and are not void.", LINK),
+        "Open rounds: they have wagers and no result, and are not void.", LINK),
     _gauge("ledger_entries", "Ledger entries ever written.", LINK),
     _gauge("ledger_live_entries", "Ledger entries in Redis.", LINK),
     _gauge("ledger_archived_entries", "Ledger entries in the archive.", LINK),
@@ -116,8 +116,8 @@ DECLARED: Final = (
         "How long the first message of a batch waited before the service processed it.",
         buckets=_WAIT_SECONDS),
     _histogram("reply_seconds",
-        "Time from the arrival of a batch's first event until the broker was given"
-        " all its replies.",
+        "Time from the arrival of a batch's first event until all replies of the batch were ready"
+        " to send.",
         buckets=_WAIT_SECONDS),
     _gauge("link_operable", "1 while this service operates the link.", LINK),
     _gauge("link_closed", "1 while the link is closed by people.", LINK),
@@ -128,7 +128,8 @@ DECLARED: Final = (
     _gauge("tables_online", "Tables whose agent is connected.", LINK),
     _gauge("tables_expected", "Tables in the floor file.", LINK),
     _gauge("table_online", "1 while the table's agent is connected.", TABLE),
-    _gauge("redis_ready", "1 while Redis answers, writes, and has the required settings.", LINK),
+    _gauge("redis_ready",
+        "1 while Redis answers, accepts writes, and has the required settings.", LINK),
     _gauge("redis_servers_missing",
         "Sentinels, replicas and cluster nodes that are missing. The link operates without them.",
         LINK),
@@ -162,7 +163,7 @@ DECLARED: Final = (
 
 
 class Audited(StrEnum):
-    """The outcome of an audit. `failed` means that Redis could not be read."""
+    """The outcome of an audit. `failed`: the auditor ended, or Redis could not be read."""
 
     BALANCED = "balanced"
     DIFFERS = "differs"

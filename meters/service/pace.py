@@ -1,5 +1,3 @@
-"""How often a service checks and audits."""
-
 from dataclasses import dataclass
 
 
@@ -13,7 +11,7 @@ class Pace:
             the failure later.
         audit_every_s: the time between two audits of a ledger, and of the operators' log.
         audited_within_s: if no audit has ended for this time, the link is inoperable.
-        audit_again_s: the time between an audit that Redis interrupted and the next attempt.
+        audit_again_s: the time between a failed audit and the next attempt.
         audited_again: the number of entries that each audit reads again although an earlier audit
             found them correct. So every audit causes the same load.
         checkpoint_every: the number of new entries after which an audit writes its checkpoint

@@ -1,16 +1,16 @@
 """Which of several services of a link publishes now.
 
 Readers see only one controller for a link, and any service of the link can send the controller's
-heartbeat. So while another service operates the link, a service that cannot operate it is silent.
-If it hears no other service, it reports its failure. By then or soon after, the tables accept no
-more progressive wagers (duty D13).
+heartbeat. So while another service operates the link, a service that cannot operate the link is
+silent. If this service hears no other one, it reports its failure. By then or soon after, the
+tables accept no more progressive wagers (duty D13).
 
 Several services publish the same meters. The broker puts their messages in one order, and each
 service receives all of them. The service that published last is the publisher. The other services
 publish nothing as long as the publisher sends each new value in time. If a service receives a newer
-value than it has read from Redis, it does not publish the older one. A service publishes the next
-value of a meter only after the broker has sent back the last one. So no old values queue at the
-broker: the next value is always the newest.
+value than it has read from Redis, it does not publish the older value. Before a service publishes
+the next value of a meter, it waits a short time until the broker has sent back the last value. So
+no old values queue at the broker: the next value is always the newest.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _OWN_KEPT: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class _HeardValue:
-    """Last value received on a meter's topic.
+    """The last value received on a meter's topic.
 
     `speaks` is true if another service that operates the link has just published the value. `ours`
     is true if this service published it.
@@ -53,7 +53,7 @@ class _HeardValue:
 
 @dataclass(frozen=True, slots=True)
 class _UnderWay:
-    """Value that this service has published and that the broker has not sent back."""
+    """A value that this service has published and that the broker has not sent back."""
 
     value: MeterValue
     payload: bytes
@@ -77,7 +77,7 @@ class _Turn:
 class MeterTurns:
     """Values on the meter topics of one link.
 
-    A service that is alone at its broker receives no values, and publishes immediately. `heard` is
+    With an embedded broker, a service receives no values, and publishes immediately. `heard` is
     the number of values received so far. A caller notes this number before it reads the link's
     state: any value received later can be newer than the state.
     """
@@ -124,8 +124,7 @@ class MeterTurns:
     def wait_s(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
         """Return the seconds to wait before a value is published; None if it need not be published.
 
-        `since` is the number `heard` before the value was read. An `urgent` value does not wait for
-        others.
+        `since` is the number `heard` before the value was read. An `urgent` value does not wait.
         """
         turn, now_s = self._turns[value.meter], _now_s()
         last, under_way = turn.last, turn.under_way
@@ -173,7 +172,7 @@ class OtherServices:
         self._listening_since_s: float | None = None
 
     def listen_first(self) -> None:
-        """Begin to listen: nobody knows yet whether another service runs."""
+        """Begin to listen: it is not known yet whether another service runs."""
         self._listening_since_s = _now_s()
 
     def listen_again(self) -> None:

@@ -1,4 +1,4 @@
-"""Metrics of the service, for Prometheus; ``deploy/docs/reference/metrics.md`` describes each.
+"""Metrics of the service for Prometheus, as in ``deploy/docs/reference/metrics.md``.
 
 Metrics are not accounting records: accounting uses the ledger and its reports, so a loss of metrics
 is harmless. The counters of a service start at zero, and count only what this service does. Gauges
@@ -57,7 +57,7 @@ CODES_MAX: Final = 64
 """Limit on the different refusal codes in the metrics; pitlink has far fewer."""
 
 _ADDED_MAX: Final = 65_536
-"""Limit on the sums that wait for a reading: strangers can invent any number of links."""
+"""Limit on the sums that wait until the metrics are read: strangers can invent many links."""
 
 UNKNOWN: Final = "unknown"
 _WAITING: Final = (
@@ -227,7 +227,7 @@ class Metrics:
         return 0.0 if since_s is None else max(0.0, self._now() - since_s)
 
     def show_audit(self, link: str, result: Audited, took_s: float) -> None:
-        """Count an audit. If it could read Redis, set the metrics of its result."""
+        """Count an audit. Unless the audit failed, set the metrics of its result."""
         self.count("audits", link, result)
         if result is not Audited.FAILED:
             self.set("audit_balanced", result is Audited.BALANCED, link)
@@ -255,7 +255,7 @@ class Metrics:
 
 
 class _Before(Collector):
-    """Collector without metrics, which calls a function before the metrics are read."""
+    """A collector without metrics, which calls a function before the metrics are read."""
 
     def __init__(self, call: Callable[[], None]) -> None:
         self._call = call

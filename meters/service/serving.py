@@ -62,7 +62,7 @@ async def serve(floor: Floor, options: ServeOptions) -> None:
 
 
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
-    """End the service. If a user's mistake ended it, raise the error for this mistake.
+    """End the service. If a user's mistake ended the service, raise the error for this mistake.
 
     A client library can lose a cancellation that arrives with an answer. So every task is canceled
     repeatedly: a task group passes on only the first cancellation.

@@ -1,9 +1,9 @@
 """The validated wins of a link's open gaming day, for the bar at the foot of the signage.
 
-Redis has all these wins: the index of wins has each meter's wins in the order of their ledger
-entries, and the entry of the last close says where the day begins. So all services show the same,
-also after a restart. Validated wins are never rejected, so only other wins are read again: wins
-that wait, and rejected wins, which can be reopened.
+Redis has all these wins. The index of wins has each meter's wins in the order of their ledger
+entries, and the entry of the last close says where the day begins. So all services show the same
+wins, even after a restart. Validated wins are never rejected, so only other wins are read again:
+wins that wait, and rejected wins, which can be reopened.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from meters.store.link_store import LinkStore
 from meters.web.display_state import VerifiedWin, WinsRow
 
 COUNTED_MAX: Final = 500
-"""Limit on the wins of one meter and day. If there are more, their count is left out."""
+"""If `read` finds this many new wins of a meter, the bar shows no number and no sum for the day."""
 
 LISTED: Final = 8
 _PAGE: Final = 25
-"""Wins of a meter that one read returns. Redis keeps as many, however old they are."""
+"""Wins of a meter that one read returns. Redis keeps this many wins, however old they are."""
 
 _GOOD: Final = frozenset({"validated", "paid"})
 _WHOLE: Final = 100
@@ -36,8 +36,6 @@ class _Win:
 
 
 class WonToday:
-    """Reader of the wins of one link. It reads a win again only while the win is not validated."""
-
     def __init__(
         self, store: LinkStore, *, page: int = _PAGE, counted_max: int = COUNTED_MAX
     ) -> None:
@@ -68,7 +66,10 @@ class WonToday:
         return self._row(link, day, began)
 
     async def _unread(self, meter: str, began: int) -> dict[str, int]:
-        """Return the orders of the day's wins that were never read, and of a few earlier wins."""
+        """Return the wins of the day that were never read, and a few earlier wins.
+
+        For each claim, the value is the win's place in the order of wins.
+        """
         found: dict[str, int] = {}
         before = None
         while True:

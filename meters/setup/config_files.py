@@ -1,7 +1,7 @@
 """Configuration files of a machine. No file that a person changed is replaced.
 
-Before a file is written, a person sees what changes. If a file cannot be read or written, the
-functions raise `UserError`.
+`may_write` of `ConfigFiles` decides if a file is written; it can ask a person. If a file cannot be
+read or written, the functions raise `UserError`.
 """
 
 import difflib
@@ -65,10 +65,10 @@ class WantedFile:
     Attributes:
         server: the server that reads the file; None for the floor file.
         is_example: true if people complete the file. If it exists, it is not changed.
-        owner: the system user who owns the file, because the user's server changes it; None for
-            root.
-        is_known: true if the file may be replaced although no run of `pitlink setup` wrote its
-        present text, because its server changes it.
+        owner: the system user who owns the file, because the server of this user changes the file;
+            None for root.
+        is_known: true if the server changes the file: then the file may be replaced although no run
+            of `pitlink setup` wrote its present text.
     """
 
     path: Path
@@ -101,7 +101,7 @@ class FilePlan:
         return self.wanted.text.encode()
 
     def shown(self) -> Iterator[str]:
-        """Yield the lines that change; for a new file, the whole text.
+        """Yield the lines that change; for a file that no earlier run wrote, the whole text.
 
         Lines that a server added are left out, because they can have passwords.
         """

@@ -52,7 +52,7 @@ _WITHIN_S: Final = 600
 
 
 class Setup:
-    """Installation of a floor. `may_write` shows a file and asks the person."""
+    """Installation of a floor. `may_write` decides if a file is written; it can ask a person."""
 
     def __init__(
         self, root: Path, answers: Answers, text: str, may_write: Callable[[FilePlan], bool]
@@ -137,8 +137,10 @@ def next_steps(floor: Floor, answers: Answers) -> Sequence[str]:
     tables = [(link.id, table.id) for link in floor.link for table in link.table]
     if answers.machines == "one":
         command = f"systemctl enable --now pitlink-table@{tables[0][1]}"
-        several = f"If several run on this machine, each needs its own port ({INSTALL_PAGE})."
-        return [f"Start the agent of each table: {command}. {several}"]
+        several = (
+            f"If several agents run on this machine, each needs its own port ({INSTALL_PAGE})."
+        )
+        return [f"Start the agent of each table, such as: {command}. {several}"]
     return [
         f"Table {table}: install pitlink on its machine. Copy"
         f" {MADE_KEYS / 'tables' / f'{link}.{table}'} and {FLOOR_FILE} there, and nothing else."
@@ -177,7 +179,7 @@ def install_table(root: Path, table: str, keys: Path, floor_file: Path) -> None:
     install_keys(root, [table_keys(keys, link.id, table)])
     unit = f"pitlink-table@{table}"
     if root != SYSTEM or not units.systemd_runs():
-        print_text(f"systemd does not run here. With systemd: systemctl enable --now {unit}")
+        print_text(f"The agent was not started. With systemd: systemctl enable --now {unit}")
         return
     units.restart(unit)
     print_text(f"The address of the panel: journalctl -u {unit} -o cat | grep Panel")
@@ -208,7 +210,7 @@ class _User(msgspec.Struct, frozen=True):
 
 
 def add_administrator(name: str, pin: str) -> str:
-    """Add an administrator unless there is one. Return a message."""
+    """Add an administrator unless an enabled one exists. Return a message."""
     listed = _run("user", "list", "--json", "--config", str(FLOOR_FILE))
     if listed.returncode == 0:
         for user in msgspec.json.decode(listed.stdout, type=list[_User]):
@@ -240,12 +242,12 @@ def run_check() -> bool:
 
 
 def typed(*words: str) -> str:
-    """Return a command that root can type, for the services' system user."""
+    """Return a `pitlink` command for the services' system user, as root types it."""
     return " ".join(["runuser", "-u", SERVICE_USER, "--", "pitlink", *words])
 
 
 def _run(*arguments: str, pin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command of these programs. A PIN goes to its standard input.
+    """Run `pitlink` as the services' system user. A PIN goes to its standard input.
 
     The command never has root's terminal: with the terminal, the services' system user could type
     commands as root, read what root types, and control what root sees.

@@ -56,7 +56,7 @@ def read_floor_text(path: Path) -> str:
 
 
 def check_name(name: str) -> str:
-    """Return the name of a facility without spaces around it."""
+    """Return the name of a facility without spaces around it; raise `UserError` if it is wrong."""
     name = name.strip()
     if not 1 <= len(name) <= _NAME_MOST:
         raise UserError(f"the name of the facility must have 1 to {_NAME_MOST} characters")
@@ -77,7 +77,7 @@ def check_timezone(name: str) -> str:
 
 
 def check_hosts(names: Sequence[str]) -> tuple[str, ...]:
-    """Return host names in lower case, each once. Raise `UserError` if there are none."""
+    """Return host names in lower case, each once. Raise `UserError` for a wrong or missing name."""
     found = tuple(dict.fromkeys(name.strip().lower() for name in names))
     if not found:
         raise UserError("this machine needs a host name, such as pit.example")
@@ -93,8 +93,8 @@ def check_hosts(names: Sequence[str]) -> tuple[str, ...]:
 def usual_answers(floor: Floor, *, root: Path, example: bool) -> Answers:
     """Return the default answers from a floor file.
 
-    With the example file, time zone and host name come from this machine. The host name of the
-    example is never an answer, also not in a copy of the file.
+    With the example file, the time zone and the host name come from this machine, if they can be
+    used. The example's host name is never an answer, not even in a copy of the example.
     """
     hosts = tuple(host for host in floor.service.hosts if host != _EXAMPLE_HOST)
     broker, here = hosts_of(floor.service.broker), socket.gethostname().lower()

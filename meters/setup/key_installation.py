@@ -63,8 +63,8 @@ def check_authority(root: Path) -> None:
         if installed is not None and installed != ours:
             raise UserError(
                 f"{place} has keys of an authority that is not in {made}. If {made} was moved to a"
-                " safe place, put it back, then repeat the command. If all keys were made again"
-                " there, run `pitlink install-keys` first"
+                f" safe place, put it back, then repeat the command. If all keys in {made} were"
+                " made again, run `pitlink install-keys` first"
             )
 
 
@@ -129,7 +129,7 @@ def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> None:
     bundle.
 
     Raises:
-        UserError: a system user is missing, or a file cannot be written.
+        UserError: a system user or a directory of keys is missing, or a file cannot be written.
     """
     owners = {one.owner: owner_ids(root, one.owner) for one in keys}
     for one in keys:
@@ -196,8 +196,8 @@ def _read_directory(source: Path) -> _Files:
     """Read a directory without its hidden files, which an interrupted `pitlink keys` can leave.
 
     The person who brought the keys could lead root to any file, even during the reading. So each
-    directory stays open while it is read. `OSError` is raised for anything but plain files, and for
-    a file with a second name in a directory of another system user.
+    directory stays open while it is read. `OSError` is raised for anything but plain files and
+    directories, and for a file with another hard link in a directory of another system user.
     """
     try:
         with opened_directory(source) as (home, foreign), _opened(".", home) as opened:
@@ -226,7 +226,7 @@ def _read_opened(
             if not stat.S_ISREG(facts.st_mode):
                 raise OSError(errno.EINVAL, "it is no plain file", str(path))
             if foreign and facts.st_nlink > 1:
-                raise OSError(errno.EINVAL, "it has a second name (hard link)", str(path))
+                raise OSError(errno.EINVAL, "it has another hard link", str(path))
             with os.fdopen(opened, "rb", closefd=False) as file:
                 yield inside / name, file.read()
         finally:

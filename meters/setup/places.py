@@ -52,7 +52,10 @@ def owner_ids(root: Path, user: str) -> tuple[int, int]:
 
 
 def check_root(root: Path, what: str) -> None:
-    """Raise `UserError` if `root` is no directory, or is `/` and the user is not root."""
+    """Raise `UserError` if `root` is no absolute path of a directory.
+
+    Only the user root may give `/`.
+    """
     if not root.is_absolute() or not root.is_dir():
         raise UserError(f"--root {root}: give the whole path of an existing directory")
     if root == SYSTEM and os.geteuid() != 0:

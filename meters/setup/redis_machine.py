@@ -121,11 +121,11 @@ class RedisMachine:
     def files(self, present: Mapping[Path, str], *, renews: bool) -> Sequence[WantedFile]:
         """Return the configuration files of the Redis server and the sentinel.
 
-        Both servers change their files while they run: Redis changes its role, and the sentinel the
-        present primary. Both servers add lines, some with passwords; these lines replace settings
-        in included files. In an installed file, only the lines with addresses are changed. If
-        `renews` is true, other files or keys have changed: then the added lines are removed, and
-        the servers restart.
+        Both servers change their files while they run: Redis writes its role, and the sentinel
+        writes the present primary. Both add lines, some with passwords; these lines replace
+        settings in included files. In an installed file, only the lines with addresses, ports and
+        the number of replicas are changed. If `renews` is true, other files or keys have changed:
+        then the added lines are removed, and the servers restart.
         """
         bind, service = f"bind {self.own} 127.0.0.1", self.address.service
         quorum = len(self.address.places) // 2 + 1
@@ -170,7 +170,8 @@ def _installed(
 ) -> WantedFile:
     """Return a file with some settings before the line `mark`, which only an installed file has.
 
-    Other lines stay, also those of a person. A setting with the value None is removed.
+    Other lines stay, even those that somebody added by hand. A setting with the value None is
+    removed.
     """
     found = present.splitlines()
     lines = [f"{name} {value}" for name, value in values.items() if value is not None]
@@ -199,7 +200,6 @@ def _is_ip_address(host: str) -> bool:
 
 
 def _with(text: str, *changes: tuple[str, str]) -> str:
-    """Replace parts of a shipped file. Raise `ValueError` if a part is missing."""
     for old, new in changes:
         if old not in text:
             raise ValueError(f"{old!r} is missing")
@@ -223,7 +223,7 @@ def install_redis(
     present = {path: read_text(below(root, path)) for path in paths}
 
     def may_write_stopped(plan: FilePlan) -> bool:
-        """Stop the sentinel before its file is written: it would write over the new text."""
+        """Stop the sentinel before its file is written: the sentinel would write over the text."""
         agreed = may_write(plan)
         if agreed and starts and plan.wanted.server == SENTINEL:
             units.stop(SENTINEL)
@@ -247,7 +247,9 @@ def install_redis(
                 " file, or let this command write it. Then repeat the command"
             )
     if not starts:
-        print_text(f"systemd does not run here. With systemd: systemctl restart {REDIS} {SENTINEL}")
+        print_text(
+            f"The servers were not started. With systemd: systemctl restart {REDIS} {SENTINEL}"
+        )
     elif is_changed:
         for server in (REDIS, SENTINEL):
             print_text(f"starting {server}")
@@ -258,7 +260,7 @@ def install_redis(
 
 
 def _check(root: Path, machine: RedisMachine, keys: Path, *, starts: bool) -> None:
-    """Raise `UserError` before anything is written that cannot work or would lose data."""
+    """Raise `UserError` if the installation could not work or would lose data; write nothing."""
     if root == SYSTEM:
         units.check_programs([REDIS, SENTINEL])
         units.check_address(machine.own)
@@ -306,10 +308,10 @@ def _check_no_data(root: Path, machine: RedisMachine) -> None:
     if (path := _data(root)) is not None:
         raise UserError(
             f"this Redis has data ({path}) and was no replica, and a replica deletes its own data."
-            f" If it is the ledger of the floor, stop redis-sentinel and redis-server on all other"
-            f" machines, and make this machine the primary: --primary {machine.own}. If it is only"
-            f" a copy, or nobody needs it, run `systemctl stop {REDIS}` and move {path} away. Then"
-            " repeat the command"
+            f" If the data is the ledger of the floor, stop redis-sentinel and redis-server on all"
+            f" other machines, and make this machine the primary: --primary {machine.own}. If it is"
+            f" only a copy, or nobody needs it, run `systemctl stop {REDIS}` and move {path} away."
+            " Then repeat the command"
         )
 
 
@@ -361,7 +363,7 @@ def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
 
 
 def _answers(machine: RedisMachine, keys: Path) -> Mapping[HostPort, str]:
-    """Return the primary that each sentinel names; raise `UserError` for another password."""
+    """Return the primary that each sentinel names; raise `UserError` for a refused password."""
     lines = read_text(keys / SENTINEL_ACCESS).splitlines()
     given = [line.removeprefix(_PASSWORD) for line in lines if line.startswith(_PASSWORD)]
     found: dict[HostPort, str] = {}

@@ -89,7 +89,7 @@ def check_redis(port: int = _REDIS_PORT) -> None:
     ):
         if redis.config_get("appendonly")["appendonly"] == "no" and redis.info("keyspace"):
             raise UserError(
-                f"the Redis at port {port} has data of another program, which would lose it."
+                f"the Redis at port {port} has data of another program, which would lose the data."
                 " pitlink needs a Redis of its own: move the other program to another Redis. If"
                 " nobody needs the data, run `redis-cli flushall`. Then repeat the command"
             )
@@ -169,7 +169,7 @@ def _act(verb: str, *units: str) -> None:
         shown = " ".join(f"-u {unit}" for unit in units)
         raise UserError(
             f"`systemctl {verb} {' '.join(units)}` failed{said}. `journalctl -n 30 {shown}` says"
-            " why. Correct the fault, then repeat the command: it continues here"
+            " why. Correct the fault, then repeat the command: it continues at this step"
         )
 
 

@@ -1,1 +1,1 @@
-"""A link's data in Redis, its mark outside, and the approval of its floor file."""
+"""A link's data in Redis, its ledger mark outside Redis, and the approval of the floor file."""

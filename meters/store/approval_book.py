@@ -1,7 +1,7 @@
 """Approvals of the part of the floor file that is about a link (duties D4, D10, D12).
 
-One person approves the first floor file of an empty floor; later, two people do. The ledger has
-both approvals. Until the second person approves, or another floor file is approved first, Redis has
+`floor_file_approval.py` decides whether one person or two people must approve. The ledger has each
+approval. Until the second person approves, or another approval replaces the first one, Redis has
 the number of the first approval's ledger entry.
 """
 
@@ -31,9 +31,9 @@ class Waiting:
     def counts_for(self, digest: str, replaces: str, after: int) -> bool:
         """Check if this first approval still counts for the configuration with the digest `digest`.
 
-        Two values must also be the same as at the first approval: `replaces`, the digest of the
-        approved configuration, and `after`, the order of the last approval that had one of the
-        link's tables.
+        `replaces` and `after` must also be the same as at the first approval. `replaces` is the
+        digest of the approved configuration. `after` is the order of the last approval that had one
+        of the link's tables.
         """
         half = self.half
         return half is not None and (half.digest, half.replaces, half.after) == (
@@ -133,7 +133,7 @@ class ApprovalBook:
             return None
 
     async def waiting(self) -> Waiting:
-        """Return the first of two approvals that waits for the second, as the ledger has it."""
+        """Return the first approval that waits for a second one, as the ledger has it."""
         store = self._store
         entry = cast("bytes | None", await store.redis.hget(store.keys.approved, "first"))
         if entry is None:
@@ -160,9 +160,9 @@ class ApprovalBook:
         """Store a configuration as the approved one, and write a ledger entry about it.
 
         `replaces` is the digest of the previous approved configuration, or empty. With
-        `of_empty_link`, the link must not have any ledger entry. Without it, two conditions are
-        checked, if they are given: the link's terms still have the digest `terms`, and `continues`
-        is still the ledger entry and the time of the last approval.
+        `of_empty_link`, the link must not have any ledger entry. Otherwise, `terms` and `continues`
+        are checked if they are not empty. The link's terms must still have the digest `terms`. The
+        last approval must still have the ledger entry and the time in `continues`.
 
         Raises:
             BooksError: ``stale`` if somebody has approved since `replaces` was read, or if one of
@@ -177,8 +177,7 @@ class ApprovalBook:
         """Note the first of two approvals in the ledger. Nothing else changes.
 
         `after` is the order of the last approval that had one of the link's tables. If an earlier
-        first approval still waits but no longer counts, `waiting` is that approval, and the new one
-        replaces it.
+        first approval still waits, `waiting` is that approval, and the new one replaces it.
 
         Raises:
             BooksError: ``stale`` if somebody has approved since `replaces` and `waiting` were read.

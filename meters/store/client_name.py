@@ -4,7 +4,7 @@ The broker names each client by its credential. If a second client connects with
 broker ends the first connection. So two such services would end each other's connection several
 times a second. A broker of MQTT 5 can report the reason, but not the other program; mosquitto 2.0
 does not even report the reason. So each service notes in Redis that it uses its name. If a service
-has lost its connection, it reads there which service uses the name now.
+has lost its connection, it reads in Redis which service uses the name now.
 """
 
 import asyncio
@@ -28,15 +28,15 @@ log = structlog.get_logger()
 HELD_EVERY_S: Final = 2.0
 _LOOK_EVERY_S: Final = 2.5
 _SILENT_LOOKS: Final = 3
-"""After a new note of another service, the name counts as free when so many reads of Redis find no
-further note. If there was no new note, one read is enough."""
+"""After a new note of another service, the name counts as free when this many reads of Redis find
+no further note. Before such a new note, one read that finds none suffices."""
 _ANSWERED_WITHIN_S: Final = 1.0
 _REFUSED_FOR_S: Final = 30
 _TICKETS: Final = "tickets"
 
 
 class _Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Process that is connected to the broker under a name. A newer process has a higher ticket."""
+    """A process that the broker knows by a name. A newer process has a higher ticket."""
 
     instance: str
     ticket: int

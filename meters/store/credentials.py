@@ -36,12 +36,12 @@ _SESSIONS: Final = b"pitlink sessions"
 
 
 def redis_access(service: Service, *, archives: bool = False) -> dict[str, object]:
-    """Return the Redis client's settings that are not in the address in the floor file.
+    """Return the settings of the Redis client that the address in the floor file lacks.
 
-    A user in the address comes before pitlink's own Redis user. A password in the environment or
-    the address comes before the password in the key bundle. A bundle is used only if the address
-    has TLS or begins with ``unix://``. With TLS, the client checks the host's name. It trusts the
-    bundle's authority, and sends the bundle's certificate.
+    If the address has a user, this user signs in instead of pitlink's own Redis user. A password in
+    the environment or the address replaces the password in the key bundle. A bundle is used only if
+    the address has TLS or begins with ``unix://``. With TLS, the client checks the host's name,
+    trusts the bundle's authority, and sends the bundle's certificate.
 
     Raises:
         UserError: the key bundle is missing or cannot be used, or the password is given twice.
@@ -88,7 +88,7 @@ def users_access(service: Service) -> dict[str, object] | None:
 def audit_access(service: Service) -> dict[str, object]:
     """Return the settings of the Redis user of a service's auditor, who can only read.
 
-    Without key bundles, or with a Redis user of the facility, they are the settings of the service.
+    Without key bundles, or with a Redis user of the facility, return the settings of the service.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -106,7 +106,8 @@ def audit_access(service: Service) -> dict[str, object]:
 def session_secret(service: Service) -> bytes:
     """Return the secret with which all services sign sessions; empty if they share no secret.
 
-    It is derived from the event group, a secret name in the key bundles that no Redis user knows.
+    The secret is derived from the event group, a secret name in the key bundles that no Redis user
+    knows.
 
     Raises:
         UserError: the key bundle is missing, or the secret cannot be used.
@@ -172,7 +173,7 @@ def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
 
 
 def _bundle(keys: Path, *, archives: bool) -> KeyBundle:
-    """Return the bundle of `pitlink archive`, or of any service: all use one Redis user."""
+    """Return the bundle of `pitlink archive`, or of a service: all services have one Redis user."""
     if archives:
         return KeyBundle.of(keys, ARCHIVE)
     return KeyBundle.of(keys, service_identity(min(service_numbers(keys), default=1)))

@@ -13,8 +13,9 @@ _UNNUMBERED: Final = b'{"seq":0'
 class EventRefusal(Exception):  # noqa: N818  (the contract's word)
     """The refusal of a table's event, which changes nothing.
 
-    `code` is the reason for programs, `message` for people. `field` is the wrong field of the
-    event, such as ``positions[2].wagers.progressive``; None if no single field is wrong.
+    `code` is the reason for programs; `message` is the reason for people. `field` is the wrong
+    field of the event, such as ``positions[2].wagers.progressive``; None if no single field is
+    wrong.
     """
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -26,7 +27,7 @@ class EventRefusal(Exception):  # noqa: N818  (the contract's word)
 
 BY_STATUS: Final = {
     Status.SEQ_REUSED: "this seq was used before, for another event",
-    Status.SEQ_PASSED: "this seq was used up long ago; its reply is no longer kept",
+    Status.SEQ_PASSED: "this seq was answered long ago, and its reply is no longer kept",
     Status.ROUND_OPEN: "the table's last round has neither result nor void",
     Status.AFTER_LOCKOUT: "this round's betting was locked when its wagers were sent",
     Status.ROUND_OVER: "this round is over: it has its result, or is void",
@@ -51,7 +52,7 @@ def refused_by_script(seq: int, status: Status) -> bytes:
 
 
 def refusal_texts() -> str:
-    """Return, as JSON, the reply for each code with which `apply_events` (Lua) refuses an event.
+    """Return, as JSON and by code, the replies with which `apply_events` (Lua) refuses events.
 
     The script adds the missing beginning of a reply, which has the event's number. The reply with
     the code ``held`` also gets the claims that hold the table: the script writes their data between

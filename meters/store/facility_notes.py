@@ -4,7 +4,7 @@ In a Redis Cluster, the data of each link is in another slot, and no script can 
 atomic script writes this note, which has what the data of one link cannot show:
 
 - The first floor file: one person approves it for all links of an empty floor. The note decides
-  which file is the first, and who approves it. All other approvals take two people.
+  which file is the first, and who approves it. Most other approvals take two people.
 - The order of approvals: each approval gets a larger number than all earlier approvals on any link.
   So the ledgers of the links show on which link a table was approved last.
 - The links that were ever approved: a link that is no longer in the floor file can still have hand
@@ -66,9 +66,9 @@ class FacilityNote:
         """Note that a person approves a floor file for a link. Return two values.
 
         The first is true if this person approves, or has begun to approve, this file as the first
-        floor file. The second is the order of the approval. It is larger than `last`, the largest
-        order in the ledgers, and not less than the time in milliseconds. So even if the note is
-        lost, the order is larger than one in a ledger that could not be read.
+        floor file. The second is the order of the approval. The order is larger than `last`, the
+        largest order in the ledgers, and not less than the time in milliseconds. So even if the
+        note is lost, the order is larger than every order in a ledger that could not be read.
         """
         least = max(last + 1, (now() - _EPOCH) // timedelta(milliseconds=1))
         args = [f"{floor} {by}", _LINK + link, str(least)]

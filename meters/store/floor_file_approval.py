@@ -1,7 +1,8 @@
 """Comparison of a link's settings in the floor file with the last approved settings (D4, D10, D12).
 
 One person approves the first floor file of an empty floor. Later, two people approve a change of a
-link, a meter or their terms; one suffices for values that two people have confirmed as a proposal.
+link, a meter or their terms; one person suffices for values that two people have confirmed as a
+proposal.
 In a demonstration, or with a simulated floorperson, the service itself approves the first floor
 file, changes and new links, until a person has approved a link. In all other cases, an approval by
 the service does not count.
@@ -39,7 +40,7 @@ _ALSO: Final = "a table was on another link"
 _NO_PERSON: Final = "approved by {by}, and by no person"
 _SERVICE: Final = "service"
 _KNOWN: Final = (
-    "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
+    "{setter} set your PIN in the last 24 hours, and can have changed the floor file:"
     " another person must approve it"
 )
 _WHERE: Final = "under Meters, or with `pitlink approve`"
@@ -62,7 +63,7 @@ class Unapproved:
         confirmed: one person suffices, because two people have confirmed all differences as
             changes of parameters.
         in_force: the digest of the link's terms in Redis, which an approval of `confirmed` values
-        checks again; empty for no check.
+            checks again; empty for no check.
         after: the order of the last approval, on any link, that had one of this link's tables.
         waiting: the first of two approvals.
     """
@@ -124,7 +125,7 @@ class Configuration:
     pays and open rounds can bar this link, and their ledgers show if the whole floor is empty.
 
     `opens_as` is the simulated person as whom the service approves the floor file. By default, the
-    service approves under its own name in a demonstration, and otherwise people approve.
+    service approves under its own name in a demonstration; on any other floor, people approve.
     """
 
     def __init__(self, floor: Floor, store: LinkStore, *, opens_as: str | None = None) -> None:
@@ -274,7 +275,10 @@ class Configuration:
         return await self._book.current()
 
     async def is_of_people(self) -> bool:
-        """Check if a person has approved a link, or the first floor file in this Redis."""
+        """Check if a person has approved a link, or the first floor file in this Redis.
+
+        A forged approval also counts, because nobody knows who approved before.
+        """
         noted = await self._read_note()
         try:
             names = [one.by for each in self._all_links if (one := await each.book.current())]
@@ -288,8 +292,8 @@ class Configuration:
     async def _adopt(
         self, found: Unapproved, by: str, order: int, setters: Sequence[str] = ()
     ) -> None:
-        # Two people can have approved another file since the last read. What they approve from now
-        # on has a larger order.
+        # Two people can have approved another file since the last read. Any approval from now on
+        # has a larger order.
         if found.first and not await self._is_first():
             raise BooksError("stale")
         floor = self._floor_digest if found.first else ""
@@ -333,7 +337,7 @@ class Configuration:
 
         The first approval is for all links. It can be interrupted between two links, and a service
         then opens the approved ones. So another link can have entries, if it was approved under
-        this floor file. In all other cases, two people approve.
+        this floor file. Otherwise, if a link has no approval yet, two people approve it.
         """
         if (await self._store.snapshot()).last_entry:
             return False
@@ -392,7 +396,7 @@ class Configuration:
         return self._steps(tuple(self._others.values()))
 
     def _steps(self, links: Iterable[KnownLink]) -> Iterator[KnownLink]:
-        """Yield links, and note a step before each link: to read many links takes long."""
+        """Yield links, and call `note_step` before each link."""
         for each in links:
             self._note_step()
             yield each
@@ -454,10 +458,10 @@ class Configuration:
     async def _back_too_early(self, approved: Approved) -> Unapproved | None:
         """Return why a link must not operate although its settings are the approved ones, or None.
 
-        A removed link keeps its approval. If it comes back into the floor file, its tables can
-        still have hand pays and open rounds on another link. If they have none, the links that were
-        approved with these tables are watched, because another service can still have the earlier
-        file.
+        A removed link keeps its approval. If the link comes back into the floor file, its tables
+        can still have hand pays and open rounds on another link. If no table has any, the links
+        that were approved with these tables are watched, because another service can still have the
+        earlier file.
         """
         if barred := await self._left_at((self._own, *self._others.values())):
             return replace(await self._unapproved((_ALSO,), approved), barred=barred)
@@ -481,10 +485,10 @@ class Configuration:
 
 
 def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
-    """Check if only PINs that were set before the first approval bar the second one.
+    """Check if only PINs that were set before the first approval bar the second approval.
 
-    The person who set such a PIN does not know the present PIN. So the approval by `by` becomes the
-    first of two, and no person can make both.
+    Whoever set such a PIN does not know the present PIN. So the caller stores the approval by `by`
+    as a new first approval, which waits for a second person.
     """
     if by == half.by:
         return not {*half.pin_set_by} <= {*setters.own}
@@ -494,8 +498,8 @@ def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
 async def _has_played(store: LinkStore, held: Snapshot) -> bool:
     """Check if a link has entries other than those that a service writes when it opens the link.
 
-    When it opens a link, a service writes the approval, the seeds of the meters, and how long the
-    link waited for the approval.
+    At this time, a service writes the approval, the seeds of the meters, and how long the link
+    waited for the approval.
     """
     if held.last_entry > _UNPLAYED_MOST:
         return True
@@ -522,6 +526,6 @@ def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
         if held.get(meter.meter_id, terms_text(meter)) != terms_text(meter):
             return (
                 f"the parameters of meter {meter.meter_id} change by proposal while the link is"
-                " closed, not by the floor file or a game file: set that file back"
+                " closed, not by the floor file or a game file: undo the change in the file"
             )
     return None

@@ -54,8 +54,9 @@ _SNAPSHOT_FAILED: Final = (
     'its last snapshot failed. Look at its disk; pitlink needs no snapshots (save "")'
 )
 _FILE_INCOMPLETE: Final = (
-    "Redis writes its whole append-only file again. If it had none before, a crash now would lose"
-    " new writes, so the link waits. If this lasts for minutes, look at the disk of Redis"
+    "Redis writes its whole append-only file again. If Redis had no such file before, a crash now"
+    " would lose new writes, so the link waits. If this lasts for minutes, look at the disk of"
+    " Redis"
 )
 _FILE_FAILED: Final = "it cannot write its append-only file. Look at its disk"
 _FEW_REPLICAS: Final = "it has fewer replicas than its min-replicas-to-write"
@@ -63,7 +64,9 @@ _CONFIG_REFUSED: Final = (
     "Redis refuses CONFIG GET, with which pitlink sees that every write is kept. Use a Redis that"
     " allows this command"
 )
-_NOT_ALLOWED: Final = "its user has no permission. Compare users.acl with the one of `pitlink keys`"
+_NOT_ALLOWED: Final = (
+    "pitlink's Redis user has no permission. Compare users.acl with the file from `pitlink keys`"
+)
 _DENIED: Final = ("can't run this command", "no permission", "NOPERM", "ACL failure")
 _FULL: Final = "its memory is full (maxmemory)"
 _NEARLY_FULL_PERCENT: Final = 80
@@ -113,7 +116,7 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
 
 
 def _raise_first(answers: Sequence[object]) -> None:
-    """Raise the first error among answers. The client library would retry before it raised it."""
+    """Raise the first error among answers. The client library would first retry the commands."""
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
@@ -160,9 +163,10 @@ def refused_write(error: RedisError) -> str | None:
 class FileWatch:
     """Whether Redis may lack a whole append-only file, and would load an old file after a crash.
 
-    Redis may lack the file in three cases. It had none. It was started, or replaced by another
-    server, since the last check. Somebody changed any setting, for example `appendonly` to no and
-    back to yes. If a check finds that Redis is not writing a whole file, Redis has the file.
+    Redis may lack the file in three cases: it had none; it was started, or replaced by another
+    server, since the last check; or somebody changed any setting, for example `appendonly` to no
+    and back to yes. If a check finds `appendonly` at yes, and finds that no rewrite of the file
+    runs or waits, Redis has the whole file.
     """
 
     def __init__(self) -> None:
@@ -176,7 +180,7 @@ class FileWatch:
     def is_incomplete(
         self, settings: Mapping[str, str], info: Mapping[str, object], changes: object
     ) -> bool:
-        """Return whether Redis is still writing a file that it may lack.
+        """Return whether Redis is still writing an append-only file, and may have no whole one.
 
         `changes` is how often the settings were changed, if Redis counts this.
         """
@@ -194,13 +198,13 @@ class FileWatch:
 async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) -> str | None:
     """Return the reason why a link must not operate on this Redis now, or None (duty D10).
 
-    Redis must accept writes, which this function tries on the probe key with the hash tag `tag`. It
-    must sync every write to its file immediately, write without errors, and never evict a key. It
-    must be a primary, of version 6.2 or later. If replicas are required, enough of them must be
-    connected, and Redis must be set to refuse writes otherwise.
+    Redis must accept writes, which this function tries on the probe key with the hash tag `tag`.
+    Redis must sync every write to its file immediately, write without errors, and never evict a
+    key. It must be a primary, of version 6.2 or later. If replicas are required, enough of them
+    must be connected, and Redis must be set to refuse writes while fewer are connected.
 
-    With a watch, Redis must also not be writing a whole append-only file that it may lack: Redis
-    reports `appendonly yes` as soon as it begins to write this file.
+    With a watch, Redis must also have finished its whole append-only file, if it possibly had none
+    before (`FileWatch`): Redis reports `appendonly yes` as soon as it begins to write this file.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
@@ -246,7 +250,9 @@ async def redis_warnings(redis: Redis) -> Sequence[str]:
         found.append("it cannot shorten its append-only file, so the file fills its disk")
     used, limit = (int(str(info.get(name, 0))) for name in ("used_memory", "maxmemory"))
     if limit and (percent := used * 100 // limit) >= _NEARLY_FULL_PERCENT:
-        found.append(f"{percent} % of its maxmemory is used, and it refuses writes when it is full")
+        found.append(
+            f"{percent} % of its maxmemory is used; when all of it is used, Redis refuses writes"
+        )
     return found
 
 
@@ -255,8 +261,7 @@ async def _settings_and_info(
 ) -> tuple[Mapping[str, str], Mapping[str, object], object]:
     """Read settings (CONFIG) and the state (INFO) of Redis, and write to a probe key, if any.
 
-    This takes one round trip and one sync of Redis's file, because the service does it every
-    second.
+    The service does this every second, so it takes one round trip and one sync of Redis's file.
 
     Returns:
         The settings; the state; and the answer to the write, or the error with which Redis
@@ -291,7 +296,8 @@ def _no_answer(error: RedisError | OSError) -> str:
         return "Redis is loading its data"
     if isinstance(error, ResponseError) and "config" in str(error).lower():
         return f"{_CONFIG_REFUSED} (it said: {str(error).strip()})"
-    return f"Redis does not answer: {error}"
+    fails = "refuses a command" if isinstance(error, ResponseError) else "does not answer"
+    return f"Redis {fails}: {error}"
 
 
 def _replicas_problems(
@@ -314,7 +320,7 @@ def _replicas_problems(
 class Replica:
     """A connected replica, with its address as the primary knows it.
 
-    `problem` says why its data differs from the primary's; empty if it does not differ.
+    `problem` says why the replica's data differs from the primary's data, or is empty.
     """
 
     address: str

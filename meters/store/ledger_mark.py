@@ -1,9 +1,9 @@
-"""The ledger mark: a file outside Redis that names the last entry seen of a link's ledger.
+"""The ledger mark: a file outside Redis with the number of the last known entry of a link's ledger.
 
 If Redis has fewer ledger entries than the mark says, Redis has lost entries. Without the mark, an
 emptied Redis would look like a new one, and each meter would return to its seed (duties D10, D15).
 The mark also has the digest of the last entry, and the seal, a digest over all audited entries.
-These show if somebody rewrote a part of the ledger (duty D17).
+Both digests show if somebody rewrote a part of the ledger (duty D17).
 """
 
 import fcntl
@@ -110,9 +110,9 @@ class LedgerMark:
     def _write(self, mark: Mark) -> None:
         """Write the file of the ledger mark in one step.
 
-        If another process has written a later entry or seal, the file keeps it. Several services,
-        and the heartbeat and the audit of one service, can write at once: a lock makes each of them
-        wait for its turn.
+        If the file has a later entry or seal from another process, the later entry or seal stays.
+        Several services, and the heartbeat and the audit of one service, can write at the same
+        time: a lock makes each of them wait for its turn.
         """
         make_private_directory(self.path.parent)
         with self._turn_to_write():
@@ -121,13 +121,13 @@ class LedgerMark:
             self._put(msgspec.json.encode(mark).ljust(_SIZE_BYTES))
             self._seen = mark
         if syncs:
-            # Only a write with a new seal is synced to disk. After a power failure, the mark can be
-            # old, but it never names an entry that Redis did not have. The lock is free again here,
-            # so the next batch does not wait for the disk.
+            # A write in place is synced to disk only with a new seal. After a power failure, the
+            # mark can be old, but it never names an entry that Redis did not have. The lock is free
+            # again here, so the next batch does not wait for the disk.
             _sync(self.path)
 
     def _put(self, content: bytes) -> None:
-        """Write the file in place, or make it if it does not have its full size yet.
+        """Write the file in place. If the file does not have its full size yet, replace it.
 
         To rename a file for each batch would stop the service for milliseconds on a busy disk. A
         write in place needs no space on the disk.

@@ -40,8 +40,8 @@ class LedgerReader:
         # The stream's next entry can end with a number above `after + count`.
         rows = rows or await self._read(self.keys.ledger, f"({after}-0", "+", 1)
         first = unpack_entry(rows[0])[0][0] if rows else after + 2
-        # Entries only move from the stream into blocks. If they have moved since the first read,
-        # they are in a block now.
+        # Entries move from the stream into blocks, and never back. If they have moved since the
+        # first read, they are in a block now.
         if first > after + 1 and (found := await self._read_from_block(after, count)):
             return found
         if not rows:
@@ -56,9 +56,8 @@ class LedgerReader:
         """Read the ledger entries with some numbers. Entries that Redis lacks are left out.
 
         Entries of one batch of events, or of one block, are in the same row of Redis. So the first
-        read asks for one number, and takes all entries from its row. Only if each row has few of
-        the numbers, the next reads ask for more at a time. Blocks are unpacked outside the event
-        loop.
+        read asks for one number, and takes all entries from its row. If each row has few of the
+        numbers, later reads ask for more at a time. Blocks are unpacked outside the event loop.
         """
         found: dict[int, Entry] = {}
         # Redis fails for an id below 0, which somebody could write into the data of a table.
@@ -77,7 +76,10 @@ class LedgerReader:
         return [found[number] for number in numbers if number in found]
 
     async def add_replies(self, answers: Sequence[ScriptAnswer]) -> Sequence[ScriptAnswer]:
-        """Add to a script's answers the replies to repeated events that only the ledger has."""
+        """Complete a script's answers: read the replies to repeated events from the ledger.
+
+        A script leaves a reply out if the ledger has it.
+        """
         numbers = {
             one.entry for one in answers if one.status is Status.AGAIN and one.entry is not None
         }
@@ -104,12 +106,15 @@ class LedgerReader:
         return found[0][0] if found else 0
 
     async def first_end(self) -> int:
-        """Return the last ledger entry's number in the stream's first entry; 0 without an entry."""
+        """Return the number of the last ledger entry that the stream's first entry packs.
+
+        One entry of the stream packs one or more ledger entries. Return 0 if the stream is empty.
+        """
         rows = await self._read(self.keys.ledger, "-", "+", 1)
         return unpack_entry(rows[0])[-1][0] if rows else 0
 
     async def continuity_problem(self) -> str | None:
-        """Return a text if the stream does not continue the blocks, or None.
+        """Return how the stream fails to continue the blocks; None if it continues them.
 
         If a block and the stream have an entry with the same number, readers take the one in the
         block. So without this check, nobody would see the entry in the stream.
@@ -124,7 +129,7 @@ class LedgerReader:
         begins = unpack_entries(rows, last)[0][0] if rows else 0
         if begins == last + 1:
             return None
-        return f"the compressed entries end with entry {last}, the others begin with entry {begins}"
+        return f"the compressed entries end with entry {last}; the others begin with entry {begins}"
 
     async def _read_from_block(self, after: int, count: int) -> list[Entry]:
         found = await self.redis.xrange(self.keys.ledger_blocks, min=f"{after + 1}-0", count=1)
@@ -132,7 +137,7 @@ class LedgerReader:
         return unpack_block(rows[0], after, count) if rows else []
 
     async def _in_blocks(self, asked: Sequence[int], numbers: Sequence[int]) -> dict[int, Entry]:
-        """Read the blocks with the entries `asked`, and return all entries `numbers` in them."""
+        """Read the blocks with the entries `asked`; return those of `numbers` that they have."""
         rows = await self._rows_at(self.keys.ledger_blocks, asked) if asked else []
         return await asyncio.to_thread(_unpacked, rows, numbers) if rows else {}
 

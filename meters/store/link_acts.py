@@ -1,8 +1,8 @@
-"""Acts on a link: ledger entries that people or the service make, and no table.
+"""Acts of people, or of the service itself, on a link. Each act writes a ledger entry.
 
 Each act is one atomic Lua script. Every function raises a `RedisError` if Redis fails. It raises a
 `TermsError` if the terms (such as rates) of a meter changed after `LinkStore.open`, and a
-`BooksError` if the script refused; then nothing was changed.
+`BooksError` if the script refused. After these two errors, nothing was changed.
 """
 
 import time
@@ -139,9 +139,9 @@ async def reopen_claim(
     """Reopen a rejected win, as another person requested (duty D4).
 
     Return the number of the ledger entry. Envy Bonuses that were taken back are owed again. If the
-    win is a percentage of the meter, the meter must keep its reseed amount, or the balance after
-    the win if that is less. For a hand pay, `holds` is the text about the claim for its table,
-    which the claim holds again.
+    win is a percentage of the meter, the meter keeps its reseed amount, or the balance after the
+    win if that is less: the house pays the rest. A hand pay holds its table again: `holds` is the
+    text about the claim for this table.
 
     Raises:
         WrongStateError: the claim is not rejected.
@@ -205,8 +205,8 @@ async def decide_ask(
 ) -> int:
     """Confirm or refuse a correction request, exactly once; return the entry's number.
 
-    `refusal` is the reply to the table's next try of a refused event, without its beginning, which
-    has the event's number.
+    If the request is refused, `refusal` is the reply to the table's next try, without the
+    beginning: the script adds the beginning, which has the event's number.
 
     Raises:
         WrongStateError: the table no longer has this request, or somebody decided it.
@@ -242,7 +242,8 @@ async def propose_change(
     """Store a proposal to change a meter, so that another person can confirm it.
 
     Raises:
-        BooksError: ``not_closed``: the link is open. ``rounds_open``, with their number.
+        BooksError: for a change of a parameter only. ``not_closed``: the link is open.
+            ``rounds_open``, with the number of open rounds.
     """
     keys = [store.keys.proposals, store.keys.proposal(proposal)]
     await store.act("propose_change", proposal, kind, by, record, keys=keys)
@@ -253,8 +254,8 @@ class NewTerms:
     """The present and the new terms of a meter; empty if the terms stay as they are.
 
     `digest` is the digest of the terms of all meters of the link after the change. For a new wager
-    amount, the meter must have a balance of at least `seed_micros` if it was never reseeded, or
-    else of `reseed_micros`.
+    amount, the meter must have a balance of at least `seed_micros` if it was never reseeded;
+    otherwise, of at least `reseed_micros`.
     """
 
     before: str = ""
@@ -281,8 +282,8 @@ async def decide_change(
     """Confirm a proposal, so that the change takes effect, or withdraw the proposal.
 
     `amount_cents` is added to the meter; a negative amount is subtracted. `cycle` is the meter's
-    cycle at the time of the proposal: if the whole meter was won since, the cycle is higher, and
-    the script refuses. `limit_cents` is the payout limit after the change; 0 is no limit.
+    cycle at the time of the proposal: if the whole meter was won since, the script refuses an
+    amount. `limit_cents` is the payout limit after the change; 0 is no limit.
 
     Raises:
         BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,

@@ -1,8 +1,9 @@
 """Reading of one link's data in Redis: claims, tables, the ledger, the indexes.
 
-The indexes have the undecided claims, wins, acts and payout slips. An act is a decision of a
-person, such as to close the link, or an entry that the service itself writes, such as a meter
-reading. An audit reads the whole indexes, or a part of them (`IndexPart`).
+The indexes have the undecided claims, wins, acts and payout slips. An act is one of three things: a
+decision of a person, such as to close the link; an entry that the service itself writes, such as a
+meter reading; or a table's correction of cards or wagers. An audit reads the whole indexes, or a
+part of them (`IndexPart`).
 """
 
 import asyncio
@@ -39,7 +40,7 @@ class LinkReader(LedgerReader):
         return found
 
     async def asks_at(self) -> tuple[int, dict[str, str]]:
-        """Return, at one moment, the last ledger entry's number and the correction requests."""
+        """Return the last ledger entry's number and the correction requests, read at one moment."""
         entries, (row,) = await self._hashes_at([self.keys.asks])
         return entries, _decoded(row)
 
@@ -61,7 +62,7 @@ class LinkReader(LedgerReader):
         return [row.record(events.get(row.state.entry)) for row in rows]
 
     async def snapshot(self, *, indexes: bool = False, part: IndexPart | None = None) -> Snapshot:
-        """Return, at one moment, all accounts and counts, with the indexes or a `part` of them."""
+        """Return accounts and counts, with the indexes or a `part` of them, read at one moment."""
         keys = self.keys
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(keys.accounts)
@@ -94,7 +95,7 @@ class LinkReader(LedgerReader):
         return _with_part(snapshot, part, rows) if part else _with_indexes(snapshot, rows)
 
     async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
-        """Return, at one moment, the last ledger entry's number and some Redis hashes."""
+        """Return the last ledger entry's number and the Redis hashes `keys`, read at one moment."""
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hget(self.keys.meters, "entries")
             for key in keys:
@@ -103,19 +104,19 @@ class LinkReader(LedgerReader):
         return int(entries or 0), rows
 
     async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return, at one moment, the last ledger entry's number and the fields of some claims."""
+        """Return the last ledger entry's number and the fields of claims, read at one moment."""
         entries, rows = await self._hashes_at(map(self.keys.claim, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def proposals_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return, at one moment, the last ledger entry's number and some proposals' fields."""
+        """Return the last ledger entry's number and the fields of proposals, read at one moment."""
         entries, rows = await self._hashes_at(map(self.keys.proposal, ids))
         return entries, [_decoded(row) for row in rows]
 
     async def tables_at(
         self, tables: Sequence[str], *, replies: bool = False
     ) -> tuple[int, list[StoredTable]]:
-        """Return, at one moment, the last ledger entry's number and the data of some tables.
+        """Return the last ledger entry's number and the data of some tables, read at one moment.
 
         The kept replies are read only if `replies` is true.
         """
@@ -199,7 +200,10 @@ class LinkReader(LedgerReader):
         return [claim.decode() for claim in rows]
 
     async def slips_at(self, slips: Sequence[str]) -> dict[str, str]:
-        """Return the claims of some slip numbers. A number that paid no claim is left out."""
+        """Return the texts in the Redis hash of slips for some numbers (`LinkKeys.slips`).
+
+        A number that neither paid a claim nor is kept by a restore is left out.
+        """
         if not slips:
             return {}
         held = cast("list[bytes | None]", await self.redis.hmget(self.keys.slips, list(slips)))
@@ -209,7 +213,7 @@ class LinkReader(LedgerReader):
     async def acts(self, before: int | None, count: int) -> list[tuple[int, dict[str, str]]]:
         """Return up to `count` acts before entry `before`, with their numbers, latest first.
 
-        Acts are the entries that no table made, and tables' corrections of entered cards (D17).
+        Acts are the entries that no table made, and tables' corrections of cards or wagers (D17).
         """
         most = "+inf" if before is None else f"({before}"
         rows = cast(
@@ -323,7 +327,7 @@ _ACT: Final = msgspec.json.Decoder(_Act)
 
 
 class DayClaims:
-    """The claims that acts of one kind name, since the last close of a gaming day."""
+    """The claims with an act of one kind since the last close of a gaming day."""
 
     def __init__(self, store: LinkReader, kind: str) -> None:
         self._store = store
@@ -363,9 +367,10 @@ async def holding_claims(store: LinkReader) -> Sequence[ClaimRecord]:
 
 
 async def reopenable_holds(rejected: DayClaims) -> Sequence[ClaimRecord]:
-    """Return the records of rejected hand pays that can be reopened, and then hold their tables.
+    """Return the records of rejected hand pays that can be reopened.
 
-    A hand pay that was reopened is included until it is paid.
+    A reopened hand pay holds its table again. It is included until it is paid or the gaming day is
+    closed.
     """
     return _hand_pays(one for one in await rejected.claims() if one["state"] != "paid")
 

@@ -34,7 +34,7 @@ class LinkStats:
     Attributes:
         reserve_micros: by meter id.
         overflow_micros: by meter id.
-        claims: the wins that wait for a validation or for their hand pay.
+        claims: the wins that wait for a validation or for their payment.
         hand_pays: the hand pays among these wins.
         envy: the hands with due Envy Bonuses that nobody has confirmed as paid.
         archived_s: when a gaming day was last archived, in seconds since 1970.
@@ -81,7 +81,7 @@ class LinkStatsReader:
         self._not_before_s = 0.0
 
     async def read(self, floor_changes: int) -> LinkStats:
-        """Read the figures of the link.
+        """Read the figures from Redis. `floor_changes` is the present `LinkState.floor_changes`.
 
         Raises:
             ValueError: a value in Redis is not valid.

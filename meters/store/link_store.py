@@ -66,7 +66,7 @@ class TermsError(Exception):
 class BooksError(Exception):
     """A refusal by a Lua script of a link. The script changed nothing.
 
-    `status` is the reason in the script's answer, such as ``same_person``, and `detail` the rest of
+    `status` is the reason in the script's answer, such as ``same_person``; `detail` is the rest of
     the answer. For ``same_person``, `setter` is the person who set a PIN; empty if one user did
     both acts.
     """
@@ -159,8 +159,8 @@ class LinkStore(LinkReader):
     async def open(self, by: str) -> None:
         """Seed new meters, and check that the terms of other meters are unchanged.
 
-        A confirmed proposal can change a parameter without a change of the floor file. It stays in
-        force while the floor file has the parameter's old or new value.
+        A confirmed proposal can change a parameter without a change of the floor file. The new
+        value stays in force while the floor file has the old or the new value.
 
         Raises:
             TermsError: the meters or their terms in Redis differ from the floor file, or Redis has
@@ -257,7 +257,7 @@ class LinkStore(LinkReader):
         return await self.add_replies(found.answers)
 
     async def meter_balances(self) -> MeterBalances:
-        """Return all meter balances at one moment, also before `open`."""
+        """Return all meter balances, read at one moment. This works even before `open`."""
         ids = [meter.meter_id for meter in self.link.meter]
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hmget(self.keys.accounts, [meter_account(meter) for meter in ids])
@@ -325,6 +325,6 @@ def done(answer: Sequence[str]) -> list[str]:
 
 
 def _head(entry: int, chain: str, last: Sequence[StreamEntry]) -> LedgerHead:
-    """Make a `LedgerHead`, compared with `last`, the last entry of the stream."""
+    """Make a `LedgerHead`, and compare it with `last`, the last entry of the stream."""
     had = [(row[0].decode(), unpack_entry(row)[-1][1].get(CHAIN, b"").decode()) for row in last]
     return LedgerHead(entry, chain, had == ([(f"{entry}-0", chain)] if entry else []))

@@ -63,7 +63,7 @@ class KnownLink:
 class MovedTables:
     """The tables of a link in a floor file, and what they leave behind on this and on other links.
 
-    `own` is the data of this link, and `filed` its settings in the floor file.
+    `own` is the data of this link; `filed` are the link's settings in the floor file.
     """
 
     def __init__(self, floor: Floor, link: Link, own: KnownLink, filed: LinkConfiguration) -> None:
@@ -73,9 +73,10 @@ class MovedTables:
         self._filed = filed
 
     async def held_at(self, links: Iterable[KnownLink]) -> str | None:
-        """Return a text if a table of this link has a hand pay elsewhere that is not final.
+        """Return, in words, which hand pay elsewhere bars a table of this link; None if none does.
 
-        This hand pay waits, or was rejected and can be reopened, under another link or table name.
+        Such a hand pay has another link or table name. It waits, or it was rejected and can be
+        reopened.
         """
         for each in links:
             link = each.store.link.id
@@ -87,12 +88,12 @@ class MovedTables:
                     text = _rejected_text(held.claim, table, leave)
                 else:
                     where = f"{held.claim} as table {held.table} of link {link}"
-                    text = _waiting_text(where, table, "it there")
+                    text = _waiting_text(where, table, "the table there")
                 return f"{text}{self._put_back(link)}"
         return None
 
     async def in_round_at(self, links: Iterable[KnownLink]) -> str | None:
-        """Return a text if a table of this link has an open round on one of `links`.
+        """Return, in words, which table of this link has an open round on `links`, or None.
 
         After the move, nobody could finish or void such a round any more, and no parameter of the
         other link could be changed.
@@ -112,7 +113,7 @@ class MovedTables:
         return [table for table, one in before.items() if table in ids or one.asset in assets]
 
     async def round_taken(self) -> str | None:
-        """Return a text if a table with an open round loses its place, game, meter or position.
+        """Return, in words, which table with an open round would change or be missing, or None.
 
         Nobody could finish the round of a missing table. Another game would settle the round by
         other rules than those under which its wagers were accepted. If a meter were missing, a
@@ -131,7 +132,9 @@ class MovedTables:
         return None
 
     async def hold_taken(self) -> str | None:
-        """Return a text if a changed table has a hand pay that is not final.
+        """Return, in words, which changed table has a hand pay that is not final, or None.
+
+        Such a hand pay waits, or was rejected and can be reopened.
 
         A table that forgot the round, for example after its machine was replaced, looks up the win
         in its present game: another game would show another win.

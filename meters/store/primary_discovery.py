@@ -27,7 +27,7 @@ class NoPrimaryError(RedisConnectionError):
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """Answers of one sentinel. `faults` has for each replica what is wrong; empty if nothing is."""
+    """Answers of one sentinel. `faults` has each replica's fault in words, or an empty text."""
 
     place: HostPort
     primary: HostPort | None
@@ -35,7 +35,7 @@ class _View:
 
 
 class SentinelDiscovery:
-    """Search for the primary that most of the sentinels name.
+    """The search for the primary that most of the sentinels name.
 
     A network failure can separate one sentinel and the old primary from the other servers. This
     sentinel still names the old primary, while the other sentinels have possibly promoted a
@@ -125,7 +125,7 @@ class SentinelDiscovery:
 
 
 class ClusterDiscovery:
-    """Search for the primary of one slot: the server that most of the answering nodes name.
+    """The search for the primary of one slot: the server that most of the answering nodes name.
 
     One answer is enough: a node that is separated from the other nodes soon refuses writes.
     """

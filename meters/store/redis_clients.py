@@ -103,7 +103,7 @@ class Limits(NamedTuple):
 
 @final
 class KeptConnections(BlockingConnectionPool):
-    """Pool that checks a connection before each use, in case Redis has closed it.
+    """A pool that checks a connection before each use, in case Redis has closed it.
 
     Since version 8, the client library does not make this check over TCP, because unrequested data
     can be a maintenance notice. Without the check, a restart of Redis would cause one failed
@@ -134,7 +134,7 @@ class KeptConnections(BlockingConnectionPool):
         )
 
     async def close_all(self) -> None:
-        """Close idle connections now, and connections in use when they are released.
+        """Close idle connections now, and each connection in use as soon as it is released.
 
         While the library's own `disconnect` closes a connection, the connection stays in the pool,
         and a command that begins on it fails.
@@ -153,10 +153,10 @@ class KeptConnections(BlockingConnectionPool):
 class ReplicatedRedis(Redis):
     """Client of a Redis with replicas. It uses only the primary.
 
-    After any failure, the client closes all connections, searches for the primary and connects to
-    it. `replicas` is the number of replicas that must have the data in an answer; 0 if the caller
-    only reads. `noted` is the key for the client's small writes. It has the hash tag of the
-    client's other keys.
+    After any failure except a missing script, the client closes all connections, searches for the
+    primary and connects to it. `replicas` is the number of replicas that must have the data in an
+    answer; 0 if the caller only reads. `noted` is the key for the client's small writes, with the
+    hash tag of the client's other keys.
     """
 
     def __init__(
@@ -308,5 +308,5 @@ def every_redis(redis: AnyRedis, tags: Iterable[str]) -> Mapping[Redis, str]:
 
 
 def probe_key(tag: str) -> str:
-    """Return the key, with this hash tag, of small writes that test if Redis accepts writes."""
+    """Return the key with a hash tag for small writes: tests of Redis, or waits for replicas."""
     return f"pitlink:{{{tag}}}:probe"

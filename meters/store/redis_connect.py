@@ -1,4 +1,4 @@
-"""Opening of the Redis in the floor file: one server, one with sentinels, or a cluster."""
+"""Opening of the Redis in the floor file: one server, a primary with sentinels, or a cluster."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -62,7 +62,7 @@ async def open_redis(
     """Open the Redis in the floor file, or the embedded Redis.
 
     If pitlink's users and the operators' log have a separate Redis user, a second client signs in
-    as this user at its first use. `pitlink archive` never uses this client.
+    as this user at its first use. With `archives` or `audits`, there is no second client.
 
     With `only_reads`, the client answers even if replicas are missing. With `archives`, it signs in
     as the Redis user of `pitlink archive`; with `audits`, as the user of a service's auditor.

@@ -1,14 +1,14 @@
-"""The numbers of payout slips. Each number is reserved for only one claim of the facility.
+"""The numbers of payout slips. Each number can pay only one claim of the facility, on any link.
 
-A slip number can pay only one claim of the facility, on any link. In a Redis Cluster, the data of
-each link is in another slot, and no script can read two slots. So a payment has two steps. First, a
-script reserves the number for the claim, in one Redis hash for the whole facility. Second, a script
-of the link pays the claim and stores the number in the link's data.
+In a Redis Cluster, the data of each link is in another slot, and no script can read two slots. So a
+payment has two steps. First, a script reserves the number for the claim, in one Redis hash for the
+whole facility. Second, a script of the link pays the claim and stores the number in the link's
+data.
 
 Even if a step is interrupted, no number pays two claims, and every claim can still be paid:
 
 - The second step runs only if the number is reserved for the claim. The reservation is one atomic
-  step, so only one claim gets the number, and payments of other claims with it are refused.
+  step, so only one claim gets the number. A payment of another claim with this number is refused.
 - The reservation remains after the payment. It also remains if the result of the payment is not
   known: Redis did not answer, or the process died between the two steps. The same claim can reserve
   its number again for a later try.
@@ -23,10 +23,10 @@ Even if a step is interrupted, no number pays two claims, and every claim can st
   rejected claim can be reopened until the gaming day of the rejection is closed, so its reservation
   can be replaced only after this.
 - After a restore, the data of a link can lack a payment that was made. So the restore looks for
-  reserved numbers of the link's claims that no restored payment has. It stores each in the link's
-  data, with the claim and the number of the restore's ledger entry (`kept_for`). Such a number can
-  pay only this claim, and only if the claim was restored. A claim that a table opens after the
-  restore is another win, even if it has the id of a lost claim.
+  numbers that are reserved for the link's claims, and that no restored payment has. The restore
+  stores each such number in the link's data, with the claim and the number of the restore's ledger
+  entry (`kept_for`). The number can pay only this claim, and only if the claim was restored. A
+  claim that a table opens after the restore is another win, even if it has the id of a lost claim.
 
 The ledger decides which number paid which claim, and an audit compares the reservations with the
 ledger. If the hash of reservations was lost, the audit of a service reserves the paid numbers again
@@ -123,8 +123,11 @@ class SlipRegister:
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
 
     async def unpaid_of(self, link: str) -> dict[str, str]:
-        """Return each reserved number that a link's data lacks, with the link's claim."""
-        # Not HKEYS: the Redis users of the service are not allowed to run it.
+        """Return the numbers that are reserved for a link's claims, but missing in the link's data.
+
+        The result has the claim of each number.
+        """
+        # The Redis users of the service have no permission for HKEYS.
         rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
         has = {slip.decode() for slip in cast("dict[bytes, bytes]", rows)}
         every = await self.every()
@@ -163,7 +166,7 @@ class SlipRegister:
         return claim in await self._paid_by(slip, [claim.partition(".")[0]])
 
     async def paid_on(self, slip: str, links: Iterable[str]) -> str | None:
-        """Return the claim on one of `links` that a number paid, or is kept for."""
+        """Return the claim on one of `links` that a number paid, or for which it is kept."""
         return next(iter(await self._paid_by(slip, links)), None)
 
     async def _paid_by(self, slip: str, links: Iterable[str]) -> list[str]:

@@ -42,8 +42,8 @@ _COMPRESSED: Final = COMPRESSED.encode()
 _LEVEL: Final = 1
 _BYTES_MAX: Final = 1 << 25
 """Largest size of the events and replies of a call: a forged entry must not fill the memory. A
-service applies at most 400 events at once, of at most 16 kilobytes, and a reply is not much
-longer."""
+service applies at most 400 events at once. Each event has at most 16 kilobytes, and a reply is not
+much longer."""
 
 _BLOCK_FIRST: Final = b"first"
 _BLOCK_ENTRIES: Final = b"entries"
@@ -55,9 +55,9 @@ _BLOCK: Final = msgspec.msgpack.Decoder(list[_BlockValues])
 
 
 class _Zstd(threading.local):
-    """The compressor and decompressor of one thread, which threads must not share.
+    """The compressor and decompressor of one thread. Threads must not share them.
 
-    To make them for each text would take longer than to compress a small batch.
+    To make new ones for each text would take longer than to compress a small batch.
     """
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ def _unpacked_placed(
 
 def _entry(short: Sequence[str], event: bytes, reply: bytes, chain: str) -> dict[str, bytes]:
     kind, at, by, table, round_id, seq, transfers = map(str.encode, short)
-    # Much faster than to make the dictionary from `ENTRY_FIELDS`, whose order it has.
+    # This is much faster than a loop over `ENTRY_FIELDS`, which has the same order.
     return {
         "kind": kind, "at": at, "by": by, "table": table, "round": round_id, "seq": seq,
         "transfers": transfers, "event": event, "reply": reply, CHAIN: chain.encode(),
@@ -134,8 +134,8 @@ def _entry(short: Sequence[str], event: bytes, reply: bytes, chain: str) -> dict
 def compress_texts(texts: Sequence[tuple[bytes, Sequence[str | int]]]) -> bytes:
     """Compress the events and replies of a script call for the stream.
 
-    A reply has the parts that `ReplyParts` explains. A reader replaces its numbers with the amounts
-    in the ledger entry.
+    A reply has the parts that `ReplyParts` explains. A reader replaces the numbers of a reply with
+    the amounts in the ledger entry.
     """
     return _ZSTD.compressor.compress(_ENCODER.encode(texts))
 

@@ -33,8 +33,8 @@ class UserKeys:
     user_prefix: str = f"{_PREFIX}user:"
 
     pins_set: str = f"{_PREFIX}pins-set"
-    """Sorted set, by time: each user whose PIN was set, and the person who set it. Items last a day
-    (D4)."""
+    """Sorted set, by time: each user whose PIN another person set, and that person. Items last a
+    day (D4)."""
 
     @property
     def log_and_head(self) -> list[str]:
@@ -46,18 +46,18 @@ class UserKeys:
         return f"{self.user_prefix}{folded}"
 
     def account(self, folded: str) -> str:
-        """Return the key of a sorted set: numbers of log entries about a user's account and PIN."""
+        """Return the key of a sorted set: numbers of log entries about a user or by a user."""
         return f"{_PREFIX}account:{folded}"
 
     def session(self, token_digest: str) -> str:
-        """Return the key of a hash: a session, by its token's digest. Idle sessions expire."""
+        """Return the key of a hash: a session, by its token's digest. It expires after 12 hours."""
         return f"{_PREFIX}session:{token_digest}"
 
     def session_of(self, token: str) -> str:
         return self.session(hashlib.sha256(token.encode()).hexdigest())
 
     def attempts(self, of: str) -> str:
-        """Return the key of a sorted set, by time: failed sign-ins of a user name or an address."""
+        """Return the key of a sorted set, by time: the failed sign-ins that a limit counts."""
         return f"{_PREFIX}tries:{_digest(of)}"
 
     def undecided(self, of: str) -> str:
@@ -65,7 +65,7 @@ class UserKeys:
         return f"{_PREFIX}undecided:{_digest(of)}"
 
     def lock(self, of: str) -> str:
-        """Return the key of a string that exists while a user name or an address is locked."""
+        """Return the key of a string that exists while a limit locks sign-in."""
         return f"{_PREFIX}lock:{_digest(of)}"
 
     def devices(self, folded: str) -> str:
@@ -77,7 +77,7 @@ class UserKeys:
         return f"{_PREFIX}locks:{folded}"
 
     def lock_out(self, of: str) -> list[str]:
-        """Return all lock keys of a name or an address, in the order that the scripts expect."""
+        """Return all keys of a limit, in the order that the scripts expect."""
         return [self.attempts(of), self.lock(of), self.undecided(of)]
 
 

@@ -28,10 +28,10 @@ Redis keeps the record for 24 hours. The clocks of two machines can differ by up
 class ExpectedUser:
     """A user as the operators' log describes them.
 
-    `added_by` is a person or command. `pin_by` set the PIN last, and so knows it. If this is
-    another person, the user must replace the PIN by `choose_by`. `pin` is the digest of the stored
-    PIN hash. `generation` is 1 plus the number of changes that ended the user's sessions.
-    `signed_in_at` is empty if the user never signed in.
+    `added_by` is a person or command. `pin_by` set the PIN last, and so knows it. If `pin_by` is
+    another person, the user must choose a PIN before the time `choose_by`. `pin` is the digest of
+    the stored PIN hash. `generation` is 1 plus the number of changes that ended the user's
+    sessions. `signed_in_at` is empty if the user never signed in.
     """
 
     name: str
@@ -50,9 +50,10 @@ class ExpectedUser:
 class ExpectedUsers:
     """The users that the log describes up to the last applied entry.
 
-    `users` has the users by folded name (in lower case). `accounts` has the numbers of the log
-    entries about each user, also by folded name. `setters` has the time in ms when a person last
-    set the PIN of a user. Its keys are the two names with a line break between them, as in Redis.
+    `users` has the users by folded name (in lower case). `accounts`, also by folded name, has the
+    numbers of the log entries about changes of a user, or about changes by this user. `setters` has
+    the time in ms when a person last set the PIN of a user. Its keys are the two names with a line
+    break between them, as in Redis.
     """
 
     users: dict[str, ExpectedUser] = field(default_factory=dict)
@@ -124,8 +125,8 @@ class ExpectedUsers:
     def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
         """Return how the stored index of entries by user differs from the log.
 
-        For each folded name, `stored` has the numbers of the entries about this user, each with its
-        score in the sorted set.
+        `stored` is the index in Redis: by folded name, the numbers of the entries about changes of
+        or by this user, each number with its score in the sorted set.
         """
         found: list[str] = []
         for folded, entries in sorted(stored.items()):
@@ -145,9 +146,9 @@ class ExpectedUsers:
     ) -> list[str]:
         """Return how the users in Redis differ from the users of the log.
 
-        All names are folded. `listed` are the users in the list of Redis; `administrators` are the
-        enabled administrators in its other list. `stored` has the Redis hashes of the users in the
-        list, and of the users in the log.
+        All names are folded. `listed` are the users in Redis's list of users; `administrators` are
+        the users in its list of enabled administrators. `stored` has the Redis hashes of the listed
+        users, and of the users in the log.
         """
         found = []
         for folded in sorted({*listed, *self.users}):
@@ -167,13 +168,13 @@ class ExpectedUsers:
         if due != {*administrators}:
             names = ", ".join(sorted(due ^ {*administrators}))
             found.append(
-                f"Redis counts {len(administrators)} administrators, the log {len(due)}:"
+                f"Redis counts {len(administrators)} administrators, but the log counts {len(due)}:"
                 f" they differ in {names}"
             )
         return found
 
     def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
-        """Return a text for each lost record in Redis of who set a PIN recently.
+        """Return a text for each PIN that was set recently, if Redis lost the record of who set it.
 
         A person who sets another user's PIN can act as this user. Without the record, the services
         would accept acts of one person as acts of two people. `stored` has the form of `setters`.
@@ -186,7 +187,7 @@ class ExpectedUsers:
 
 
 def _sets_anothers_pin(entry: Fields) -> bool:
-    """Return whether Redis must store who set the PIN of a log entry.
+    """Return whether a log entry sets a PIN whose setter Redis must store.
 
     Redis stores everybody who set another user's PIN, except the command that added the user.
     """
@@ -218,7 +219,7 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
         if fields.get(name, "") != value
     ]
     if pin_digest(fields.get("pin", "")) != user.pin:
-        found.append(f"user {user.name!r}: the PIN is not the one that the log says was set last")
+        found.append(f"user {user.name!r}: the PIN is not the PIN that was last set in the log")
     return found
 
 

@@ -46,7 +46,7 @@ Entry = tuple[bytes, dict[bytes, bytes]]
 class LogFinding:
     """Result of an audit of the operators' log.
 
-    `first` is the number of the first entry that the audit read, `entries` the number of the last.
+    `first` and `entries` are the numbers of the first and the last entry that the audit read.
     `chain` is the chain digest of the last entry: people can compare it with a copy that they kept.
     `seal` is SHA-256 over all entries: people can compare it with the published seal.
     """
@@ -75,8 +75,8 @@ class LogMark(LedgerMark):
             return None
         return (
             f"the operators' log holds {entries} entries and has held {had}: it lost some, or this"
-            " is another log. Find out why. Then bring back a backup, or, to go on with what is"
-            f" left, remove {self.path}"
+            " is another log. Find out why. Then restore a backup. To go on without the lost"
+            f" entries instead, remove {self.path}"
         )
 
 
@@ -85,8 +85,8 @@ class LogCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `chain` is the digest of the last audited entry; `seal` is the digest over all entries up to it.
     `mac_by` names the secret of the last MAC. `mac_checked` names the secret of the last MAC that
-    was checked; empty if none was. `due` has the users that the entries describe: an audit that
-    continues from here changes it.
+    was checked; empty if no MAC was checked. `due` has the users that the entries describe. An
+    audit that continues from the checkpoint applies later entries to this same object.
     """
 
     entries: int
@@ -101,11 +101,11 @@ _CHECKPOINT: Final = msgspec.json.Decoder(LogCheckpoint)
 
 
 class LogCheckpointFile:
-    """The file from which a later audit of the log continues, beside the mark of the log.
+    """The file from which a later audit of the log continues. It is beside the mark of the log.
 
     Nothing is ever deleted from the operators' log. Without this file, each audit would read more
     entries than the audit before. A running service reads the older entries again in small parts.
-    `pitlink audit` without `--since` reads all entries.
+    `pitlink audit` reads all entries, unless it has `--since` or `--since-last`.
     """
 
     def __init__(self, mark_path: Path) -> None:
@@ -137,7 +137,6 @@ class _Walk:
     due: ExpectedUsers = field(default_factory=ExpectedUsers)
 
     def check_entry(self, entry: Entry, seen: Mark | None) -> None:
-        """Compare one log entry with the entry before it, and with the mark of the log."""
         id_, fields = entry[0].decode(), dict(entry[1])
         expected = f"{self.entries + 1}-0"
         number = int(id_.partition("-")[0])
@@ -192,7 +191,7 @@ class _Stored:
 class LogAudit:
     """Audit of the operators' log. Each run continues after the last entry of the run before.
 
-    The first run continues from `checkpoint`. If this run finds a problem, it reads the whole log.
+    The first run continues from `checkpoint`. After a problem, the whole log is read again.
     """
 
     def __init__(
@@ -212,7 +211,7 @@ class LogAudit:
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
         """Check the operators' log to its end, and compare the users in Redis with the log.
 
-        An entry from before the first MAC needs none. If an earlier audit has sealed an entry, a
+        An entry from before the first MAC needs no MAC. If an earlier audit has sealed an entry, a
         wrong MAC of the entry is no problem. `seen` is the mark of the log. `again` is the number
         of old entries, already checked by an earlier run, that this run reads once more.
 
@@ -225,14 +224,15 @@ class LogAudit:
                 self._begin_again()
             finding = await self._run(seen, again)
             if finding.problems and self._first > 1:
-                # The file of the checkpoint can be wrong. Only an audit of the whole log shows it.
+                # The log can be right, and the file of the checkpoint wrong. Only an audit of the
+                # whole log shows which of them is wrong.
                 self._begin_again()
                 finding = await self._run(seen, again)
             return finding
 
     @property
     def checkpoint(self) -> LogCheckpoint | None:
-        """The state after the last run; None if there are no entries, or problems."""
+        """The state after the last run; None if the log has no entries, or has problems."""
         walk, macs = self._walk, self._walk.macs
         if walk.problems or not walk.entries:
             return None

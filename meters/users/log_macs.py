@@ -58,8 +58,10 @@ class LogSecrets:
 
     New entries get MACs with the newest secret; old MACs are checked with all secrets. `read`
     returns the secrets, the newest first; none without a key bundle. If the log has a MAC with an
-    unknown secret, `read` is called again, because the secret can be new in the bundle. If the
-    secrets cannot be read, the methods raise a `UserError`.
+    unknown secret, `read` is called again, because the secret can be new in the bundle.
+
+    Raises:
+        UserError: the secrets cannot be read.
     """
 
     def __init__(self, read: Callable[[], Sequence[str]] = tuple) -> None:
@@ -109,9 +111,9 @@ class MacCheck:
     """Check of the MACs of the operators' log, entry by entry from the first entry.
 
     Entries from the time before the services had a secret have no MAC. After the first MAC of a
-    known secret, every entry must have a MAC, whose secret is not older than that of the MAC before
-    it. `last` names the secret of the last accepted MAC. `checked` names the secret of the last MAC
-    that was checked.
+    known secret, every entry must have a MAC, and its secret must not be older than the secret of
+    the MAC before. `last` names the secret of the last accepted MAC. `checked` names the secret of
+    the last MAC that was checked.
     """
 
     secrets: LogSecrets
@@ -125,7 +127,7 @@ class MacCheck:
 
         Return False if the entries must be read again: the secret `checked` is not known here; or
         secrets are known here but no MAC was checked. A person could have removed the name of the
-        secret so that later entries need no MAC.
+        secret from the checkpoint, so that later entries need no MAC.
         """
         secret = self.secrets.find(checked) if checked else None
         self.last, self.checked = last, checked
@@ -136,10 +138,10 @@ class MacCheck:
     def check(
         self, head: LogHead, entry_id: str, fields: Sequence[tuple[bytes, bytes]], mac: str
     ) -> str | None:
-        """Return why the MAC of an entry is wrong; None if the MAC is accepted.
+        """Return why the MAC of an entry is not accepted; None if it is accepted.
 
-        If the MAC is wrong, neither a service nor a `pitlink` command wrote the entry. `head` is
-        the head before the entry. `fields` are in order, without the MAC and the chain digest.
+        `head` is the head before the entry. `fields` are in order, without the MAC and the chain
+        digest.
         """
         of, _, digest = mac.partition(":")
         secret = self.secrets.find(of) if of else None

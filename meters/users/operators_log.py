@@ -48,7 +48,8 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         entry: the number of the entry. The first entry has the number 1, and no number is left out.
         at: the time, RFC 3339 in UTC.
         what: the act, also a refused act, such as a failed sign-in. ``unreadable`` if somebody
-            damaged the entry; all other fields are then empty, and the audit reports it.
+            damaged the entry: then all fields but `entry` and `what` are empty, and the audit
+            reports the entry.
         by: the person or program that acted; empty if no user was signed in.
         about: the user, the claim of a printed slip, or the version of the service. For
             ``signed_on_device``, the user on whose device a colleague signed. Empty if the act
@@ -99,7 +100,7 @@ class OperatorsLog:
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
         """Add an entry for an act that changes no other data in Redis.
 
-        `by` is the user who acted, or ``service``. `about` has the meaning that it has in `LogRow`.
+        `by` is the user who acted, or ``service``. `about` means the same as in `LogRow`.
         """
         keys = self._store.keys
         arguments: list[str | int] = [now_text(), what, by, about, client]

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.floor.roles import RIGHTS, Right, in_words, roles_in_words
 from meters.process.printing import print_error
-from meters.store.redis_connect import REDIS_TO_START
+from meters.store.failures import command_failure_text
 from meters.users.pins import check_pin
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
@@ -50,7 +50,7 @@ def _problem(pin: str) -> str | None:
 def ask_pin(prompt: str = "PIN: ") -> str:
     """Ask for a PIN on a terminal. Without a terminal, read the PIN from standard input."""
     if sys.stdin is None:
-        raise UserError("the PIN is read from standard input, and there is none")
+        raise UserError("the PIN is read from standard input, but the command has no input")
     try:
         if sys.stdin.isatty():
             return getpass.getpass(prompt)
@@ -70,7 +70,7 @@ async def confirm_person(
 
     Raises:
         UserError: the PIN or the name is wrong, sign-in is locked, the user's role does not allow
-            the act, or the user must first choose a PIN. Nothing was done.
+            the act, the user must first choose a PIN, or Redis failed. The act was not done.
     """
     pin = ask_pin(f"PIN of {name}: ")
     sessions = user_directory.sessions
@@ -98,12 +98,12 @@ def plain_errors() -> Iterator[None]:
     except UsersError as error:
         raise as_user_error(error) from None
     except (RedisError, OSError) as error:
-        raise UserError(f"Redis cannot be reached: {error}{REDIS_TO_START}") from None
+        raise UserError(command_failure_text(error)) from None
 
 
 def as_user_error(error: UsersError) -> UserError:
-    if error.code == "store_failed" and error.__cause__ is not None:
-        return UserError(f"Redis cannot be reached: {error.__cause__}{REDIS_TO_START}")
+    if error.code == "store_failed" and isinstance(error.__cause__, Exception):
+        return UserError(command_failure_text(error.__cause__))
     if error.code == "wrong_name_or_pin":
         return UserError(f"{error.message}: `pitlink user list` shows the names")
     return UserError(error.message)

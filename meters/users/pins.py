@@ -46,8 +46,8 @@ def check_digits(pin: str) -> None:
 def check_pin(pin: str) -> None:
     """Refuse a PIN that does not have 6 to 12 digits, or that others would try first.
 
-    About one in six PINs of six digits is refused. Few people choose the other PINs, so an attacker
-    who tries likely PINs gains little.
+    About one in six PINs of six digits is refused. Each of the other PINs is chosen by few people,
+    so an attacker who tries likely PINs gains little.
 
     Raises:
         UsersError: ``bad_pin``. The message has the broken rule, but never the PIN.
@@ -70,7 +70,11 @@ def _is_repeated(pin: str) -> bool:
 
 
 def _is_run(pin: str) -> bool:
-    """Check if digits rise or fall in equal steps: in groups, at each second place, or but two."""
+    """Check if digits rise or fall in equal steps.
+
+    The steps can also be within groups of three or more digits, between every second digit, or
+    between all digits but two at the ends.
+    """
     nearly = (pin[at : at + len(pin) - 2] for at in range(3))
     return (
         _in_runs(pin)
@@ -132,12 +136,14 @@ def generate_pin() -> str:
 
 
 class PinHashing:
-    """Calculation and comparison of PIN hashes (argon2id), in threads that do not stop the service.
+    """Calculation and comparison of PIN hashes (argon2id), in threads.
+
+    So a calculation does not block the event loop. If too many calculations wait, the methods raise
+    a `UsersError` ``busy``.
 
     `time_cost` is the number of passes over the memory. Three passes over 64 MiB on one lane take
-    about 0.15 s of one core. This is above the minimum of OWASP, and short enough for a sign-in.
-
-    If too many calculations wait, the methods raise a `UsersError` ``busy``.
+    about 0.15 s of one core. This cost is above the minimum of OWASP, and short enough for a
+    sign-in.
     """
 
     def __init__(self, *, time_cost: int = 3, memory_kib: int = 65_536) -> None:

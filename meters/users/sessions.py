@@ -49,14 +49,16 @@ class SignedIn:
 
     @property
     def setters(self) -> PinSetters:
-        """The people who set PINs in the last 24 hours, as far as they concern the user."""
+        """The people who set PINs in the last 24 hours, as far as these PINs concern the user."""
         return PinSetters.of(self.name, self.pins_set)
 
     def bar(self, first: str, first_pin_set_by: Collection[str]) -> tuple[str, str | None] | None:
-        """Return who bars the user from the second act after `first`, and until when (UTC).
+        """Return who bars the user from the second act, and until when (UTC).
 
-        The time is None if the bar does not end. If nobody bars the user, return None alone. This
-        method does not check if the user did the first act themselves.
+        `first` is the person who did the first act. `first_pin_set_by` are the people who set the
+        PIN of `first` in the 24 hours before the first act. The time is None if the bar does not
+        end. If nobody bars the user, return None alone. This method does not check if the user did
+        the first act themselves.
         """
         setter = self.setters.bar(self.name, first, first_pin_set_by)
         if setter is None:
@@ -118,8 +120,8 @@ class Sessions:
     ) -> OpenedSession:
         """Check a name and a PIN, begin a session, and end the browser's earlier session.
 
-        The attempt is counted before the PIN is checked; if the PIN is right, the count is taken
-        back. An unknown name, a disabled user and a wrong PIN take equally long, and get one
+        The attempt is counted before the PIN is checked; if the user is signed in, the count is
+        taken back. An unknown name, a disabled user and a wrong PIN take equally long, and get one
         answer. With `keeps_device`, the device is then known for the name.
 
         Raises:
@@ -198,7 +200,8 @@ class Sessions:
 
         Raises:
             UsersError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``slowed``, ``busy``,
-                ``session_ended``, ``store_failed``. The PIN is then unchanged.
+                ``session_ended``, ``store_failed``. The PIN is then unchanged, except perhaps
+                after ``store_failed``.
         """
         check_pin(new)
         store, keys, folded = self._store, self._store.keys, fold_name(person.name)

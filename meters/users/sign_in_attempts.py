@@ -32,7 +32,7 @@ class AttemptLimit:
 
 
 PAIR: Final = AttemptLimit(5, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""Limit for one name at one address. A stranger can lock the name only at their own address."""
+"""Limit for one name at one address. Whoever reaches it locks the name only at this address."""
 
 ADDRESS: Final = AttemptLimit(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
 """Limit for all names at one network address."""
@@ -119,7 +119,7 @@ class SignInAttempts:
 
     @asynccontextmanager
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
-        """Begin a sign-in attempt. In the `with` block, the caller checks the PIN and records it.
+        """Begin a sign-in attempt. The `async with` block must check the PIN and record the result.
 
         The number of simultaneous attempts is limited to the failures that a limit still allows.
         Further attempts are refused as ``busy``, and do not count as failures.
@@ -211,7 +211,6 @@ class SignInAttempts:
 
 
 def new_device() -> str:
-    """Return a random token for a new device."""
     return secrets.token_urlsafe(32)
 
 

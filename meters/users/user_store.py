@@ -14,9 +14,11 @@ from meters.users.log_macs import LogHead, LogSecrets
 
 
 class UsersError(Exception):
-    """Refusal of a user's act, or failure of Redis. Nothing has changed.
+    """Refusal of a user's act, or failure of Redis.
 
-    `code` is the reason for programs, and `message` the reason for people. The codes are
+    After a refusal, the act was not done; after ``store_failed``, it can have been done.
+
+    `code` is the reason for programs; `message` is the reason for people. The codes are
     ``wrong_name_or_pin``, ``wrong_pin``, ``pin_expired``, ``locked_out``, ``slowed``, ``bad_name``,
     ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``, ``yourself``,
     ``last_administrator``, ``same_person``, ``busy`` (too many requests at the same time),
@@ -34,11 +36,13 @@ class UsersError(Exception):
 
 @contextmanager
 def as_store_failure() -> Iterator[None]:
-    """Raise a `UsersError` ``store_failed`` instead of an error of Redis, its cause."""
+    """Raise a `UsersError` ``store_failed`` from each error of Redis in the `with` block."""
     try:
         yield
     except (RedisError, OSError) as error:
-        raise UsersError("store_failed", "Redis does not answer: try again soon") from error
+        raise UsersError(
+            "store_failed", "the service cannot use its data in Redis: try again soon"
+        ) from error
 
 
 _SCHEMA_SUBJECT: Final = "the data of the users and the operators' log is"
@@ -68,7 +72,7 @@ class UserStore:
         self._fits = False
 
     async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a Lua script that adds no entry to the operators' log. The script is atomic.
+        """Run a Lua script that adds no entry to the operators' log.
 
         Raises:
             UsersError: ``store_failed``; ``other_schema`` if the data has another release's layout.
@@ -77,7 +81,7 @@ class UserStore:
         return _text(await self._run(script, keys, arguments))
 
     async def record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a Lua script that adds an entry to the operators' log. The script is atomic.
+        """Run a Lua script that adds an entry to the operators' log.
 
         Raises:
             UsersError: the codes of `call`; ``other_keys`` if the log has a MAC with a secret that
@@ -173,11 +177,11 @@ class UserStore:
         return [_entry(each) for each in found]
 
     async def account_entries(self, folded: str, limit: int) -> list[tuple[int, dict[str, str]]]:
-        """Return the log entries about one user, the latest first."""
+        """Return the log entries about changes of one user or by this user, the latest first."""
         account = self.keys.account(folded)
         with as_store_failure():
-            # The client turns a ZRANGE by descending rank into ZREVRANGE, which the Redis user of
-            # the services may not use, because no other code needs it.
+            # The client turns a ZRANGE by descending rank into ZREVRANGE. The services' Redis user
+            # has no right to this command, because no other code needs it.
             numbers = cast(
                 "list[bytes]",
                 await self._redis.zrevrangebyscore(account, "+inf", "-inf", start=0, num=limit),

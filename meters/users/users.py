@@ -35,7 +35,8 @@ _REFUSED: Final = {
     "name_taken": "there is a user {name} already",
     "unknown_user": "there is no user {name}",
     "wrong_state": "{name} is {state} already",
-    "last_administrator": "{name} is the last administrator who can sign in",
+    "last_administrator": "{name} is the last administrator who can sign in: first add another"
+    " administrator",
 }
 
 
@@ -64,7 +65,7 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     Attributes:
         name: the name as pages show it. No two names differ only in case.
-        enabled: whether the user can sign in.
+        enabled: false while the user is disabled, and so cannot sign in.
         added_at: the time at which the user was added, RFC 3339 in UTC.
         added_by: the person or command that added the user.
         pin_by: who set the PIN, and so knows it: the user or another person.
@@ -116,7 +117,7 @@ class Users:
         self._pins = pins
 
     async def rows(self) -> Sequence[UserRow]:
-        """Return all users, in the order of their names."""
+        """Return the users in the order of their names, without those that cannot be read."""
         found = []
         for fields in await self._store.every_user():
             try:
@@ -281,8 +282,8 @@ class UserDirectory:
     """Users, sessions and operators' log of a facility, for the web pages and the commands.
 
     If a user does nothing for `idle_minutes`, their session lapses. Services seal sessions with the
-    `secret`. `count_refused` is called for each refused sign-in attempt. The users of a
-    demonstration have a public PIN.
+    `secret`. `count_refused` is called for each refused sign-in attempt. With `demonstration`, the
+    public PIN opens a session.
     """
 
     def __init__(

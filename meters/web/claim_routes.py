@@ -60,7 +60,7 @@ _READS: Final = (400, 401, 403, 404, 503)
 
 
 class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Rejection of a win.
+    """The body of a request that rejects a win.
 
     Attributes:
         envy_not_due: true to reject the hand's Envy Bonuses too.
@@ -71,7 +71,7 @@ class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class Payment(Signature, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Record of a payment.
+    """The body of a request that records a payment.
 
     Attributes:
         envy_paid: true if the hand's Envy Bonuses were paid too.
@@ -151,8 +151,8 @@ def _reading_routes(
 
         A claim is the record of a win. A claim waits until the win and its Envy Bonuses are paid or
         rejected. A user with the right to see wins gets every field of each claim, and also the
-        rejected wins that somebody asked to reopen. Everybody else gets no names of people,
-        evidence, reason or slip number. Money is in cents.
+        rejected wins that somebody asked to reopen. Everybody else gets no evidence, reason,
+        slip number or names of people. Money is in cents.
         """
         person = await person_of(request, user_directory, reads_setters=True)
         rows = await claims.waiting()
@@ -244,7 +244,7 @@ def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
         pending, and its field `request` names the user. Another user must confirm the request with
         `confirm` (duty D4).
 
-        If the win is a percentage of a meter, its amount goes back to the meter; the amount of any
+        If the win is a percentage of a meter, its amount goes back to the meter. The amount of any
         other win goes back to the house account.
         """
         return await claims.reject(
@@ -345,7 +345,6 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
 
 
 def _seen_by(person: SignedIn, row: ClaimRow) -> ClaimRow:
-    """Return a claim with the person who bars a user from the second act on it, if any."""
     if row.request is not None:
         first, pin_set_by = row.request.by, row.request.pin_set_by
     elif row.state == "validated" and row.paid_from == "hand_pay" and row.validated_by:
@@ -387,9 +386,9 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def list_asks() -> Sequence[AskRow]:
         """List the correction requests that wait for a decision, oldest first.
 
-        The dealer asks for a correction to void a round after its cards were entered, to enter a
-        hand again with other cards, or to add or take back a wager before the first card. The table
-        waits until a floorperson confirms or refuses the request.
+        A dealer can ask to void a round after its cards were entered, or to enter a hand again with
+        other cards. Before the first card, a dealer can also ask to add or take back a wager. The
+        table waits until a floorperson confirms or refuses the request.
         """
         return await asks.asks()
 

@@ -59,7 +59,7 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "ends_s": FieldText("The end, in seconds since 1970.", 1_795_442_400),
     "by": FieldText("Who did it.", "Flo"),
     "day": FieldText("A gaming day.", "2026-11-20"),
-    "rule": FieldText("The subsection that decides it.", "649a.12(e)(1)"),
+    "rule": FieldText("The subsection of the law that applies.", "649a.12(e)(1)"),
     "entry": FieldText("The number of the ledger entry.", 497),
     "slip": FieldText("The number of the payout slip.", "PS-000731"),
     "role": FieldText("The role.", "floorperson"),
@@ -72,14 +72,14 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "missing": FieldText("The days that this machine cannot read."),
     "next": FieldText("The place at which the next page begins; null on the last page."),
     "seed": FieldText("The first balance of the meter, in cents.", 100_000),
-    "reseed": FieldText("What the house adds after the whole meter was won, in cents.", 100_000),
+    "reseed": FieldText("What the meter gets after the whole meter was won, in cents.", 100_000),
     "reserve": FieldText("The reserve of the meter, in cents.", 30_000),
     "overflow": FieldText("What the payout limit keeps out of the meter, in cents.", 0),
     "limit": FieldText("The payout limit of the meter, in cents; null for none."),
     "primary_bps": FieldText("What a wager adds to the meter, in basis points.", 1_400),
     "reserve_bps": FieldText("What a wager adds to the reserve, in basis points.", 100),
 }
-"""Fields with one meaning in all types. A type's docstring can describe a field anew."""
+"""A type's docstring can describe one of these fields differently."""
 
 
 def about(docstring: str | None) -> str:

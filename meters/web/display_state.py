@@ -1,9 +1,9 @@
 """The data that displays show, in memory: meters, heartbeats of the links, wins, and today's wins.
 
 Accounting never uses this data: it is only what the service has just published. A display reads the
-data once, or follows it: it receives the current data, and then each change. If a value changes
-twice before a follower reads it, only the new value arrives. So a slow follower needs no more
-memory, and never sees an old amount after a newer one.
+data once, or follows the data. A follower receives the current data, and then each change. If a
+value changes twice before a follower reads the value, only the new value arrives. So a slow
+follower needs no more memory, and never sees an old amount after a newer one.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from meters.floor.floor_file import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
 FRESH_S: Final = 4.0
-"""If a link has no heartbeat for this time, displays take its data as out of date."""
+"""If a link has no heartbeat for this time, displays treat its data as out of date."""
 
 LATE_S: Final = 5.0
-"""By how much a message can be late. If a value comes still later, but its own time is earlier than
-that of the shown value, a clock was set back.
+"""How late a message can be. If a value has been shown for this time, and the next value has an
+earlier time, a clock was set back.
 """
 
 HITS_MAX: Final = 256
@@ -41,7 +41,7 @@ HIT_NEWS_S: Final = 20.0
 VALIDATED_NEWS_S: Final = 60.0
 
 WATCHERS_MAX: Final = 1024
-"""How many displays can follow the data at the same time. Staff have as many places again."""
+"""How many displays can follow the data at the same time. For staff, there is an equal limit."""
 
 WATCHERS_OF_ONE_MAX: Final = 64
 """How many event streams one address, or one member of the staff, can have."""
@@ -132,10 +132,10 @@ class JackpotRow(_Row, frozen=True):
         item: the wager that won.
         hand_name: the hand in words.
         meter_after: the amount of the meter after the win.
-        cards: the cards that form the hand; none if they are not known.
+        cards: the cards that form the hand; empty if they are not known.
         percent: the percentage of the meter that was won; null if it is not known.
         news_ms: for how many milliseconds displays still celebrate the win, or show that it was
-            validated; 0 if the win was rejected or is no longer news.
+            validated. It is 0 if the win was rejected or is no longer news.
     """
 
     link: str
@@ -160,7 +160,7 @@ class JackpotRow(_Row, frozen=True):
 
 
 class VerifiedWin(_Row, frozen=True):
-    """A win that a floorperson has validated. `amount` is in cents, `at` the time of the win."""
+    """A win that a floorperson has validated. `amount` is in cents. `at` is the time of the win."""
 
     meter: str
     table: str
@@ -176,11 +176,13 @@ class WinsRow(_Row, frozen=True):
     A win that waits does not count, because it can still be rejected.
 
     Attributes:
-        count: the number of these wins; null if there are more than 500.
+        count: the number of these wins; null if one of the meters already had 500 or more when
+            the service began to count.
         amount: their sum in cents; null if `count` is null.
         latest: a few of these wins, the latest first.
-        last: the last win of the whole top meter (the first in rank on displays), also of an
-            earlier gaming day; if none is known, the last win of a part of it.
+        last: the last win of the whole top meter, which is the first in rank on displays. It can be
+            of an earlier gaming day. If no such win is known, `last` is the last win of a part of
+            this meter.
     """
 
     link: str
@@ -231,8 +233,8 @@ class DisplayState:
     def put_meter(self, row: MeterRow) -> bool:
         """Show a meter's value unless a later one is shown. Return True if it is shown now.
 
-        A value with a lower version is never shown. A value with the same version is shown under
-        two conditions: its state differs, for example because a link lost Redis, and it is not
+        A value with a lower version is never shown. A value with the same version is shown only if
+        its state differs, for example because a link lost Redis. Such a value must also not be
         older than a value that was shown in the last `LATE_S` seconds.
         """
         key = (row.link, row.meter)
@@ -246,7 +248,10 @@ class DisplayState:
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
-        """Show the state of a link's service. Without a further call, displays show a failure."""
+        """Show the state of a link's service.
+
+        If the next call does not follow within `FRESH_S` seconds, displays show a failure.
+        """
         row = LinkRow(
             link=link,
             state=beat.state,
@@ -268,7 +273,7 @@ class DisplayState:
     ) -> None:
         """Show a win until it is decided. Show a validated win a minute longer (duty D8).
 
-        A decided win never becomes undecided on a display, even if the decision arrives first. A
+        A decided win stays decided until it is reopened, even if the decision arrives first. A
         repeated decision is not news. A win that already waited when the service started is not
         news.
         """
@@ -391,7 +396,7 @@ class DisplayState:
 class DisplayUpdates:
     """One follower of the display data: an async iterator of the changes since the last read.
 
-    The iterator ends when the display data is closed, or when the reader has missed too many wins.
+    The iterator ends when the follower is closed, or when the reader has missed too many wins.
     Then the reader must follow again. A reader that stops must call `DisplayState.leave`.
     """
 

@@ -1,7 +1,8 @@
 """The documents as a site under ``/docs``, for people whose network has no way to the internet.
 
 The build of a release puts the site into the package (``deploy/site/build``). An installation from
-a checkout has no site: its page says where the documents are.
+a checkout has the site only if the same build ran first. If not, one page says where the documents
+are.
 """
 
 import base64
@@ -54,8 +55,9 @@ _NO_SITE: Final = """<!doctype html>
 <body>
 <h1>Documents of pitlink</h1>
 <p>This installation comes from a checkout, where the documents are the files in
-<code>deploy/docs</code>. To have them here, run <code>deploy/site/build meters/web/site</code> in
-it before the installation. The wheel, the Debian package and the image of a release have them.</p>
+<code>deploy/docs</code>. To have the documents here, run
+<code>deploy/site/build meters/web/site</code> in the checkout before the installation. The wheel,
+the Debian package and the image of a release have the documents.</p>
 </body>
 </html>
 """
@@ -69,7 +71,7 @@ class SiteFile:
 
 
 def read_site(directory: Path) -> dict[str, SiteFile]:
-    """Return the files by their paths in the directory; no files if it does not exist."""
+    """Return the files by their paths in the directory, which need not exist."""
     return {
         path.relative_to(directory).as_posix(): _file(path)
         for path in sorted(directory.rglob("*"))

@@ -49,14 +49,17 @@ _CODES: Final[Mapping[int, Collection[str]]] = {
 _STATUS_OF: Final = {code: status for status, codes in _CODES.items() for code in codes}
 _MEANINGS: Final[Mapping[int, str]] = {
     400: "The request is not valid.",
-    401: "Nobody has signed in, or the name or PIN is wrong.",
-    403: "The role does not allow the request, its page is not one of ours, or the PIN is wrong.",
+    401: "Nobody has signed in, the name or PIN is wrong or has expired, or the user must enter"
+    " their PIN again.",
+    403: "The role does not allow the request, the request is not from a page of pitlink or not"
+    " over HTTPS, the PIN is wrong, or the user must first choose a PIN.",
     404: "What the request names does not exist.",
     409: "The present state does not allow the request, or another person must make it.",
     413: "The request is too long.",
     415: "The request is not JSON.",
     429: "Sign-in is locked or slowed for a time, or too many event streams are open.",
-    503: "Redis or the link is not available, or too many users sign in or read reports now.",
+    503: "Redis, the archive or the link cannot be used now, or too many users sign in, read"
+    " reports or open displays.",
 }
 _log = structlog.get_logger(__name__)
 
@@ -80,7 +83,7 @@ class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
-    """The answer of a request that is refused.
+    """The answer to a request that is refused.
 
     Attributes:
         error: what is wrong.

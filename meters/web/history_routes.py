@@ -44,7 +44,7 @@ def _entry(description: str) -> QueryParameter:
 _After = Annotated[int, _entry("Only entries with a higher number.")]
 _Before = Annotated[int, _entry("Only entries with a lower number.")]
 _Count = Annotated[
-    int, _entry("The `count` of an earlier answer: only tables that have changed since.")
+    int, _entry("The `count` of an earlier answer. Only tables that changed later are listed.")
 ]
 
 
@@ -133,11 +133,11 @@ def _round_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
     ) -> RoundPage:
         """List the rounds of a table with progressive wagers, whether they won or not (D16).
 
-        `round` finds the round with this name, and `claim` the round of a win. `day` finds the
-        rounds of this gaming day, and `since` those from this time to the end of the gaming day.
-        Without these, the last rounds are listed. Archived days are read if the service's machine
-        has their files, one search at a time: if a file has a million entries, this takes some
-        seconds.
+        `round` finds the round with this name, and `claim` finds the round of a win. `day` finds
+        the rounds of this gaming day. `since` finds the rounds from this time to the end of the
+        gaming day. Without these parameters, the last rounds are listed. Archived days are read,
+        one search at a time, if the service's machine has their files. A file with a million
+        entries takes some seconds.
         """
         return await history.rounds(
             RoundQuery(
@@ -155,10 +155,7 @@ def _round_routes(history: FloorHistory) -> list[HTTPRouteHandler]:
 
     @staff_read("/api/v1/links/{link:str}/rounds/{entry:int}", Right.WINS, *_READS)
     async def show_round(link: LinkId, entry: EntryNumber) -> RoundView:
-        """Show one round: its wagers, cards, settlement, meters and decisions (D16, D17).
-
-        `entry` is the number of one of its ledger entries.
-        """
+        """Show one round: its wagers, cards, settlement, meters and decisions (D16, D17)."""
         if not 0 < entry <= ENTRIES_MAX:
             raise ActError("unknown_round", f"there is no entry {entry}")
         return await history.round(link, entry)
@@ -198,5 +195,7 @@ def _moment(text: str | None) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ActError("bad_value", "since is a time such as 2026-11-20T02:14:07Z") from None
+        raise ActError(
+            "bad_value", "write `since` as a time such as 2026-11-20T02:14:07Z"
+        ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -35,7 +35,8 @@ class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """Approval of a floor file.
 
     Attributes:
-        digest: the digest in `unapproved`; refused if the service has another file now.
+        digest: the digest in `unapproved`. If the service has another file now, it refuses this
+            request.
     """
 
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
@@ -92,7 +93,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     ) -> LinkView:
         """Approve a link's settings in the floor file, as the page showed them (duty D12).
 
-        One or two seconds later, the service makes the link operable.
+        One or two seconds after the last necessary approval, the service makes the link operable.
         """
         person = request.user
         return await links.approve(link, person.name, data.digest, person.setters)
@@ -105,7 +106,7 @@ def _changing_routes(links: Links, user_directory: UserDirectory) -> list[HTTPRo
     async def propose_change(
         link: LinkId, data: JSONBody[ParameterChange | Adjustment], request: StaffRequest
     ) -> ProposalRow:
-        """Propose to change a parameter or balance (D12, D15). Another user confirms it (D4)."""
+        """Propose to change a parameter or balance (D12, D15). Another user must confirm (D4)."""
         return await links.propose(link, request.user.name, data, request.user.setters)
 
     @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/confirm", Right.LINKS, 429)

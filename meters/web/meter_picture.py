@@ -17,7 +17,7 @@ _SAMPLES: Final = 4
 """How many lines of each row of pixels are compared with an outline."""
 
 _DIGIT: Final = 0.74
-"""Height of a numeral in sizes of the font, with the part of a curve that is above the line."""
+"""Height of a numeral, with the part of a curve above the line, in sizes of the font."""
 
 _BELOW: Final = 0.16
 """How far a comma reaches below the line."""
@@ -28,7 +28,7 @@ _SMALL: Final = 0.52
 """Size of the raised currency sign and of the raised cents."""
 
 _CURRENCY: Final = 0.1
-"""How much lower than the cents the currency sign is, in sizes of the sign."""
+"""How far the currency sign is below the cents, in sizes of the sign."""
 
 _CURVE: Final = 6
 """How many straight lines a curve is drawn with."""
@@ -41,7 +41,7 @@ _CLOSED: Final[_Stops] = ((0.0, 0xCBBFAE), (1.0, 0xCBBFAE))
 
 
 def picture(amount_cents: int | None, height: int, *, closed: bool = False) -> bytes:
-    """Return a PNG of an amount on a transparent ground. Without an amount, the picture is empty.
+    """Return a transparent PNG with an amount. Without an amount, the picture is empty.
 
     The picture is wide enough for 99 million dollars: up to this amount, its width never changes.
     """

@@ -1,4 +1,4 @@
-"""Routes for other parts of patrons' pages, and for systems that cannot show a page.
+"""Routes for further parts of patrons' pages, and for systems that cannot show a page.
 
 A service worker keeps one page in the browser: the message that the service is down. The page has
 no amounts. The worker also keeps the files of the page, so even a display that starts while the
@@ -128,7 +128,7 @@ def _message_routes(floor: Floor, assets: Assets) -> list[HTTPRouteHandler]:
 class ShownMeter(msgspec.Struct, frozen=True, kw_only=True):
     """A meter for other systems. `amount` is in cents; null if no current amount is known.
 
-    `text` is the amount as patrons read it; empty if there is none.
+    `text` is the amount as patrons read it; empty if no amount is known.
     """
 
     link: str
@@ -143,7 +143,7 @@ class ShownMeter(msgspec.Struct, frozen=True, kw_only=True):
 def _find(floor: Floor, displays: DisplayState, link: str) -> Link:
     by_id = {each.id: each for each in floor.link}
     if link not in by_id:
-        raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
+        raise NotFoundException(f"there is no link {link}: the links are {', '.join(by_id)}")
     return displays.in_force(by_id[link])
 
 
@@ -153,7 +153,7 @@ def _preview_route(floor: Floor, displays: DisplayState, page_version: str) -> H
         request: WebRequest, link: FromPath[str], preview: FromPath[Preview]
     ) -> Stream:
         shown = PreviewDisplay(_find(floor, displays, link), preview, floor.signage.celebrate_from)
-        # A preview takes one of the places for displays, so its limit is the same.
+        # A preview takes one of the places for displays, so it counts for their limits.
         place = displays.follow("", Watcher(site(client_of(request))))
         return event_stream(preview_events(shown, page_version, place), displays, place)
 

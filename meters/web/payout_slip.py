@@ -36,7 +36,7 @@ _INNER: Final = _WIDTH - 2 * _MARGIN
 _SIGNING_HEIGHT: Final = 64.0
 _SIGNING_APART: Final = 48.0
 _WIDEST: Final = 250
-"""Largest width of the layout, in percent. If content is then still too high, it is shrunk."""
+"""Limit on the width of the layout, in percent of the frame. The layout is shrunk to the frame."""
 _GAP: Final = 18.0
 _LABEL: Final = 84.0
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
@@ -228,7 +228,7 @@ class _Slip:
         row = self._row
         if row.wagers:
             yield rule()
-            yield paragraph("Wagers accepted at lock-out", 9, gray=HUSH)
+            yield paragraph("Accepted wagers", 9, gray=HUSH)
             for wagered in row.wagers:
                 declared = wagered.position in row.no_win
                 note = "; hand declared to win nothing" if declared else ""
@@ -347,7 +347,7 @@ def _cards_drawing(names: Sequence[str], width_max: float) -> object:
 
 
 def amount_words(amount_cents: int) -> str:
-    """Return an amount in words. On a printed slip, nobody can change it by adding a digit.
+    """Return an amount in words. On a printed slip, nobody can change words by adding a digit.
 
     >>> amount_words(151_000), amount_words(100_045), amount_words(99)
     ('One thousand five hundred ten and 00/100 dollars', 'One thousand and 45/100 dollars', \

@@ -51,7 +51,7 @@ _CARDS: Final = {
 
 
 def invented_cents(seed_cents: int) -> int:
-    """Return an amount above a seed. Its digits are in order, so nobody believes that it is real.
+    """Return an amount above a seed. The digits are in order, so nobody takes the amount for real.
 
     >>> invented_cents(1_000_000), invented_cents(2_500_000), invented_cents(9_000)
     (2345678, 3456789, 12345)
@@ -65,8 +65,8 @@ def invented_cents(seed_cents: int) -> int:
 class PreviewDisplay:
     """The invented display data of a link, second by second.
 
-    In a ``share``, parts of two meters are won, each at least `celebrate_from` cents. The part of
-    the top meter is celebrated on the whole screen, the part of the last meter at this meter.
+    In a ``share``, parts of two meters are won, each at least `celebrate_from` cents. The win of
+    the top meter is celebrated on the whole screen, and the other win is celebrated at its meter.
     """
 
     def __init__(self, link: Link, preview: Preview, celebrate_from: int) -> None:
@@ -172,7 +172,10 @@ class PreviewDisplay:
 async def preview_events(
     shown: PreviewDisplay, page_version: str, place: DisplayUpdates
 ) -> AsyncIterator[bytes]:
-    """Yield the events of a preview until its `place` among the displays ends."""
+    """Yield the events of a preview until its `place` is closed.
+
+    `place` is the preview's place in the limited number of displays.
+    """
     passing = asyncio.create_task(_pass_time(shown), name="preview")
     try:
         async for event in meter_events(shown.displays.follow(), page_version):

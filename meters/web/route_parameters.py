@@ -1,4 +1,4 @@
-"""Parameters of routes. Each has a description and an example for the API's document."""
+"""Parameters of routes, with descriptions and examples for the API's document."""
 
 from typing import Annotated
 
@@ -34,7 +34,7 @@ AskedClaim = Annotated[
     str | None,
     QueryParameter(
         max_length=200,
-        description="The win whose round to show.",
+        description="The claim of a win, to list only the round of this win.",
         examples=[Example(value="tcp-main.TCP-03-497-1")],
     ),
 ]
@@ -51,7 +51,8 @@ AskedWords = Annotated[
     ),
 ]
 MeterAwards = Annotated[
-    bool, _in_query("Only wins of a percentage of a meter, none at odds.", example=True)
+    bool,
+    _in_query("If true, only wins of a percentage of a meter, and no wins at odds.", example=True),
 ]
 NextWins = Annotated[str | None, _in_query("The value `next` of the previous page.", "497")]
 EntriesBefore = Annotated[

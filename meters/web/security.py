@@ -1,4 +1,4 @@
-"""Access to HTTP routes. If a route does not declare who may use it, nobody may."""
+"""Access to HTTP routes. If a route does not declare who may use it, nobody may use it."""
 
 import hmac
 import re
@@ -32,7 +32,7 @@ COOKIE: Final = "__Host-pitlink"
 """The session cookie. Because of ``__Host-``, browsers send it only to this host, encrypted."""
 
 DEVICE_COOKIE: Final = "__Host-pitlink-device"
-"""The cookie that identifies a device, also after the session has ended. If failed sign-ins on
+"""The cookie that identifies a device, even after the session has ended. If failed sign-ins on
 other devices have locked a user's name, the user can still sign in on a device with this cookie.
 """
 
@@ -48,7 +48,8 @@ SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
 ACCESS: Final = "access"
 
 NEEDS_PIN: Final = "needs_pin"
-"""Route option: if true, a lapsed session is refused. By default, only changes refuse it."""
+"""Route option: whether a lapsed session is refused. Without this option, a lapsed session is
+refused only for changes."""
 
 _DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -65,7 +66,7 @@ Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 
 
 class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The name and the PIN of a user."""
+    """What a user types to sign in, or a colleague to sign one act."""
 
     name: Typed
     pin: Typed
@@ -135,9 +136,9 @@ def staff_act(path: str, right: Right, *refused: int, status_code: int = 200) ->
 def gate(user_directory: UserDirectory) -> Guard:
     """Return the check that runs before every route. It refuses users without the right (duty D20).
 
-    A request that changes something must have the origin of one of pitlink's pages, and be JSON. If
-    a user is signed in, it must also have the session's CSRF token. The session is checked again
-    after the body has arrived, because it can end meanwhile.
+    A request that changes something must be JSON. A browser must send it from one of pitlink's
+    pages. If the route needs a session, the request must also have the session's CSRF token. The
+    session is checked again after the body has arrived, because the session can end meanwhile.
     """
 
     async def check(connection: WebConnection, handler: BaseRouteHandler) -> None:
@@ -199,7 +200,7 @@ async def signer_of(
     """Return who does an act: the signed-in user, or the colleague who signs it.
 
     The colleague also needs the right for the route. The device keeps nothing about the colleague.
-    The operators' log records whose device it was (duty D17).
+    The operators' log records whose device the colleague used (duty D17).
     """
     colleague = signature.colleague
     if colleague is None:
@@ -215,9 +216,9 @@ async def signer_of(
 
 
 def with_bar(row: Row, person: SignedIn, first: str, first_pin_set_by: Collection[str]) -> Row:
-    """Return a row with the person who bars a user from the act after `first`, if somebody does.
+    """Return a row that names whoever bars `person` from the second act, if somebody does.
 
-    If the user did the first act themselves, the row gets no other reason.
+    `first` did the first act. If this is `person`, the row is returned unchanged.
     """
     if first == person.name or (bar := person.bar(first, first_pin_set_by)) is None:
         return row

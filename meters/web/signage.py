@@ -71,7 +71,7 @@ class _Note(NamedTuple):
 
     @property
     def chars(self) -> int:
-        """The width of the text in steps of six letters; the style sheet sets sizes by it.
+        """The width of the text in steps of six letters. The style sheet uses it for font sizes.
 
         A Chinese character is as wide as 2.6 letters.
         """
@@ -80,7 +80,7 @@ class _Note(NamedTuple):
 
 
 def _chars(*lines: str) -> int:
-    """Return the width of the widest line in steps of six; the style sheet sets sizes by it."""
+    """Return the width of the widest line, in steps of six letters, for the style sheet."""
     return math.ceil(max(1.0, *map(text_width, lines), 0.0) / 6) * 6
 
 
@@ -190,7 +190,9 @@ def languages_of(branding: Branding, fixed: str | None) -> tuple[Language, ...]:
     known: tuple[Language, ...] = get_args(Language)
     found = tuple(each for each in known if each == fixed)
     if not found:
-        raise NotFoundException(f"there is no language {fixed}: there are {', '.join(known)}")
+        raise NotFoundException(
+            f"there is no language {fixed}: the languages are {', '.join(known)}"
+        )
     return found
 
 
@@ -211,7 +213,7 @@ def _addresses(floor: Floor, page_version: str, wrong: str = "") -> str:
 def _listing(
     addresses: Callable[[str], str],
 ) -> Callable[[WebRequest, HTTPException], Response[str] | Response[ErrorBody]]:
-    """Return a handler that shows a browser with a wrong address the page with all addresses."""
+    """Return a handler of wrong addresses. It shows a browser the page that lists all addresses."""
 
     def list_addresses(
         request: WebRequest, error: HTTPException
@@ -293,7 +295,7 @@ class Signage:
         """Return a link with its present terms, or raise `NotFoundException`."""
         by_id = {each.id: each for each in self._floor.link}
         if link not in by_id:
-            raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
+            raise NotFoundException(f"there is no link {link}: the links are {', '.join(by_id)}")
         return self._displays.in_force(by_id[link])
 
     def paytables(self, link: Link, table: str = "") -> str:
@@ -377,7 +379,7 @@ class Signage:
     def _stake(self, links: tuple[Link, ...]) -> dict[str, object] | None:
         """Return the wager that all meters of the links have; None if the wagers differ.
 
-        `is_one` is true if there are several meters, and one such wager raises all of them.
+        `is_one` is true if there are several meters, and one wager raises all of them.
         """
         meters = [meter for link in links for meter in link.meter]
         wagers = {self._wager(link, meter) for link in links for meter in link.meter}

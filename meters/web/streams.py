@@ -53,8 +53,8 @@ LOOK_EVERY_S: Final = 5.0
 """The session of the user is checked at least this often."""
 
 CHANGES_HEARTBEAT_S: Final = 2.0
-"""If nothing changes for this time, a ``heartbeat`` is sent. If a page misses two, it shows that
-its data can be out of date.
+"""If nothing changes for this time, a ``heartbeat`` is sent. If a page misses two heartbeats, the
+page shows that its data can be out of date.
 """
 
 TABLES_EVERY_S: Final = 1.0
@@ -64,7 +64,7 @@ _CHANGES_HEARTBEAT: Final = b"event: heartbeat\ndata: {}\n\n"
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
-"""The id of no link: the stream needs no display data, but must end when all followers end."""
+"""An id that no link has: the stream needs no display data, but must end when all followers end."""
 
 
 class ChangeSignal:
@@ -88,8 +88,8 @@ class ChangeSignal:
 async def meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterator[bytes]:
     """Yield changes of the meters, links and jackpots, as the bytes of server-sent events.
 
-    The first event is ``page``, with the version of the pages. If an open page has another version,
-    it must reload. Each part of the stream has all changes since the last part that was read, so a
+    The first event is ``page``, with the version of the pages. An open page with another version
+    must reload. Each part of the stream has what changed since the last part that was read, so a
     slow reader needs no more memory.
     """
     first = frame(b"page", msgspec.json.encode({"version": page_version}))
@@ -107,7 +107,7 @@ async def meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterato
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
-    """Data of ``changed`` and ``tables``. If `count` differs, something has changed."""
+    """The data of the events ``changed`` and ``tables``. `count` rises with each change."""
 
     count: int
 
@@ -121,8 +121,8 @@ async def _change_events(
 ) -> AsyncIterator[bytes]:
     """Yield the events that one floor page receives, until the user's session ends.
 
-    The stream does not prolong the session, and continues after it has lapsed. If many tables
-    change within a second, the page gets one event.
+    The stream does not prolong the session, and continues after the session has lapsed. If many
+    tables change within a second, the page gets one event.
     """
     seen = {changes: _NOTHING_NEW, tables: _NOTHING_NEW}
     events = {changes: b"changed", tables: b"tables"}
@@ -192,7 +192,7 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         responses=refusals(400, 404, 429, 503),
     )
     async def stream_meters(request: WebRequest, link: AskedLink = None) -> Stream:
-        """Send the current state of the meters, links and jackpots, then each change.
+        """Send the current state of the meters, links and jackpots, then their changes.
 
         The server-sent events are `meter`, `controller`, `jackpot` and `wins`. If `link` is given,
         only events of this link are sent. A `controller` event is sent every second while the

@@ -44,13 +44,13 @@ class TableRow(FloorRow, frozen=True, kw_only=True):
 
 
 class FloorTables(FloorRow, frozen=True, kw_only=True):
-    """The tables that changed after the `count` of an earlier answer, or all tables without it.
+    """The tables that changed after an earlier answer, or all tables if the request has no `since`.
 
     Attributes:
         count: the `since` of the next request.
         tables: the tables that changed.
-        links: the state of each link. If it is closed or inoperable, no table of the link accepts
-            progressive wagers, whatever the table's own state is.
+        links: the state of each link. If a link is closed or inoperable, no table of the link
+            accepts progressive wagers, whatever the table's own state is.
     """
 
     count: int
@@ -59,7 +59,10 @@ class FloorTables(FloorRow, frozen=True, kw_only=True):
 
 
 class TableStates:
-    """The last status of each table. `changed` rings after each change."""
+    """The last status of each table.
+
+    `changed` signals a change of a table's connection or state.
+    """
 
     def __init__(self, floor: Floor) -> None:
         self._floor = floor

@@ -47,7 +47,7 @@ class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     Attributes:
         pin: the present PIN.
-        new_pin: the PIN that they choose.
+        new_pin: the PIN that the user chooses.
     """
 
     pin: Typed
@@ -95,8 +95,8 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             page warns.
         choose_pin: true if somebody else set the user's PIN. Until the user chooses a new one, they
             have no rights.
-        lapsed: true if the session has lapsed. The user can still read, but all other requests are
-            refused with the code ``pin_needed`` until the user signs in again.
+        lapsed: true if the session has lapsed. Until the user signs in again, most requests other
+            than reads are refused with the code ``pin_needed``.
     """
 
     name: str
@@ -226,7 +226,7 @@ def _reading_routes(
 ) -> list[HTTPRouteHandler]:
     @staff_read("/api/v1/users", Right.USERS, *_READS)
     async def list_users() -> Sequence[UserRow]:
-        """List the users, also those who cannot sign in."""
+        """List the users, including those who cannot sign in."""
         return await user_directory.users.rows()
 
     @staff_read("/api/v1/log", Right.USERS, *_READS)
@@ -236,7 +236,7 @@ def _reading_routes(
 
     @staff_read("/api/v1/log/seal", Right.WINS, *_READS)
     async def show_log_seal() -> LogSeal:
-        """Return the seal, a digest over the log. Keep it outside pitlink (duty D17)."""
+        """Return the seal, a digest over the log. Keep the seal outside pitlink (duty D17)."""
         return log_seal()
 
     return [list_users, list_log, show_log_seal]
@@ -247,7 +247,7 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
 
     @staff_act("/api/v1/users", Right.CHANGE_USERS, status_code=201)
     async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
-        """Add a user. Until they choose another PIN, the user can do nothing else.
+        """Add a user. Until the user chooses another PIN, they can do nothing else.
 
         The first PIN is valid for 24 hours.
         """
@@ -280,7 +280,7 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     async def set_pin(name: UserName, data: JSONBody[NewPin], request: StaffRequest) -> UserWithPin:
         """Set a new PIN for a user. The user's sessions end immediately.
 
-        The PIN is valid for 24 hours. Until they choose another one, the user can do nothing else.
+        The PIN is valid for 24 hours. Until the user chooses another, they can do nothing else.
         """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.set_pin(name, pin, _doer(request))

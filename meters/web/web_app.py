@@ -166,8 +166,8 @@ def health_routes(
     async def show_metrics(request: WebRequest) -> Response[bytes]:
         """Return the metrics for Prometheus, with the reserves.
 
-        If the floor file has a `metrics_token`, only programs that send it may read the metrics.
-        Otherwise, only programs on the same machine may.
+        If the floor file has a `metrics_token`, only programs that send the token may read the
+        metrics. If not, only programs on the same machine may read them.
         """
         body, media_type = exposition(request.headers.get("accept", ""))
         return Response(body, media_type=media_type)

@@ -23,8 +23,8 @@ If the broker behind a proxy is down, the proxy can accept a connection and send
 CONNECTED_WITHIN_S: Final = 5.0
 """Longest wait for the rest of a TLS handshake, and then for the broker's CONNACK.
 
-If a whole floor connects at once, a slow broker works on all handshakes together. With a shorter
-wait, all clients would disconnect before any handshake is finished, and begin again.
+If a whole floor connects at the same time, a slow broker works on all handshakes together. With a
+shorter wait, all clients would disconnect before any handshake is finished, and begin again.
 """
 ASKED_AFTER_S: Final = 1.5
 """If the broker sends nothing for this time, the client sends a ping."""
@@ -51,7 +51,7 @@ class _BrokerTlsSocket(ssl.SSLSocket):
     """TLS socket with two time limits: one for the broker's first byte, one for the handshake."""
 
     def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002  (the library's own)
-        """Perform the handshake. The socket's own timeout limits the wait for the first byte."""
+        """Limit the wait for the first byte to the socket's own timeout."""
         first_within_s = self.gettimeout()
         self.settimeout(0.0)
         try:
@@ -77,9 +77,10 @@ class _BrokerTlsSocket(ssl.SSLSocket):
 class BrokerClient(aiomqtt.Client):
     """An aiomqtt client that detects a broken connection quickly and then releases its resources.
 
-    Each client is for one connection. When it ends, every wait for the broker ends; aiomqtt alone
-    would wait until its timeout, even for the CONNACK. If nothing arrives for `SILENT_S` seconds,
-    the connection counts as lost; aiomqtt alone would need twice the keep-alive time.
+    Each client is for one connection. When the connection ends, every wait for the broker ends;
+    aiomqtt alone would wait until its timeout, even for the CONNACK. If nothing arrives for
+    `SILENT_S` seconds, the connection counts as lost; aiomqtt alone would need twice the keep-alive
+    time.
 
     A connection can break after a write was requested and before the event loop writes. Then the
     file descriptor is closed, or already belongs to another connection; this class handles both
@@ -110,7 +111,7 @@ class BrokerClient(aiomqtt.Client):
 
         Raises:
             aiomqtt.MqttError: the broker cannot be reached, refuses the connection, or does not
-            answer.
+                answer.
         """
         try:
             await super().__aenter__()
@@ -248,5 +249,5 @@ class ConnectPace:
 
 
 def jittered(delay_s: float) -> float:
-    """Change a delay at random by up to a quarter, so that clients do not retry all at once."""
+    """Change a delay at random by up to a quarter, so that clients retry at different times."""
     return delay_s * _jitter.uniform(0.75, 1.25)

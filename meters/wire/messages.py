@@ -1,11 +1,11 @@
 """Messages of the public contract.
 
-A card is sent as two characters, money as an integer in cents. Every decoder is strict: it refuses
-a number in quotes, a boolean instead of a number, and a field that the contract does not have.
+A card is two characters; money is an integer in cents. Every decoder is strict: it refuses a number
+in quotes, a boolean instead of a number, and a field that the contract does not have.
 
 In the contract, jackpot messages are only about wins. pitlink also sends a jackpot message for a
-decision on Envy Bonuses. It names the claim under which the bonuses are owed, with the ending
-``-envy``. So a reader that does not know this extension sees an unknown claim.
+decision on Envy Bonuses. This message names the claim under which the bonuses are owed, with the
+ending ``-envy``. So a reader that does not know this extension sees an unknown claim.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,9 +25,9 @@ EVENT_BYTES_MAX: Final = 16_384
 """A longer event is refused without decoding. Real events are far shorter."""
 
 HELD: Final = "held"
-"""State of a table that must wait for a hand pay, and the code that refuses its events."""
+"""State of a table that must wait for a hand pay, and the code of refusals during this wait."""
 
-HELD_MESSAGE: Final = "the table waits for a hand pay: the cards stay until its payment is recorded"
+HELD_MESSAGE: Final = "the table waits for a hand pay: the cards stay until it is paid or rejected"
 
 _ENVY_ENDING: Final = "-envy"
 
@@ -103,7 +103,7 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
 
 
 class UndecodedWagers(_Message, frozen=True, kw_only=True, tag="wagers"):
-    """Wagers whose positions stay JSON: if they repeat the last positions, nobody decodes them."""
+    """Wagers whose positions stay JSON, so that repeated positions are not decoded again."""
 
     seq: Seq
     at: TableTime
@@ -259,7 +259,7 @@ class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
-    """Question for the last `seq` and the open round of the table. It can be sent at any time."""
+    """Request for the last `seq` and the open round of the table. It can be sent at any time."""
 
     at: TableTime | None = None
 
@@ -375,8 +375,8 @@ class TableStatus(_Message, frozen=True, kw_only=True):
 
     Attributes:
         online: true while the agent is connected; false in its last will.
-        state: ``open``, ``locked``, ``dealt``, ``settling``, ``held`` or ``locked_out``; in the
-            last will ``offline``.
+        state: ``open``, ``locked``, ``dealt``, ``settling``, ``held``, ``locked_out`` or
+            ``events_lost``; in the last will ``offline``.
     """
 
     online: bool
@@ -446,8 +446,6 @@ TABLE_STATUS: Final = msgspec.json.Decoder(TableStatus)
 
 
 class _Sequenced(msgspec.Struct, frozen=True):
-    """The number of an event whose other fields cannot be read, for the reply."""
-
     seq: Seq
 
 
@@ -455,7 +453,7 @@ _SEQUENCED: Final = msgspec.json.Decoder(_Sequenced)
 
 
 def seq_of(payload: bytes) -> int | None:
-    """Return the number (`seq`) of an event that cannot be read; None if the number is missing."""
+    """Return the `seq` of a message even if other fields are wrong; None if it has no `seq`."""
     if len(payload) > 4 * EVENT_BYTES_MAX:
         return None
     try:

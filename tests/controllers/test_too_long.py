@@ -45,7 +45,7 @@ async def test_the_agent_and_the_panel_say_that_an_event_is_too_long_for_the_bro
             assert str(shut.title) == "Call a technician"
             assert str(shut.reason) == "What this table sends does not arrive"
             assert str(shut.then) == (
-                "What was sent is completed when a technician has corrected this."
+                "Your last step is completed when a technician has corrected this."
             )
             assert not service.heard
             assert not locking.done()

@@ -43,15 +43,15 @@ def test_tour_goes_on_with_enter_and_after_the_visitor_and_begins_again(tmp_path
     with Terminal(*tour(port, tmp_path)) as terminal:
         for step in STEPS[:4]:
             terminal.read_until(step)
-            terminal.read_until("Enter goes on.")
+            terminal.read_until("Press Enter to go on.")
             terminal.write("\n")
-        terminal.read_until("Enter goes on.")
+        terminal.read_until("Press Enter to go on.")
         claims = httpx.get(f"{url}/api/v1/claims", timeout=LONG_S).json()
         (claim,) = (one["claim"] for one in claims if one["table"] == "TCP-00")
         Colleague(url, "Fred", PUBLIC_PIN).decide(claim, "validate")
         terminal.read_until("You did the next step yourself.")
         terminal.read_until("Fred looked at the cards")
-        terminal.read_until("Enter goes on.")
+        terminal.read_until("Press Enter to go on.")
         terminal.write("\x03")
         shown = terminal.read_until("settle --config")
         assert "The ledger balances to the micro" in shown

@@ -70,7 +70,7 @@ class TestCheck:
             *("ok    data of one", "ok    schema of two", "warn  configuration of two"),
             *("ok    data of two", "ok    archive of one", "ok    archive of two", "ok    broker"),
         ]
-        assert "no ante is offered: no ante_bonus of 649a.12(b) is chosen" in done.stdout
+        assert "the table offers no ante: choose its ante_bonus of 649a.12(b) under" in done.stdout
 
     def test_a_logo_that_is_not_there(self, floor: str) -> None:
         logo = Path(floor).with_name("logo.svg")

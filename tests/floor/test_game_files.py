@@ -128,7 +128,7 @@ def test_the_page_names_all_cards() -> None:
          "a wager on the dealer's hand, and no other, has a name that ends with _dealer"),
         ('"$200", royal_flush = "$100"', '"$200"', "[[wager]]", "royal_flush missing"),
         ('royal_flush_spades = "$200", ', "", "[[wager]]",
-         "KS.4(e) $1: it must begin with royal_flush_spades, as the paytable does"),
+         "KS.4(e) $1: Envy Bonuses must begin with royal_flush_spades, as the paytable does"),
     ],
 )  # fmt: skip
 def test_each_error_names_the_line_and_what_to_write(
@@ -396,7 +396,7 @@ def draws_text(name: str) -> str:
         (
             game_text("g", ["m"], wager_text("w", "m", rows=SPADES, after=envy_text(
                 royal_flush="$500", straight_flush="$50"))),
-            "it must begin with royal_flush_spades, as the paytable does",
+            "Envy Bonuses must begin with royal_flush_spades, as the paytable does",
         ),
     ],
 )  # fmt: skip
@@ -435,7 +435,9 @@ def test_amounts_that_the_ledger_cannot_count_are_refused(tmp_path: Path, row: s
     (tmp_path / "g.toml").write_text(game_text("g", ["m"], wager))
     table = table_text("T-1", "m", game="g", positions=6)
     text = floor_text(link_text("one", meter_text("m"), table), games=str(tmp_path))
-    with pytest.raises(FloorError, match=r"the seed or a win of this wager is more than \$1,000,"):
+    with pytest.raises(
+        FloorError, match=r"the seed, reseed or a win of this wager is more than \$1,000,"
+    ):
         parse_floor(text)
 
 

@@ -87,7 +87,10 @@ METERS: Final = (
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nmagic_card_every = 24', "649a.12(i)(3)"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlucky_every = 24', "649a.12(i)(3)"),
     Mistake(
-        20, 'paytable = "A"', 'paytable = "A"\nlimit = 99999', "below the meter's seed of $1,000.00"
+        20,
+        'paytable = "A"',
+        'paytable = "A"\nlimit = 99999',
+        "below the meter's seed or reseed of $1,000",
     ),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlimit = 100000', "could never be won"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlimit = 0', "limit is at least 1"),
@@ -100,7 +103,9 @@ TABLES: Final = (
     Mistake(43, '"T-2"', '"T-1"', "table T-1 is already on link one"),
     Mistake(59, '"1003"', '"1001"', "table T-1 already has the asset 1001"),
     *(
-        Mistake(36, '"1001"', f'"{asset}"', "asset has only letters, digits and signs of ASCII")
+        Mistake(
+            36, '"1001"', f'"{asset}"', "asset must have only letters, digits and signs of ASCII"
+        )
         for asset in ("1001 ", " 1001", "10  01", " ", "1001\u00a0", "\uff11001", "\u0422-1")
     ),
     Mistake(36, '"1001"', "1001", 'asset is a text and needs quotes: asset = "…"'),
@@ -139,7 +144,7 @@ CHOICES: Final = (
     Mistake(40, '"c-A"', '"b-A"', "c-A, c-B or c-C, or leave version out"),
     Mistake(40, '"c-A"', "true", "a choice is a text in quotes"),
     Mistake(40, '"c-A"', '["c-A"]', "a choice is a text in quotes"),
-    Mistake(40, "version = 2", 'version = 2, progressive = "B"', "but meter progressive has A"),
+    Mistake(40, "version = 2", 'version = 2, progressive = "B"', "but its meter progressive has A"),
     Mistake(47, 'bad_beat = "A"', 'bad_beat = "E"', "bad_beat is offered as A, B, C, D, not E"),
     Mistake(47, 'bad_beat = "A"', 'pair_plus = "A"', "four_card_prime has no choice pair_plus"),
     Mistake(
@@ -180,8 +185,8 @@ PARTS: Final = (
         )
     ),
     Mistake(9, '"127.0.0.1:8080"', "8080", "http is a text and needs quotes"),
-    Mistake(10, '"pitlink-data"', '""', "data is a directory"),
-    Mistake(10, '"pitlink-data"', '"a\\u0000b"', "data is a directory"),
+    Mistake(10, '"pitlink-data"', '""', "data must name a directory"),
+    Mistake(10, '"pitlink-data"', '"a\\u0000b"', "data must name a directory"),
     Mistake(2, '"Test House"', '""', "name is empty"),
     Mistake(2, '"Test House"', '"Test \\u001b[2J"', "name holds U+001B, which cannot be printed"),
     Mistake(2, '"Test House"', '"Test\u202eesuoH"', "name holds U+202E, which cannot be printed"),
@@ -222,7 +227,7 @@ SIGNAGE: Final = (
         for address, reason in (
             ("casino.example/pays", 'that a phone can open, such as "https://casino.example/pays"'),
             ("https://casino.example/a b", "that a phone can open"),
-            (f"https://casino.example/{'x' * 31}", "it has 54 characters: with more than 53"),
+            (f"https://casino.example/{'x' * 31}", "has 54 characters: if it has more than 53"),
         )
     ),
     Mistake(69, 'title = "Jackpots"', 'titel = "Jackpots"', "is title meant"),

@@ -203,7 +203,7 @@ def test_all_services_share_secrets_that_change_with_their_keys(mine: Path, floo
     ("name", "text", "said"),
     [
         ("event-group", None, "has no event-group"),
-        ("event-group", "another\n", "not all have the same event-group"),
+        ("event-group", "another\n", "not all services have the same event-group"),
         ("log-secrets", None, "log-secrets"),
         ("log-secrets", "{first}\n", "not all"),
     ],
@@ -254,7 +254,10 @@ def test_a_name_that_nobody_has_is_refused(mine: Path, tmp_path: Path) -> None:
     before = contents(mine)
     done = invoke_pitlink("keys", "--config", str(config), "--out", str(mine), "--renew", "A-7")
     assert done.returncode == 1
-    assert "nobody is called A-7: it is one of A-1, A-2, B-1, broker, redis," in done.stderr
+    assert (
+        "no table or program is called A-7: it is one of A-1, A-2, B-1, broker, redis,"
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr
     assert contents(mine) == before
 
@@ -268,7 +271,7 @@ def test_a_name_that_nobody_has_is_refused(mine: Path, tmp_path: Path) -> None:
         ({"authority/ca.crt": None, "authority/ca.key": None}, "start again"),
         ({"authority/ca.key": FOREIGN}, "does not match its certificate"),
         ({"authority/ca.key": b"nonsense"}, "is not a PEM file"),
-        ({"services/1/log-secrets": b"short\n"}, "log-secrets does not contain lines of at least"),
+        ({"services/1/log-secrets": b"short\n"}, "log-secrets must contain only lines of at least"),
     ],
     ids=lambda value: value if isinstance(value, str) else " and ".join(value),
 )
@@ -476,7 +479,7 @@ def test_a_service_leaves_out_bundles_that_its_user_may_not_read(mine: Path) -> 
             (keys / "services").chmod(0o700)
             os.seteuid(nobody)
             with (
-                pytest.raises(UserError, match="user 65534 of the system may not read the keys"),
+                pytest.raises(UserError, match="system user 65534 cannot read the keys"),
                 own_identity(service),
             ):
                 pass

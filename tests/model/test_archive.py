@@ -157,7 +157,7 @@ async def test_what_cannot_be_archived_is_neither_archived_nor_trimmed(
 ) -> None:
     await kept.week()
     if why == "the ledger does not hold":
-        said = r"has a problem, so nothing was archived .* entry 4"
+        said = r"has a problem, so the next gaming day was not archived, .* entry 4"
         await rewrite(
             kept.pit, lambda number, fields: fields | ({b"by": b"x"} if number == 4 else {}),
             chained=False,

@@ -135,7 +135,7 @@ async def test_the_rates_of_a_meter_in_use_cannot_change(keeping_redis: Redis, g
     (games / "first.toml").write_text(FIRST.replace('primary = "5%"', 'primary = "6%"'))
     _, found = await restarted(pit, text)
     assert found.barred is not None
-    assert "not by the floor file or a game file: set that file back" in found.barred
+    assert "not by the floor file or a game file: undo the change in the file" in found.barred
     assert "meter m rate to the meter: 5.00% → 6.00%" in found.changed
 
 

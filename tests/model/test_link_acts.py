@@ -84,7 +84,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
     async with operating(pit, tmp_path) as link:
         await pit.link_acts.close(LINK, "sue", "five-dollar felt")
         change = to(PROGRESSIVE, "wager", 500)
-        with pytest.raises(ActError, match="less than the chapter's seed"):
+        with pytest.raises(ActError, match="less than its seed or reseed"):
             await pit.change(change)
         up = Adjustment(meter=PROGRESSIVE, amount=400_000, reason="seed of a $5 wager")
         assert (await pit.change(up)).state == "confirmed"
@@ -113,7 +113,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
         (BONUS, "lucky_every", -1, "bad_value", "0 for never"),
         (BONUS, "magic_card_every", 0, "no_change", "the same as now: never"),
         ("gold", "wager", 500, "unknown_meter", "gold"),
-        (PROGRESSIVE, "limit", 99_999, "bad_value", "below the meter's seed"),
+        (PROGRESSIVE, "limit", 99_999, "bad_value", "below the meter's seed or reseed"),
         (PROGRESSIVE, "limit", 100_000, "bad_value", "could never be won"),
         (PROGRESSIVE, "limit", -1, "bad_value", "0 for none"),
         (PROGRESSIVE, "limit", 10**12, "bad_value", "0 for none"),

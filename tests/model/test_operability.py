@@ -222,7 +222,7 @@ LACKS: Final[Mapping[str, tuple[Change, str, Change]]] = {
         lambda link, _: link.pit.redis.replicaof("NO", "ONE"),
     ),
     "a right": (
-        _rights("-xadd"), "refuses writes: its user has no permission", _rights("+xadd")
+        _rights("-xadd"), "refuses writes: pitlink's Redis user has no", _rights("+xadd")
     ),
     "its settings": (_rights("-config"), "Redis refuses CONFIG GET", _rights("+config")),
     "its whole file": (_be_without_a_file_for_a_moment, WHOLE, _write_the_whole_file),

@@ -67,7 +67,7 @@ async def _refused(pit: Pit, by: str, entry: int, setters: PinSetters | None = N
 async def test_a_hand_pay_is_rejected_only_by_two_people(strict: Pit) -> None:
     row = await _hand_pay(strict)
     assert row.two_people_reject
-    with refused("two_people", "one requests it, another confirms it"):
+    with refused("two_people", "one requests the rejection, and another confirms it"):
         await strict.decide(CLAIM, "reject")
     held = await strict.accounts()
     row = await strict.claims.reject(CLAIM, "amy", reason="fouled")

@@ -79,7 +79,7 @@ async def test_one_slip_does_not_pay_claims_of_two_links(facility: Facility) -> 
     """However its number is written; and a refused repeat does not free it."""
     assert await facility.pay(CLAIM, "S-0001") == "paid"
     assert await facility.pay(CLAIM, "S-0001") == "wrong_state"
-    with refused("slip_used", f"payment of {CLAIM} already"):
+    with refused("slip_used", f"already belongs to the payment of {CLAIM}"):
         await facility.claims.decide(OTHER, "pay", "ben", slip="S-0001")
     for again in ("S0001", "S--0001", "-S-0001", "S-0001-", "S-0-0-0-1", "s-1", " S-00001 "):
         assert [await facility.pay(each, again) for each in (OTHER, SECOND)] == ["slip_used"] * 2
@@ -124,11 +124,11 @@ LIKE_ANOTHER = [
     ("\uff21-1001", "U\\+FF21 \\(fullwidth latin capital letter a\\)"),
     ("\u0410-1001", "U\\+0410 \\(cyrillic capital letter a\\)"),
     ("A-10\u06601", "U\\+0660"), ("A-1\u00b2", "U\\+00B2"), ("A\u00ad-1", "U\\+00AD"),
-    ("A 1001", "this has a space"), ("A-1001\n", "U\\+000A"), ("=A1", "U\\+003D"),
+    ("A 1001", "this number has a space"), ("A-1001\n", "U\\+000A"), ("=A1", "U\\+003D"),
     ("A\x1b1", "U\\+001B"),
     ("A-1001\u00a0", "U\\+00A0"), ("", "is missing"), ("   ", "is missing"),
     ("-", "is missing"), (" -- ", "is missing"),
-    ("A" * 101, "100 characters at most"),
+    ("A" * 101, "100 characters at most, but this number has 101"),
 ]  # fmt: skip
 
 

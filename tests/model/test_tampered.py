@@ -130,7 +130,7 @@ UNREAD: Final = "its data in Redis cannot be read: "
 NOT_LEDGERS: Final = "the reply that it keeps to event 2 is not the one in the ledger"
 LASTS: Final = "its last event is {}, the ledger has event 2"
 WAITS: Final = f"table T-1: claim {WAITING} holds it"
-NO_TABLE: Final = "Redis has a kept reply in the field {!r} of no table"
+NO_TABLE: Final = "Redis has a kept reply in the field {!r}, which is no field for a table's reply"
 
 ALTERED: Final[Mapping[str, tuple[Alter, Sequence[str]]]] = {
     "no hold": (state("T-1", held=""), [
@@ -184,18 +184,18 @@ ALTERED: Final[Mapping[str, tuple[Alter, Sequence[str]]]] = {
         "table T-1: it keeps a reply to event 5, its last event is 2",
     ]),
     "junk in a place": (field("replies", "T-1:5", b"x"), [
-        "table T-1: it keeps 'x' in the place 5",
+        "table T-1: it keeps 'x' in place 5, where",
     ]),
     "a long number in a place": (field("replies", "T-1:5", b"9" * 5_000 + b" x"), [
         "table T-1: it keeps '9999",
     ]),
-    **{f"{claim} gone": (no_claim(claim), [f"claim {claim} is missing in Redis, the ledger has it"])
+    **{f"{claim} gone": (no_claim(claim), [f"claim {claim} is in the ledger, but missing in Redis"])
        for claim in (PAID, REJECTED, WAITING)},
     "a payment that was not made": (field(WAITING, "pay_by", "eve"), [
         f"claim {WAITING}: pay_by is 'eve', the ledger says ",
     ]),
     "a field that no record has": (lambda pit: alter_record(pit, PAID, vip=True), [
-        f"claim {PAID}: its record has a field 'vip' that no record has",
+        f"claim {PAID}: its record has a field 'vip', which records do not have",
     ]),
     "a record of another type": (field(PAID, "record", "{}"), [
         f"claim {PAID}: its record cannot be read",
@@ -513,5 +513,5 @@ async def test_a_refused_void_that_was_booked_all_the_same_is_named(pit: Pit) ->
         "table T-1: it lacks entered cards of a correction request that the ledger has",
     )
     assert code(await pit.event("T-1", "void", "R1", reason="misdeal")) == "accepted"
-    said = "nobody confirmed it, but an earlier entry has a correction of this round"
+    said = "nobody confirmed this entry, but an earlier entry has a correction of its round"
     assert any(said in each for each in await problems(pit))

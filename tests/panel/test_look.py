@@ -230,8 +230,8 @@ def test_duty_d14_a_fault_shuts_the_table_with_its_reason_and_what_goes_on(
 @pytest.mark.parametrize(
     ("code", "then"),
     [
-        ("link_down", "What was sent is completed when the link is back."),
-        ("closed", "The service still completes what was sent."),
+        ("link_down", "Your last step is completed when the link is back."),
+        ("closed", "The service still completes your last step."),
     ],
 )
 def test_nothing_can_be_touched_while_an_event_waits_for_the_service(code: str, then: str) -> None:
@@ -278,7 +278,7 @@ def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> No
     table.fault = DeviceRefusal("closed", "closed for the night")
     shut = view_of(table).shut
     assert shut is not None
-    assert str(shut.then) == "The table is released when the payment is recorded."
+    assert str(shut.then) == "The table is released when the win is paid or rejected."
 
 
 @pytest.mark.section("649a.11(c)(5)(iii)")

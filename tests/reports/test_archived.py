@@ -73,5 +73,5 @@ async def test_without_its_archive_a_report_says_so_and_is_not_to_be_signed(
     found = await shop.survey(from_to(None, None))
     (each,) = found.links
     assert min(each.days) == date(2026, 11, 22)
-    assert any("in the archive, which is not in" in problem for problem in each.problems)
+    assert any("lacks files with some of them" in problem for problem in each.problems)
     assert day_document(shop.floor, found, None).unsigned == DOES_NOT_TIE

@@ -303,7 +303,7 @@ async def test_wrong_input_is_reported_plainly(floor_file: Path) -> None:
     for asked, status, said in (
         (["day", "20.1.2026"], 2, "DAY '20.1.2026' is not a day: write it as 2026-11-20"),
         (["day", "2999-01-01"], 1, "2999-01-01 is in the future"),
-        (["day", "2025-01-01"], 1, "is before the first gaming day that there is, 2026-01-19"),
+        (["day", "2025-01-01"], 1, "is before the first gaming day on record, 2026-01-19"),
         (["month", "2026-13"], 2, "'2026-13' is not a month: write it as 2026-11"),
         (["day", "--link", "pot"], 1, "there is no link pot"),
         (["day", "--meter", "gold"], 1, "there is no meter gold: it is one of"),
@@ -325,8 +325,8 @@ async def test_before_any_close_the_report_says_how_to_see_the_open_day(
     done = await _report(path, "day")
     assert isinstance(done.exception, UserError), done.output
     assert str(done.exception) == (
-        "no gaming day is closed yet: 2026-01-19 is before the first gaming day that there is,"
-        " 2026-01-20; the gaming day that is open is 2026-01-20:"
+        "no gaming day is closed yet: 2026-01-19 is before the first gaming day on record,"
+        " 2026-01-20; the open gaming day is 2026-01-20:"
         " `pitlink report day 2026-01-20` reports it so far"
     )
     assert (await _report(path, "day", "2026-01-20")).exit_code == 0

@@ -232,7 +232,9 @@ async def test_days_without_a_service_hold_what_the_one_before_held(shop: Shop) 
 async def test_days_that_there_are_not(shop: Shop) -> None:
     today = date(2026, 12, 3)
     await shop.round()
-    with pytest.raises(UserError, match=r"2026-11-22 is in the future: .*open is 2026-11-20"):
+    with pytest.raises(
+        UserError, match=r"2026-11-22 is in the future: .*open gaming day is 2026-11-20"
+    ):
         await shop.survey(one_day(date(2026, 11, 22)))
     with pytest.raises(UserError, match=r"2026-11-19 is before the first gaming day .*2026-11-20"):
         await shop.survey(one_day(None))

@@ -460,7 +460,7 @@ async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     assert restored.finding.balanced
     assert restored.found.seen > restored.entries
     (act,) = await pit.link_acts.acts(pit.link.id, None, 1)
-    assert act.told.endswith("no outbox of T-2")
+    assert act.told.endswith("lost events of these tables were abandoned: T-2")
     states = await pit.store.table_states(["T-1", "T-2"])
     assert [state.last_seq for state in states] == [pit.seq["T-1"], 0]
 
@@ -504,14 +504,14 @@ async def test_an_outbox_of_other_books_in_use_or_damaged_is_refused(
     await play(pit, 1, 2)
     path = pit.outbox_path("T-1")
     agent = Outbox.open(path, pit.link.id, "T-1")
-    with pytest.raises(RestoreError, match="its agent runs: stop it, and start it after"):
+    with pytest.raises(RestoreError, match="its agent runs: stop the agent, and start it after"):
         await pit.restoring().look()
     agent.close()
     kept = path.read_bytes()
     last = pit.seq["T-1"]
     with sqlite3.connect(path) as outbox:
         outbox.execute("UPDATE event SET payload = ? WHERE seq = ?", (b"{}", last))
-    with pytest.raises(RestoreError, match=f"its event {last} is not the one that the ledger"):
+    with pytest.raises(RestoreError, match=f"its event {last} differs from event {last} of table"):
         await pit.restoring().look()
     path.write_bytes(b"no outbox")
     with pytest.raises(RestoreError, match="it is damaged: file is not a database"):

@@ -239,7 +239,7 @@ async def test_a_new_link_on_a_running_floor_waits_for_two_people(
     shared = PinSetters.of("bea", [("bea", "amy")])
     with pytest.raises(BooksError, match="amy set your PIN"):
         await of().approve("bea", digest, shared)
-    with pytest.raises(BooksError, match="ada set your PIN in the last 24 hours, and may have"):
+    with pytest.raises(BooksError, match="ada set your PIN in the last 24 hours, and can have"):
         await of().approve("bea", digest, PinSetters.of("bea", [("bea", f"{COMMAND}ada")]))
     with pytest.raises(TermsError):
         await of().adopt()
@@ -744,7 +744,7 @@ async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
         ("program", "service alone approved a floor file that two people must approve"),
         ("invented", "ben approved as the second person what amy had not approved"),
         ("other file", "ben approved as the second person what amy had not approved"),
-        ("one person", "amy and ben, who approved, can be one person"),
+        ("one person", "amy and ben, who both approved, can be the same person"),
         ("no table left", "the approval by ben does not continue the tables and order of"),
         ("earlier order", "the approval by ben does not continue the tables and order of"),
     ],

@@ -50,7 +50,7 @@ def test_an_amount_below_which_nobody_validates_is_warned_of(
     found = [each for each in facility_checks(parse_floor(text)) if each.what == "validation"]
     assert all((each.holds, each.warns) == (False, True) for each in found)
     assert {
-        each for check in found for each in re.findall(r"649a\.11\(c\)(\S+?)[, ]", check.seen)
+        each for check in found for each in re.findall(r"649a\.11\(c\)(\S+?)[,: ]", check.seen)
     } == (subsections)
 
 

@@ -91,7 +91,7 @@ def test_changes_that_concern_money_are_described_in_words(
 def test_the_accepted_ratio_of_chances_is_shown() -> None:
     text = FLOOR.replace('paytable = "B"', 'paytable = "B"\nchance_ratio_max = 6', 1)
     (meter,) = [one for one in filed(text).in_words if one.startswith("meter high")]
-    assert "a dollar may have 6 times the chance at one game that it has at another" in meter
+    assert "a dollar can win the meter up to 6 times as often at one game as at another" in meter
 
 
 def test_tables_and_meters_that_come_and_go_are_named() -> None:

@@ -113,7 +113,7 @@ def floor(tmp_path: Path) -> Floor:
         ((0, 0), True, "up to 2026-11-20"),
         ((0, 1), True, "up to 2026-11-19; one closed day waits"),
         ((0, 4), False, "b is 4 days behind, its last file is 2026-11-16; run `pitlink archive`"),
-        ((0, None), False, "b has none, and 2026-11-20 is closed; run `pitlink archive`"),
+        ((0, None), False, "b has no file, and 2026-11-20 is closed; run `pitlink archive`"),
     ],
 )
 def test_closed_days_without_a_file_are_counted(

@@ -80,8 +80,8 @@ def test_a_game_file_with_an_error(commands: Commands, tmp_path: Path) -> None:
     [
         ("none.toml", "out", "none.toml: cannot be read: No such file or directory"),
         ("floor.toml", "full", "full: the directory has files, and none is replaced: name a new"),
-        ("floor.toml", "floor.toml", "is not a directory"),
-        ("floor.toml", "link", "is not a directory"),
+        ("floor.toml", "floor.toml", "name a new directory"),
+        ("floor.toml", "link", "name a new directory"),
         ("floor.toml", "none/out", "none/out: there is no directory {}/none: make it first"),
     ],
 )

@@ -46,7 +46,7 @@ async def test_inserted_administrator_is_named(staffed: Register) -> None:
     await insert_administrator(staffed)
     assert await problems(staffed) == (
         "user 'Eve' (administrator) is in Redis, but nobody added them",
-        "Redis counts 2 administrators, the log 1: they differ in eve",
+        "Redis counts 2 administrators, but the log counts 1: they differ in eve",
     )
 
 
@@ -69,7 +69,7 @@ async def test_who_is_not_in_the_list_of_users_is_let_in_nowhere(staffed: Regist
         ("flo", "added_by", "Eve", "added_by is 'Eve', the log says 'command line (amy)'"),
         ("flo", "name", "Floh", "name is 'Floh', the log says 'Flo'"),
         ("flo", "added_at", "x", "added_at is 'x', the log says "),
-        ("ann", "pin", "$argon2id$", "the PIN is not the one that the log says was set last"),
+        ("ann", "pin", "$argon2id$", "the PIN is not the PIN that was last set in the log"),
     ],
 )
 async def test_altered_user_is_named_with_the_field(

@@ -153,9 +153,7 @@ async def test_another_day_a_month_and_what_is_open(house: House) -> None:
     await shows(page, "Month", "2026-01")
     await sees(report, "the meter, day by day", "2026-01-21, so far")
     await page.goto(page.url.partition("#")[0] + "#reports/day/2025-01-01")
-    await sees(
-        page.locator(".reports [role=status]"), "is before the first gaming day that there is"
-    )
+    await sees(page.locator(".reports [role=status]"), "is before the first gaming day on record")
     dealer = await house.room.signed_in("Dana", "reports")
     await expect(dealer.get_by_role("link", name="Reports")).to_have_count(0)
     await expect(dealer.locator(".report")).to_have_count(0)

@@ -237,7 +237,7 @@ async def test_an_unknown_language_is_refused_in_words(sides: Sides, path: str) 
     stand = await sides(HOUSE)
     answer = await stand.get(f"/signage{path}?lang=fr")
     assert answer.status_code == 404
-    known = "there is no language fr: there are en, es, zh-Hans, vi"
+    known = "there is no language fr: the languages are en, es, zh-Hans, vi"
     assert answer.json()["error"]["message"] == known
 
 

@@ -157,7 +157,7 @@ async def test_a_win_says_who_bars_a_user_from_its_second_act_before_they_try(
         assert (row["barred_by"], row["pin_set_by"]) == (None, [])
         refused = await finn.post(f"{path}/pay", {"slip": "S-1"})
         assert error_of(refused) == "same_person"
-        assert "a third person must pay it, whose PIN none of them set" in refused.text
+        assert "A third person, whose PIN none of these people set, must pay it" in refused.text
         assert (await sue.post(f"{path}/pay", {"slip": "S-1"})).status_code == 200
 
 

@@ -15,19 +15,19 @@
 -- Output  msgpack, `ScriptAnswers` of `script_steps.py`: `terms` is false if the link's terms are
 --         not those of ARGV 2, and nothing was done. Each event has one `ScriptAnswer`, in the same
 --         order. Its status is one of these, in the order of precedence:
---   again       this seq was already answered, for the same event: with the kept reply, or the
---               number of the ledger entry that has this reply
+--   again       this seq was already answered, for the same event; the answer has the kept reply,
+--               or the number of the ledger entry with this reply
 --   seq_reused  this seq was already answered, for another event
 --   seq_passed  this seq was answered; the reply is no longer kept
---   gap         an event with a lower seq is missing; with the expected seq as text
---   moved       the round or its wagers changed after the validation, or a correction of it was
---               requested
---   accepted    with the ledger entry, and for a result the cents of each due and the cents of its
---               meter after it. The service makes the reply with these amounts.
+--   gap         an event with a lower seq is missing; the answer has the expected seq as text
+--   moved       the round or its wagers changed after the validation, or a correction of the round
+--               was requested
+--   accepted    the answer has the ledger entry and, for each due of a result, its cents and the
+--               cents of its meter after the due. The service makes the reply with these amounts.
 --   refused     the validation has refused the event
 --   held        refused here (after link_closed): wins hold the table
---   unconfirmed  refused here (after books_full): a floorperson must confirm the correction; with
---               true if its request is new
+--   unconfirmed  refused here (after books_full): a floorperson must confirm the correction. The
+--               answer has true if the correction request is new.
 --   correction_refused  refused here (after books_full): a person refused the correction
 --   withdrawn   the table withdrew its correction request
 --   and refused here: round_open, after_lockout, round_over, link_closed, unknown_round, meter_full,
@@ -49,8 +49,8 @@ if (meters['terms'] or '') ~= TERMS then
   return cmsgpack.pack({ [ANSWERS_TERMS] = false })
 end
 
--- Each event is unpacked as `array_of` explains. Before the events, there is the head of the array
--- that has them all: one byte, or three if it has more than 15 elements.
+-- Each event is unpacked as `array_of` explains. ARGV 4 begins with the head of the array of all
+-- events: one byte, or three bytes if there are more than 15 events.
 local events, next_event = {}, #ARGV - TEXTS_BEFORE > 15 and 3 or 1
 
 local function unpack_event(next, ...)
@@ -131,7 +131,8 @@ local function kept_reply(table_id, seq)
   return text and string.sub(text, 1, #named) == named and string.sub(text, #named + 1) or nil
 end
 
--- `mark` and `reply` are together the reply, or '#' and the number of the ledger entry that has it.
+-- Together, `mark` and `reply` are the reply, or '#' and the number of the ledger entry with the
+-- reply.
 local function keep_reply(table_id, seq, digest, mark, reply)
   set_table(table_id, TABLE_LAST, seq)
   local last = #reply_fields
@@ -199,8 +200,9 @@ local function confirmation(event)
   return 'unconfirmed', ''
 end
 
--- Ends the request for a correction that is refused for any reason but the missing confirmation:
--- the table does not repeat it, so nobody needs to decide, and a confirmation is used up.
+-- Ends the request for a correction that is refused, except if the reason is the missing
+-- confirmation. The table does not repeat the refused correction, so nobody needs to decide on the
+-- request. If somebody has confirmed the request, the confirmation is used up.
 local function end_request(event)
   local table_id, new = event[EVENT_TABLE], event[EVENT_ASK]
   local named = new and new[ASK_DIGEST] .. '\n'
@@ -232,8 +234,8 @@ end
 
 -- Adds the ledger entry of an event, in the form of stored entries of tables (`stored_entries.py`).
 -- `place` is the place of the event and its texts in the call. `texts` are the digests of these
--- texts, as the chain covers them. `cents` are the amounts in the reply. If `event` is an act, the entry gets into the
--- index of acts.
+-- texts, as the chain covers them. `cents` are the amounts in the reply. If `event` is an act, the
+-- entry gets into the index of acts.
 local function note_event(event, by, place, texts, transfers, cents)
   local kind, table_id, round, seq = event[EVENT_KIND], event[EVENT_TABLE], event[EVENT_ROUND], EXACT[event[EVENT_SEQ]]
   local moved = transfers_text(transfers)
@@ -243,7 +245,6 @@ local function note_event(event, by, place, texts, transfers, cents)
   return last_entry
 end
 
--- How each kind of event is applied.
 local APPLY = {}
 
 -- Checks that the numbers in the accounts do not become too large with the contributions `every`.
@@ -278,8 +279,8 @@ local function contribute(transfers, from, every, contributed, wager)
   end
 end
 
--- Many tables place the same wagers, so what these change is worked out once: a plan for each list of
--- contributions. It is valid while no meter begins a new cycle or reaches its limit.
+-- Many tables place the same wagers, so the changes by such wagers are worked out once: a plan for
+-- each list of contributions. A plan is valid while no meter begins a new cycle or reaches its limit.
 local plans, plans_made = {}, {}
 
 local function plan_account(plan, account, micros, most, cycle)
@@ -304,7 +305,7 @@ local function plan_of(every)
   return plan
 end
 
--- Applies a plan if every balance has room for it, and returns whether it has.
+-- Applies a plan if every balance has room for it. Returns whether the plan was applied.
 local function follow_plan(plan, transfers, from)
   local accounts, micros, most, ends = plan.accounts, plan.micros, plan.most, plan.ends
   for index = 1, #accounts do
@@ -554,9 +555,9 @@ local function open_claim(due, entry, cents, after)
   end
 end
 
--- Records that Envy Bonuses are owed for a hand. They are owed until the claim of the hand's win is
--- decided. If no win of the hand waits for a floorperson, they are owed until somebody confirms that
--- the table has paid them.
+-- Records that Envy Bonuses are owed for a hand. If a win of the hand waits for a floorperson, the
+-- bonuses are pending until the win is decided. Otherwise they are validated now. Validated bonuses
+-- stay owed until somebody confirms that the table has paid them, or rejects them.
 local function owe_envy(envy, entry)
   local key, claim, meter = KEYS[envy[ENVY_CLAIM_KEY]], envy[ENVY_CLAIM], envy[ENVY_METER]
   local record = envy[ENVY_RECORD]
@@ -589,8 +590,8 @@ local function result_fits(takes, dues)
 end
 
 -- The results of this call with dealt cards. `dealt_fields` has, in turn, the field of a result's
--- digest and the field of its place in the ring, and `dealt_values` their values; `dealt_answers`
--- has the answer at the place of the digest.
+-- digest and the field of its place in the ring. `dealt_values` has the values of these fields, and
+-- `dealt_answers` has the result's answer at the index of the digest.
 local dealt_fields, dealt_values, dealt_answers = {}, {}, {}
 
 -- Remembers the dealt cards of the results in a ring: new results replace old ones. If another

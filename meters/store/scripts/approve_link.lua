@@ -7,7 +7,8 @@
 --       4 the text that is approved   5 the approval as text, for the ledger
 --       6 the digest of the last approved text, empty if there is none
 --       7 `empty` if one person approves, because no floor file was ever approved: the link must be
---         empty; `alone` if one suffices for another reason; `first` or `second` of two people
+--         empty; `alone` if one person suffices for another reason; `first` or `second` of two
+--         people
 --       8 the ledger entry of the first approval that waits, empty if there is none
 --       9 the person who approved first   10 the first approval as text
 --       11 as JSON: who set the actor's PIN, and who must not be the other person of the act
@@ -16,7 +17,7 @@
 --         between them; empty for no check
 -- Output, in order of precedence
 --   { 'stale' }          another text was approved after ARGV 6 was read
---   { 'stale' }          another text was approved first after ARGV 8 was read
+--   { 'stale' }          another first approval was noted after ARGV 8 was read
 --   { 'stale' }          the first approval of ARGV 10 is not in the ledger entry of ARGV 8
 --   { 'stale' }          ARGV 7 is `alone`, and the link's terms are not those of ARGV 12
 --   { 'stale' }          ARGV 7 is `alone`, and the last approval is not the one of ARGV 13

@@ -1,6 +1,6 @@
 -- Closes a gaming day: writes a meter reading, with each account and accounting meter, into the
--- ledger. An audit compares it with the values that the ledger requires (duty D19). A gaming day
--- has the entries after the previous meter reading, up to and including its own meter reading.
+-- ledger. An audit compares the reading with the values that the ledger requires (duty D19). A
+-- gaming day has the entries after the previous meter reading, up to and including its own reading.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 the actor
@@ -9,7 +9,7 @@
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'other', day }     another day is open, because another service has already opened it
---   { 'clock', seconds } the caller's clock differs from the clock of Redis by so many seconds:
+--   { 'clock', seconds } the caller's clock differs from the clock of Redis by this many seconds:
 --                        nothing was done
 --   { 'begun' }          the day of ARGV 5 is open, without a reading: no day was open, or the open
 --                        day was later than ARGV 5, or the open day was already closed

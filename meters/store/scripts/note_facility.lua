@@ -3,7 +3,7 @@
 -- KEYS  1 the note
 -- ARGV  1 the digest of the floor file, a blank, and the person: noted as the first floor file if
 --         none is noted yet
---       2 the field of the link   3 the least that the order can be
+--       2 the field of the link   3 the smallest number that the order can have
 -- An order of ORDER_END or more is not from this script: somebody wrote it. Such an order is
 -- ignored: numbers above 2^53 are not exact, so all later approvals would have the same order.
 -- Output: { the first floor file that is noted now, as in ARGV 1, a new order }

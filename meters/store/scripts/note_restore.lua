@@ -1,8 +1,8 @@
 -- Writes a ledger entry that a link's data was restored, and from which sources (duty D17).
--- Displays ignore a version number of a meter that is lower than one that they have received, and
--- the restored data can have such numbers. So each meter's version number is raised above all that
--- displays can have received. The slip numbers that the restore keeps are stored in the link's
--- data, each with its claim and the number of this entry (`slip_numbers.py`).
+-- Displays ignore a meter's value if they have received a higher version number. The restored data
+-- can have lower numbers. So each meter's version number is raised above all that displays can have
+-- received. The slip numbers that the restore keeps are stored in the link's data, each with its
+-- claim and the number of this entry (`slip_register.py`).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 slips

@@ -4,8 +4,8 @@
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of all terms   3 the actor
---       4… four per meter: its id, its terms as text, its terms in the floor file (they differ if a
---       proposal changed them since), its seed in micros
+--       4… four per meter: its id, its terms as text, its terms in the floor file (these
+--       differ from the former if a proposal changed a parameter), its seed in micros
 -- Output, in order of precedence ('differs' and 'lost' meter by meter, in the order of ARGV)
 --   { 'schema', version }   the data in Redis has another schema version, or none ('')
 --   { 'differs', meter, the terms in Redis }   the meter has other terms in Redis

@@ -1,4 +1,4 @@
--- Stores a proposal, with a ledger entry. Another person must confirm it (duties D4, D12).
+-- Stores a proposal, with a ledger entry. Another person must confirm the change (duties D4, D12).
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 proposals  9 the proposal

@@ -1,5 +1,5 @@
--- Takes one try to pay a claim off the reservation of a payout slip's number. If no try is left,
--- the reservation is removed, and another claim can use the number (`slip_numbers.py`).
+-- Subtracts one try to pay a claim from the reservation of a payout slip's number. If no try is
+-- left, the reservation is removed, and another claim can use the number (`slip_register.py`).
 --
 -- KEYS  1 the reservations
 -- ARGV  1 the folded number   2 claim id

@@ -1,4 +1,4 @@
--- Reserves the number of a payout slip for one claim of the facility (`slip_numbers.py`).
+-- Reserves the number of a payout slip for one claim of the facility (`slip_register.py`).
 --
 -- KEYS  1 the reservations
 -- ARGV  1 the folded number   2 claim id

@@ -8,7 +8,8 @@
 --       4 the checkpoint at the entry of ARGV 2, as text
 -- Output, in order of precedence
 --   { 'before', entry }       these entries, or more, are already trimmed
---   { 'not_archived', entry } the archive ends before the entry of ARGV 2
+--   { 'not_archived', entry } the archive ends before the entry of ARGV 2, or the ledger lacks the
+--                             entry of ARGV 3; `entry` is the last archived entry
 --   { 'done' }
 
 local METERS, LEDGER, ACTS, CHECKPOINT, BLOCKS = KEYS[3], KEYS[4], KEYS[7], KEYS[8], KEYS[9]

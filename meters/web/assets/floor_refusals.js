@@ -36,7 +36,7 @@ const REFUSALS = {
   slip_changed: say("The slip number has changed: look at the win again."),
   slip_used: say("This slip number belongs to another payment."),
   slowed: say("Somebody enters many wrong PINs, so signing in is slow. Try again in a moment."),
-  stale: say("The meter was won or changed since the proposal: propose the change again."),
+  stale: say("This has changed meanwhile: look at it again."),
   store_failed: say("The service cannot read its data. Try again soon."),
   too_many_streams: say("Too many pages are open."),
   two_people: say("Two people must do this."),

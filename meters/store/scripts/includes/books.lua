@@ -5,7 +5,7 @@
 -- that no balance goes above this limit. The format '%d', in which amounts go to Redis, keeps all
 -- digits.
 
--- Every script receives these Redis keys of the link first, and the time as its first argument.
+-- Every script of a link receives these Redis keys first, and the time as its first argument.
 local ACCOUNTS, TALLIES, METERS, LEDGER = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local WAITING, WINS, ACTS = KEYS[5], KEYS[6], KEYS[7]
 local AT = ARGV[1]
@@ -26,8 +26,8 @@ local EXACT = setmetatable({}, { __index = function(known, number)
   return known[number]
 end })
 
--- Names of fields: a text before the id of a meter. Scripts use them often, and Lua needs time for
--- each new text.
+-- Names of fields: a text before the id of a meter or a table. Scripts use them often, and Lua
+-- needs time for each new text.
 local function prefixed(prefix)
   return setmetatable({}, { __index = function(known, id)
     known[id] = prefix .. id
@@ -91,8 +91,8 @@ local function transfer_fits(from, to, micros)
   return leaves(from, micros) and can_receive(to, micros)
 end
 
--- Returns the part of an amount that a meter can receive up to its payout limit (duty D3); 0 is no
--- limit.
+-- Returns the part of an amount that a meter can receive up to its payout limit (duty D3). A limit
+-- of 0 means that there is no limit.
 local function room_under(limit, meter, micros)
   if limit == 0 then return micros end
   return math.max(0, math.min(micros, limit - balance(METER_ACCOUNT[meter])))
@@ -134,15 +134,14 @@ local function touch_meter(meter)
   changed_meters[meter] = true
 end
 
--- `floor_changed` is true if the script changes data that the floor page shows: a claim, the link's
--- state, a proposal.
+-- `floor_changed` is true if the script changes data that the floor page shows, such as a claim,
+-- the link's state, a proposal or a correction request.
 local floor_changed, rounds_added = false, 0
 
 local function touch_floor()
   floor_changed = true
 end
 
--- Changes the count of open rounds.
 local function add_rounds(number)
   rounds_added = rounds_added + number
 end
@@ -170,8 +169,9 @@ local function fill_meter(transfers, from, meter, micros, cycle, limit)
   return micros - taken
 end
 
--- Refills a meter from its overflow, up to its payout limit. Each script that takes money off a
--- meter or raises its limit calls this: a meter with an overflow is always at its limit (duty D3).
+-- Refills a meter from its overflow, up to its payout limit. A script calls this if it raises the
+-- limit, or takes money off the meter and leaves the overflow: a meter with an overflow is always
+-- at its limit (duty D3).
 local function refill_meter(transfers, meter, cycle, limit)
   local overflow = OVERFLOW_ACCOUNT[meter]
   transfer(transfers, overflow, METER_ACCOUNT[meter], room_under(limit, meter, balance(overflow)), cycle)
@@ -181,7 +181,7 @@ local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
 
 -- The entries of this call. `texts` has their events and replies as fields of the stream entry: to
 -- pack them, Lua would need time for each byte. The texts of table events are in one field, which
--- the service has compressed, and each entry names its place among them.
+-- the service has compressed. There, each entry names the place of its own texts.
 local entries, texts, acts = {}, {}, {}
 
 -- The length of a text as the chain writes it, with a colon.
@@ -192,8 +192,9 @@ end })
 
 local CHAINED_AT = '2:at' .. LENGTH[#AT] .. AT .. '2:by'
 
--- Returns what the chain covers of an event or a reply: its digest, so that Lua does not need time for
--- each byte of a table's texts, whose digests the service sends. `name` has its length before it.
+-- Returns what the chain covers of an event or a reply: only its digest. The service sends the
+-- digests of tables' texts, so Lua needs no time for each byte of them. `name` is the length and
+-- the name of the field, such as '5:event'.
 local function chained(name, text)
   return name .. '40:' .. redis.sha1hex(text)
 end
@@ -228,7 +229,8 @@ local function note_entry(kind, by, table_id, round, seq, transfers, event, repl
 end
 
 -- Checks that the ledger ends with the entry that the hash of meters names as the last one. If this
--- call has written entries, it has written both. The digest is at the end of the packed entries.
+-- call has entries, it writes the ledger and the hash together. The digest is at the end of the
+-- packed entries.
 local function is_head_in_ledger()
   if #entries > 0 then return true end
   local last = redis.call('XREVRANGE', LEDGER, '+', '-', 'COUNT', 1)[1]

@@ -1,12 +1,12 @@
 -- The states of gaming tables. Redis has them in one hash: a field for each table, with the packed
 -- array `PackedTable` of `script_steps.py`. So a script reads all tables that it needs with one
--- command, and writes all changed tables with one command. Until then, the states are read from
--- `tables` and not from Redis, because a batch can have two events of one table.
+-- command, and writes all changed tables with one command. Until the tables are written, a script
+-- reads their states from `tables` and not from Redis: a batch can have two events of one table.
 
 local tables, changed_tables = {}, {}
 
--- Lua fills an array faster if it knows the size, so the elements are unpacked without the array's
--- first byte, which says that it is one.
+-- Lua fills an array faster if it knows the size. So the elements are unpacked without the first
+-- byte, which says that they are an array.
 local function array_of(_, ...) return { ... } end
 
 local function read_tables(ids)
