@@ -248,7 +248,7 @@ def _pay_another(day: DayContent) -> None:
             "22.*is not as it was written",
         ),
         (lambda files: edit(lambda day: day.entries.pop(3))(files[2].path), "22.*follows"),
-        (lambda files: edit(_pay_another)(files[2].path), "22.*its digest is not"),
+        (lambda files: edit(_pay_another)(files[2].path), "22.*its digest does not fit"),
         (lambda files: files[1].path.unlink(), "22.* does not follow .*20"),
         (_swap, "does not belong"),
         (lambda files: cut_short(files[1].path), "21.*lengths"),
