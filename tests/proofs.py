@@ -1,7 +1,7 @@
-"""The proof of each subsection of the law and of each duty, from the marks of the tests.
+"""The proof of each subsection of the law, reading and duty, from the marks of the tests.
 
-A test proves the subsections and duties of its marks with `proof=True`, and the rounds of a heading
-in ``tests/law/rounds`` prove those of the heading.
+A test proves the readings of its marks, and the subsections and duties of its marks with
+`proof=True`. The rounds of a heading in ``tests/law/rounds`` prove those of the heading.
 """
 
 import ast
@@ -14,6 +14,7 @@ from tests.law.law_rounds import all_cases
 from tests.test_tree import ROOT, of_room, parsed
 
 _KINDS: Final = {"duty", "section"}
+_READING: Final = "reading"
 _ROUNDS_TEST: Final = "tests/law/test_rounds.py::test_a_round_is_settled_as_the_law_says"
 
 
@@ -26,14 +27,15 @@ class Proof(NamedTuple):
 
 @functools.cache
 def proofs() -> Mapping[str, tuple[Proof, ...]]:
-    """Return the proofs of each subsection and duty."""
+    """Return the proofs of each subsection, reading and duty."""
     found: dict[str, list[Proof]] = defaultdict(list)
     for case in all_cases():
         for row in case.marks:
             file = case.path.relative_to(ROOT).as_posix()
             found[row].append(Proof(file, f"{_ROUNDS_TEST}[{case.id}]"))
     for path in of_room("tests"):
-        if "proof=True" in path.read_text(encoding="utf-8"):
+        text = path.read_text(encoding="utf-8")
+        if "proof=True" in text or f"mark.{_READING}(" in text:
             file = path.relative_to(ROOT).as_posix()
             for name, rows in proved_in(parsed(path)):
                 for row in rows:
@@ -76,13 +78,12 @@ def _proved_within(
 
 
 def _proved(mark: ast.expr) -> frozenset[str]:
-    """Return the subsections and duties of a mark with `proof=True`, or of a list of marks."""
+    """Return what a mark proves, or a list of marks."""
     return frozenset(
         ast.literal_eval(argument)
         for call in ast.walk(mark)
-        if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and call.func.attr in _KINDS
-        and any(each.arg == "proof" for each in call.keywords)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        if call.func.attr == _READING
+        or (call.func.attr in _KINDS and any(each.arg == "proof" for each in call.keywords))
         for argument in call.args
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.law.law_table import subsections
-from tests.proofs import proof_cell
+from tests.proofs import proof_cell, proofs
 from tests.test_tree import ROOT, nodes, parsed
 
 COLUMN: Final = re.compile(
@@ -75,4 +75,5 @@ COLUMNS: Final[Mapping[str, Callable[[Sequence[str]], str]]] = {
     "duty-proofs": lambda cells: proof_cell([cells[0]]),
     "law-proofs": lambda cells: proof_cell(subsections(cells[0])),
     "promise-runs": _runs,
+    "reading-proofs": lambda cells: proof_cell(row for row in cells[:1] if row in proofs()),
 }
