@@ -20,8 +20,8 @@ Path = tuple[str | int, ...]
 Document = TypeVar("Document", bound=msgspec.Struct)
 
 _MONEY: Final = frozenset({
-    "wager", "validate_from", "payout_limit", "tax_documents_from", "celebrate_from",
-    "two_people_reject_above",
+    "wager", "limit", "contribution_max", "validate_from", "payout_limit", "tax_documents_from",
+    "celebrate_from", "two_people_reject_above",
 })  # fmt: skip
 """Keys of amounts in cents. If such a value is wrong, the message explains the unit."""
 

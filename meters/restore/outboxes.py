@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -29,8 +28,6 @@ _OF_ANOTHER_EVENT: Final = tuple(
     f'"code":"{code}"'.encode() for code in (Status.SEQ_REUSED, Status.SEQ_PASSED)
 )
 """Parts of the reply to an event whose number the service had used for another event."""
-_SET_BACK_MAX: Final = timedelta(hours=1)
-"""A clock can be corrected by this much. If it was set back by more, it was wrong."""
 
 
 @dataclass(frozen=True, slots=True)

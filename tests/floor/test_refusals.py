@@ -65,6 +65,10 @@ MONEY: Final = (
     Mistake(18, "wager = 100", "wager = -100", "wager is at least 1 cent"),
     Mistake(24, "wager = 250", "wager = 1000001", "wager is at most 1000000 cents ($10,000)"),
     Mistake(18, "wager = 100", "wager = 1", "wager is in cents: $1 is 100"),
+    Mistake(19, "wager = 100", "wager = 100\nlimit = 100.00", "limit is in cents, a whole"),
+    Mistake(
+        19, "wager = 100", 'wager = 100\ncontribution_max = "1"', "contribution_max is in cents"
+    ),
     Mistake(
         18, "wager = 100", "wager = 200", "649a.12(e)(5) has no Envy Bonuses for other amounts"
     ),
