@@ -23,5 +23,6 @@ def failure_text(error: Exception) -> str:
 def command_failure_text(error: Exception) -> str:
     """Say why a command cannot use Redis: Redis cannot be reached, or what `failure_text` says."""
     unreached = isinstance(error, RedisConnectionError | RedisTimeoutError | OSError)
-    text = f"Redis cannot be reached: {error}{REDIS_TO_START}"
-    return text if unreached else failure_text(error)
+    if not unreached or isinstance(error, MarkError):  # which is an OSError too
+        return failure_text(error)
+    return f"Redis cannot be reached: {error}{REDIS_TO_START}"
