@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
@@ -118,8 +120,10 @@ class AuditorProcess:
 
 async def _end(process: Process) -> None:
     """End the process: it has nothing to finish."""
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
+    # Not process.kill(), which can take the exit status away from asyncio.
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_ENDED_WITHIN_S):
             await process.wait()
