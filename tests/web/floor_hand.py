@@ -88,7 +88,7 @@ class FloorRoom:
     async def leave(self) -> None:
         for context in self._contexts:
             await context.close()
-        assert self.errors == []
+        assert self.errors == [], self.errors
 
 
 async def type_sign_in(page: Page, name: str, pin: str = PIN) -> None:

@@ -65,10 +65,10 @@ export const barText = (claim, me, by = firstOf(claim)) => {
 };
 export const whoRejected = (claim) => sayList([claim.requested_by, claim.decided_by].filter(Boolean));
 
-/* Who rejected a win, and why. */
+/* Who rejected a win, and why. If only Envy Bonuses waited, they were found not to be due. */
 export const rejection = (claim) =>
   say("Rejected by {who}: {reason}.",
-    { who: whoRejected(claim), reason: reasonText(claim.reason) });
+    { who: whoRejected(claim), reason: reasonText(claim.reason ?? claim.envy_reason) });
 
 /* What a request of one person asks for. */
 export const requested = ({ request }) => (request.act === "reject"
@@ -87,7 +87,7 @@ export const already = (claim) => {
       return say("Validated already by {by}, {time}", { by: claim.validated_by, time: format.time(claim.validated_at) });
     case "rejected":
       return say("Rejected already by {by}, {time}: {reason}",
-        { by: claim.decided_by, time: format.time(claim.decided_at), reason: reasonText(claim.reason) });
+        { by: claim.decided_by, time: format.time(claim.decided_at), reason: reasonText(claim.reason ?? claim.envy_reason) });
     default: return say("It waits for a floorperson again");
   }
 };
