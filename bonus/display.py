@@ -5,7 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
-from bonus.wagers import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT, MUST_HIT_BY
 
 _ITEMS: Final = {
     "five_of_six_progressive": "5 of 6 Progressive",
@@ -106,6 +106,8 @@ def hand_words(hand: str) -> str:
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
     ('Royal flush', 'Mini-royal of spades', '')
     """
+    if hand == MUST_HIT_BY:
+        return "Must-hit-by"
     words = (
         hand.replace("mini_royal", "mini-royal").replace("_spades", "_of_spades").replace("_", " ")
     )

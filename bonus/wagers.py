@@ -18,6 +18,9 @@ MAGIC_CARD: Final = "magic_card"
 LUCKY_BONUS: Final = "lucky_bonus"
 """Items of the settlement lines that pay the Magic Card and the Lucky Bonus (649a.12(i)(3))."""
 
+MUST_HIT_BY: Final = "must_hit_by"
+"""The kind of a meter that is won at a hidden value. Its wins have this name in place of a hand."""
+
 _PROGRESSIVE: Final = "_progressive"
 _ENVY: Final = "_envy"
 _DEALER: Final = "_dealer"

@@ -73,7 +73,8 @@ class MeterTerms:
             Bonuses; empty if the wager has none. ``draw_rule`` is the subsection with the Magic
             Card and the Lucky Bonus; empty if the wager has no draws.
         tiers: true if the wagers on this meter also feed other meters.
-        rows: the payouts of every hand of the ranking.
+        rows: the payouts of every hand of the ranking; none if no hand wins the meter.
+        maximum_cents: the amount by which a must-hit-by meter is won; 0 for every other meter.
     """
 
     kind: str
@@ -92,6 +93,7 @@ class MeterTerms:
     lucky_bonus_for_1: int
     tiers: bool
     rows: Mapping[str, Row] = field(repr=False, compare=False)
+    maximum_cents: int = 0
 
     @property
     def pool(self) -> tuple[int, int, int, int]:
@@ -120,6 +122,36 @@ def meter_terms(
             Bonuses for the amount (reading T22), or the paytable is missing or wrong.
     """
     return terms_in(_game_of(kind, games or chapter_games(), game), kind, wager_cents, paytable)
+
+
+def must_hit_by_terms(
+    kind: str, wagers: tuple[str, ...], *,
+    minimum_cents: int, maximum_cents: int, primary_bps: int, rule: str,
+) -> MeterTerms:  # fmt: skip
+    """Return the terms of a must-hit-by meter: the house sets them, not a game.
+
+    The wager whose contribution takes the meter to its hidden value wins it, whatever the cards. So
+    the meter has no paytable, and takes wagers of every amount.
+    """
+    return MeterTerms(
+        kind=kind,
+        wagers=wagers,
+        wager_cents=0,
+        paytable=None,
+        seed_cents=minimum_cents,
+        reseed_cents=minimum_cents,
+        primary_bps=primary_bps,
+        reserve_bps=0,
+        paid_from=PaidFrom.HAND_PAY,
+        rule=rule,
+        envy_rule="",
+        draw_rule="",
+        magic_card_for_1=0,
+        lucky_bonus_for_1=0,
+        tiers=False,
+        rows=MappingProxyType({}),
+        maximum_cents=maximum_cents,
+    )
 
 
 def paytable_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[str, ...]:

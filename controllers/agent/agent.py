@@ -24,7 +24,7 @@ from controllers.table.device_events import (
     name_of,
     refused,
 )
-from controllers.table.open_settlements import envy_waits
+from controllers.table.open_settlements import awaits_staff, envy_waits
 from controllers.table.replies import events_lost, has_lost_events
 from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import ASKED, UNCONFIRMED
@@ -411,15 +411,15 @@ class Agent:
 
         After a hello, the service repeats the floorpersons' decisions for this table. So a decision
         arrives even if its first message was lost. The table needs decisions while a claim is
-        undecided or holds the table, and while an Envy Bonus is unpaid.
+        undecided or holds the table, and while a hand pay or an Envy Bonus is unpaid.
         """
         state = self.table_state
         if not self.delivery.connected:
             return None
         if not self._acquainted or self._behind > 0 or state.held:
             return 1
-        undecided = state.claims_wait or envy_waits(state)
-        return _UNDECIDED_HELLOS if undecided or self._hello_due_s == 0.0 else None
+        waits = any(map(awaits_staff, state.shown)) or envy_waits(state)
+        return _UNDECIDED_HELLOS if waits or self._hello_due_s == 0.0 else None
 
 
 async def occurs(event: asyncio.Event, within_s: float | None) -> bool:

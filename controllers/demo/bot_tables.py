@@ -43,7 +43,8 @@ class BotOptions:
 class TableBooks:
     """Totals of all tables, without the wagers and contributions of void rounds.
 
-    `rounds` counts rounds with a progressive wager; `wins` counts settlement lines with a payout.
+    `rounds` counts rounds with a progressive wager; `wins` counts settlement lines with a payout,
+    and must-hit-by wins.
     In `meter_wagers`, as in the ledger, a wager counts once for each meter that it feeds. The
     contributions are those to meters and reserves, at the rates of the meters.
     """
@@ -67,8 +68,12 @@ class BookedAgent(Agent):
             kind: meter.terms.primary_bps + meter.terms.reserve_bps
             for kind, meter in link.meters_of(table).items()
         }
+        hidden = link.must_hit_by_of(table)
         self._rates_bps = {
-            wager: [rates_bps[kind] for kind in tables.fed if kind in rates_bps]
+            wager: [
+                *(rates_bps[kind] for kind in tables.fed if kind in rates_bps),
+                *(meter.terms.primary_bps for meter in hidden if wager in meter.wagers),
+            ]
             for wager, tables in self.layout.rules.meters.terms.items()
         }
         self._counted: tuple[PlacedWager, ...] = ()
@@ -76,6 +81,10 @@ class BookedAgent(Agent):
     def on_answer(self, answer: DeviceAnswer) -> None:
         if not answer.ok:
             return
+        if answer.event in {"lockout", "correct_wager"}:
+            for won in answer.claims or ():
+                self._books.wins += 1
+                self._books.won_cents += won.amount
         match answer.event:
             case "lockout" if answer.round is not UNSET:
                 self._counted = self.table_state.wagers

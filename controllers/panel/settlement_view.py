@@ -5,7 +5,7 @@ from typing import Final
 
 from bonus.display import hand_words
 from bonus.rounds import Line, Outcome
-from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, is_envy
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, MUST_HIT_BY, PaidFrom, is_envy
 from controllers.panel import views
 from controllers.panel.views import Said
 from controllers.table.open_settlements import LineState, due_lines, line_state, open_lines
@@ -79,6 +79,7 @@ def settled_view(layout: Layout, settled: SettledRound) -> views.SettledView:
     shown = [line for _, lines in turns for line in lines]
     return views.SettledView(
         round=settled.round,
+        title="" if settled.opened(settled.round) else settled.round,
         turns=[
             views.TurnView(position=position, cards=cards.get(position), lines=lines)
             for position, lines in turns
@@ -138,6 +139,8 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> views.Line
     act, (source, payer) = _ACTS[state], _SOURCES[line.paid_from]
     if state == "nothing":
         act = _OUTCOMES[line.outcome]
+    if state == "hand_pay" and line.hand == MUST_HIT_BY:
+        act = Said("Do not pay: hand pay. Go on with the round.")
     item = layout.words(line.item)
     return views.LineView(
         line=number,
@@ -161,6 +164,8 @@ def _why(layout: Layout, line: Line) -> list[Said]:
     rule = {"rule": line.rule}
     if line.outcome is not Outcome.PAID:
         return [Said("{rule}: the payouts of this wager.", rule)]
+    if line.hand == MUST_HIT_BY:
+        return [Said("The wager took the meter to its hidden value. The cards do not matter.")]
     validation = layout.validation(line.item)
     stays = {"rule": validation.stays}
     why = [Said("{rule}: the payout of this hand.", rule)]

@@ -13,6 +13,7 @@ from controllers.table.card_entry import declared_wins
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from controllers.table.open_settlements import WAITING_MAX
 from controllers.table.state import Asking, Layout, Phase, Returned, TableState
+from meters.floor.floor_file import Meter
 from meters.floor.game_files import GAME_NOT_IN_EFFECT
 from meters.wire.messages import MeterValue
 
@@ -209,10 +210,16 @@ def _meters(
         yield views.MeterView(
             meter=meter.meter_id,
             name=meter.title,
-            wager=Said("{amount} wager", {"amount": coin_money(meter.wager)}),
+            wager=_wager_words(meter),
             amount=value.amount if value is not None and value.state in _CURRENT else None,
             pending=value is not None and value.state == "pending",
         )
+
+
+def _wager_words(meter: Meter) -> Said:
+    if hit_by := meter.must_hit_by:
+        return Said("must hit by {amount}", {"amount": coin_money(hit_by.maximum)})
+    return Said("{amount} wager", {"amount": coin_money(meter.wager)})
 
 
 def _position(

@@ -156,6 +156,8 @@ class SettledView(_View, frozen=True):
     """The settlement of a round.
 
     Attributes:
+        round: the name of the round, or of the claim, if the settlement is only one win.
+        title: the name of the round; empty for a claim.
         turns: the lines, turn by turn in paying order.
         undecided: number of wins in the round that have no decision.
         open: the lines that depend on a floorperson's decision and are neither paid nor
@@ -167,6 +169,7 @@ class SettledView(_View, frozen=True):
     """
 
     round: str
+    title: str
     turns: Sequence[TurnView]
     due: Sequence[DueView]
     dealer: Sequence[str] | None

@@ -270,7 +270,8 @@ class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         draw: with `lockout`: what was drawn; null if nothing was drawn (649a.12(i)(3)).
         chips: with `lockout` and `correct_wager`: how many value chips the dealer must count.
         lines: with `settle`: the settlement, in paying order.
-        claims: with `settle`: the wins that wait for a floorperson.
+        claims: with `settle`: the wins that wait for a floorperson. With `lockout` and
+            `correct_wager`: the must-hit-by wins of the wagers.
         positions: with `no_win`: the positions that were declared to win nothing.
         held: with `settle` and a refused `lockout`: the claims that hold the table until they are
             paid or rejected (649a.11(c)(5)(iv)).

@@ -131,6 +131,12 @@ def _due_state(settled: SettledRound, line: Line) -> LineState:
     return "credit" if line.paid_from is PaidFrom.GAME_ACCOUNT else "pay"
 
 
+def awaits_staff(settled: SettledRound) -> bool:
+    """Return whether a floorperson must still decide or pay a win of the settlement."""
+    unpaid = (line_state(settled, number) == "hand_pay" for number in range(len(settled.lines)))
+    return bool(settled.undecided) or any(unpaid)
+
+
 def go_on(
     state: TableState,
     done: Collection[int] | Mapping[int, str] | None = None,
@@ -169,7 +175,9 @@ def _close(
 ) -> TableState:
     state = replace(state, settled=state.settled and seen_to(state.settled, done))
     if state.settled and _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
-        decided = next((each for each in state.waiting if make_room and not each.undecided), None)
+        decided = next(
+            (each for each in state.waiting if make_room and not awaits_staff(each)), None
+        )
         if decided is None:
             raise DeviceRefusal(
                 "claims_wait",
@@ -230,7 +238,7 @@ def acknowledge(
         return _tick_off(state, found, shown)
     if line is not None:
         return _tick_off(state, found, {line: None})
-    if found.undecided:
+    if awaits_staff(found):
         raise DeviceRefusal("claims_wait", f"a win of round {round_name} waits for a floorperson")
     state = _replace_round(state, seen_to(found))
     return replace(state, waiting=_without(state.waiting, round_name))

@@ -25,6 +25,7 @@ from controllers.table.transitions import (
     corrected,
     voided,
 )
+from controllers.table.win_decisions import must_hit_by_won
 from meters.process.clock import text_of
 from meters.wire.messages import (
     HELD,
@@ -70,21 +71,23 @@ def _accepted(layout: Layout, state: TableState, sent: _Sent, reply: Reply) -> A
     answer = DeviceAnswer(event=DEVICE_EVENT[type(sent)], ok=True)
     match sent:
         case Wagers():
-            state = replace(state, draw=reply.draw)
+            state = must_hit_by_won(replace(state, draw=reply.draw), reply.claims or ())
             chips = state.chips_due(layout)
-            answer = replace(answer, round=sent.round, draw=reply.draw, chips=chips)
+            claims = reply.claims or UNSET
+            answer = replace(answer, round=sent.round, draw=reply.draw, chips=chips, claims=claims)
         case Result():
             return _settled(state, reply, answer)
         case Void():
             state = voided(state, sent.reason)
         case WagerCorrection():
-            state = corrected(state, sent)
+            state = must_hit_by_won(corrected(state, sent), reply.claims or ())
             answer = replace(
                 answer,
                 position=sent.position,
                 wager=sent.wager,
                 light=state.lit_wager(sent.position, sent.wager) is not None,
                 chips=state.chips_due(layout),
+                claims=reply.claims or UNSET,
             )
     return AnsweredStep(state, answer)
 

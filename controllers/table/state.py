@@ -43,6 +43,7 @@ class Layout:
     game: str
     meters: tuple[Meter, ...]
     games: Games
+    titles: Mapping[str, str]
     require_all_hands: bool = False
 
     @classmethod
@@ -58,8 +59,9 @@ class Layout:
             MappingProxyType(paytables),
             link.name,
             table.game,
-            tuple(meters.values()),
+            (*meters.values(), *link.must_hit_by_of(table)),
             table.games,
+            link.titles,
             require_all_hands,
         )
 
@@ -68,7 +70,7 @@ class Layout:
         return self.rules.chapter.deal
 
     def words(self, item: str) -> str:
-        return item_words(item, self.games.titles)
+        return item_words(item, self.titles)
 
     def amount_cents(self, wager: str) -> int | None:
         terms = self.terms.get(self.rules.meters.meter_of.get(wager, ""))
@@ -418,7 +420,3 @@ class TableState(_Record, frozen=True):
     def shown(self) -> tuple[SettledRound, ...]:
         """The settlements in which something can be due."""
         return self.waiting if self.settled is None else (*self.waiting, self.settled)
-
-    @property
-    def claims_wait(self) -> bool:
-        return any(settled.undecided for settled in self.shown)

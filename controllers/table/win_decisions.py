@@ -1,12 +1,12 @@
 """Decisions on wins and Envy Bonuses, and rejected wins that are reopened and wait again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from bonus.rounds import Line, Outcome, written_percent
 from bonus.settling.progressives_and_envy import percent_of_item
-from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, MUST_HIT_BY, PaidFrom
 from controllers.table.open_settlements import change_settlements, claim_under
 from controllers.table.state import (
     FINAL,
@@ -129,10 +129,43 @@ def _reopen(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
         found = SettledRound(round=claim, lines=(line,), claims=(opened,))
     if found not in (state.settled, state.hold, *state.waiting):
         state = replace(state, waiting=(*state.waiting, found))
-    if claim in state.held or not holds_table(line.paid_from):
+    if claim in state.held or not _holds_table(line):
         return state
     phase = Phase.HELD if state.phase is Phase.OPEN else state.phase
     return replace(state, held=(*state.held, claim), phase=phase)
+
+
+def must_hit_by_won(state: TableState, claims: Iterable[ClaimOpened]) -> TableState:
+    """Show the wins of must-hit-by meters; each is a settlement of its own.
+
+    The round goes on: no cards need to stay on the table.
+    """
+    for claim in claims:
+        if not any(settled.opened(claim.claim) for settled in _settlements(state)):
+            line = _must_hit_by_line(claim.position, claim.item, claim.amount)
+            # The round's own settlement has the name of the round.
+            won = SettledRound(round=claim.claim, lines=(line,), claims=(claim,))
+            state = replace(state, waiting=(*state.waiting, won))
+    return state
+
+
+def _must_hit_by_line(position: int, item: str, cents: int) -> Line:
+    return Line(
+        position=position,
+        item=item,
+        outcome=Outcome.PAID,
+        hand=MUST_HIT_BY,
+        wagered=0,
+        paid=cents,
+        returned=0,
+        paid_from=PaidFrom.HAND_PAY,
+        percent=100,
+        rule="",
+    )
+
+
+def _holds_table(line: Line) -> bool:
+    return holds_table(line.paid_from) and line.hand != MUST_HIT_BY
 
 
 def _settlements(state: TableState) -> Iterator[SettledRound]:
@@ -176,6 +209,8 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
     The message has some fields of the line; the others follow from the terms of the meter. Return
     None if the table does not have this meter.
     """
+    if jackpot.hand == MUST_HIT_BY:
+        return _must_hit_by_line(jackpot.position, jackpot.item, jackpot.amount)
     terms = layout.terms.get(layout.rules.meters.meter_of.get(jackpot.item, ""))
     if terms is None:
         return None

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.display import item_words, money
+from bonus.display import exact_money, item_words, money
 from bonus.json_input import UNREADABLE
 from meters.acts.claim_types import FloorRow
 from meters.acts.claim_views import claim_words
@@ -25,6 +25,7 @@ from meters.ledger.entry_messages import (
     correction_of_wager,
 )
 from meters.ledger.floor_approvals import Approval, HalfApproval
+from meters.ledger.hidden_values import HIDDEN_VALUE_DRAWN
 from meters.ledger.money_terms import Parameter, read_terms
 from meters.ledger.table_corrections import ASK_DECISION, CorrectedWager, entered_in_text
 from meters.wire.messages import EnteredCards, Result, Void
@@ -107,7 +108,16 @@ def _withdrawn(event: str) -> ActDetails:
 
 def _seeded(event: str) -> ActDetails:
     terms = read_terms(event)
-    return "meter", f"{item_words(terms.kind)} seeded with {money(terms.seed_cents)}"
+    kind = "Must-hit-by meter" if terms.must_hit_by else item_words(terms.kind)
+    return "meter", f"{kind} seeded with {money(terms.seed_cents)}"
+
+
+def _hidden_value(event: str) -> ActDetails:
+    drawn = HIDDEN_VALUE_DRAWN.decode(event)
+    words = f"{item_words(drawn.meter)}: hidden value drawn (SHA-256 {drawn.commitment[:12]}…)"
+    if drawn.opened:
+        words += f"; the value before was {exact_money(drawn.opened.micros)}"
+    return "meter", words
 
 
 def _outage(event: str) -> ActDetails:
@@ -253,6 +263,7 @@ _DECISIONS: Final = frozenset({
 })  # fmt: skip
 _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "seed": _seeded,
+    "hidden_value": _hidden_value,
     **dict.fromkeys(_DECISIONS, _decision),
     "close": _switched,
     "open": _switched,

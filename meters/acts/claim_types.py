@@ -75,7 +75,10 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
             same time (duty D7).
         turn: the place of this win, from 1, among the round's wins that wait for a floorperson.
         turns: the number of the round's wins that wait for a floorperson.
-        item: the wager that won.
+        item: the wager that won, or the jackpot that it won.
+        wager: the wager that took a must-hit-by meter to its hidden value; empty for every other
+            win.
+        wager_name: the name of `wager` for people.
         cards: the cards of the position.
         dealer: the dealer's cards; empty if they do not count.
         community: the community cards; empty if they do not count.
@@ -144,6 +147,8 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
     patron: str | None
     item: str
     item_name: str = ""
+    wager: str = ""
+    wager_name: str = ""
     hand: str
     hand_name: str = ""
     cards: tuple[str, ...]

@@ -44,7 +44,7 @@ class ClaimRows:
         self._tax_from_cents = floor.facility.tax_documents_from
         self._reject_above_cents = floor.facility.two_people_reject_above
         self._floor = floor
-        self._titles = floor.games.titles
+        self._titles = {link.id: link.titles for link in floor.link}
         self._electronic = frozenset(
             name
             for game in floor.games.values()
@@ -90,6 +90,7 @@ class ClaimRows:
         envy: ClaimState | None = msgspec.convert(fields.get("envy"), ClaimState | None)
         amount_cents = int(fields["amount"])
         cards = self._cards(record)
+        titles = self._titles.get(record.link, self._floor.games.titles)
         made = [name for bet in record.wagers for name in bet.wagers]
         electronic = tuple(dict.fromkeys(name for name in made if name in self._electronic))
         return ClaimRow(
@@ -108,7 +109,9 @@ class ClaimRows:
             position=record.position,
             patron=record.patron,
             item=record.item,
-            item_name=item_words(record.item, self._titles),
+            item_name=item_words(record.item, titles),
+            wager=record.wager,
+            wager_name=item_words(record.wager, titles) if record.wager else "",
             hand=record.hand,
             hand_name=hand_words(record.hand),
             cards=record.cards,

@@ -31,7 +31,7 @@ from meters.ledger.link_state import Act, ClaimRequest, EnvyAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.store import link_acts
 from meters.store.link_reader import DayClaims
-from meters.wire.messages import ClaimOpened, Jackpot, holds_table
+from meters.wire.messages import ClaimOpened, Jackpot
 
 log = structlog.get_logger()
 
@@ -116,7 +116,7 @@ class Claims:
             record = record_of(fields)
             stem = claim.rpartition("-")[0]
             others = [f"{stem}-{turn}" for turn in range(1, record.turns + 1)]
-            if record.only_envy:
+            if record.only_envy or record.is_must_hit_by:
                 others = [claim]
             rows = self._rows.rows(await link.store.claims(others))
         return [row for row in rows if row.hand_record == record.hand_record]
@@ -343,7 +343,7 @@ class Claims:
                 item=record.item,
                 amount=int(fields["amount"]),
             )
-            holds = opened if holds_table(record.paid_from) else None
+            holds = opened if record.holds_table else None
             with refusals(record, decision):
                 entry = await link_acts.reopen_claim(link.store, record, decision, holds, setters)
             after = await self._after(link, record, decision, entry)

@@ -131,7 +131,7 @@ class FloorHistory:
                 BreakEvenRow(
                     game=one.game,
                     wager=one.wager,
-                    wager_name=item_words(one.wager, link.games.titles),
+                    wager_name=item_words(one.wager, link.titles),
                     amount=one.cents,
                     notes=one.notes,
                 )

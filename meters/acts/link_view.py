@@ -7,7 +7,7 @@ from typing import Final, Literal
 from bonus.wagers import MICROS_PER_CENT, read_percent
 from meters.acts.act_rows import ActRow
 from meters.acts.claim_types import FloorRow
-from meters.acts.meter_changes import LinkParameters, ProposalRow
+from meters.acts.meter_changes import LinkParameters, ProposalRow, is_adjustable
 from meters.floor.floor_file import Meter
 from meters.ledger.accounts import meter_account, overflow_account, reserve_account
 from meters.ledger.claim_records import record_of
@@ -69,6 +69,8 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
             meter has no draws.
         lucky_every: the average number of rounds per Lucky Bonus; 0 for never, null if the meter
             has no draws.
+        must_hit_by: the amount in cents by which the meter is won, whatever the cards; null for a
+            meter that hands win.
         contribution_max: the most, in cents, that the wagers of one round at one table can add to
             the meter and its reserve; null without this bound.
         overflow: the money above the payout limit; it refills the meter as soon as there is room.
@@ -76,6 +78,7 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
             of a percentage.
         pending: the number of wins of a percentage that nobody has validated or rejected.
         accounting: what its accounting meters show (duty D2).
+        adjustable: false for a must-hit-by meter that tables feed.
     """
 
     meter: str
@@ -92,6 +95,7 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
     primary_bps: int
     reserve_bps: int
     limit: int | None
+    must_hit_by: int | None = None
     contribution_max: int | None
     amount: int
     highest: int = 0
@@ -100,6 +104,7 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
     cycle: int
     pending: int
     accounting: MeterAccounting
+    adjustable: bool = True
 
 
 class UnapprovedRow(FloorRow, frozen=True, kw_only=True):
@@ -241,6 +246,7 @@ def view_meter(
         primary_bps=terms.primary_bps,
         reserve_bps=terms.reserve_bps,
         limit=meter.limit,
+        must_hit_by=meter.must_hit_by.maximum if meter.must_hit_by else None,
         contribution_max=meter.contribution_max,
         amount=_cents(books, meter_account(id_)),
         highest=highest_cents,
@@ -249,6 +255,7 @@ def view_meter(
         cycle=int(books.meters.get(f"cycle:{id_}", "0")),
         pending=int(books.meters.get(f"pending:{id_}", "0")),
         accounting=_accounting(id_, books),
+        adjustable=is_adjustable(parameters.link, meter),
     )
 
 

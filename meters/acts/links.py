@@ -170,7 +170,7 @@ class Links:
                     books.accounts.get(meter_account(change.meter), 0),
                     int(books.meters.get(f"cycle:{change.meter}", "0")),
                 )
-                proposed = adjustment(proposal, actor, meter, held, change)
+                proposed = adjustment(proposal, actor, store.link, meter, held=held, request=change)
             else:
                 after = parameters.changed(change.meter, change.parameter, change.value)
                 warning = return_warning(after, fewest_positions(store.link, meter))
@@ -262,7 +262,7 @@ class Links:
             read = [*dict.fromkeys(filter(None, ids))]
             claims = dict(zip(read, await store.claims(read), strict=True)) if read else {}
         return [
-            act_row(entry, fields, claims.get(claim, {}), store.link.games.titles)
+            act_row(entry, fields, claims.get(claim, {}), store.link.titles)
             for (entry, fields), claim in zip(page, ids, strict=True)
         ]
 

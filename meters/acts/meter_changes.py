@@ -171,6 +171,8 @@ class LinkParameters:
 
     def paytables(self, meter: Meter) -> tuple[str, ...]:
         """Return a meter's paytable and the others that can be proposed; empty without a choice."""
+        if meter.must_hit_by:
+            return ()
         letters = {
             letter: None
             for game in meter.fed_in or ("",)
@@ -184,6 +186,8 @@ class LinkParameters:
 
     def wagers(self, meter: Meter) -> tuple[int, ...]:
         """Return a meter's wager and the others that can be proposed; empty if all amounts fit."""
+        if meter.must_hit_by:
+            return ()
         listed = {
             cents
             for game in meter.fed_in or ("",)
@@ -236,12 +240,16 @@ def _meter_of(link: Link, meter_id: str) -> Meter:
 
 def _with_value(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
     if parameter == "paytable":
+        if meter.must_hit_by:
+            raise ActError("bad_value", "a must-hit-by meter has no paytable")
         if not isinstance(value, str):
             raise ActError("bad_value", "a paytable is a letter")
         return msgspec.structs.replace(meter, paytable=value)
     if isinstance(value, str):
         raise ActError("bad_value", f"{parameter} is a whole number")
     said = _SAID[parameter]
+    if meter.must_hit_by and parameter != "contribution_max":
+        raise ActError("bad_value", f"{said} is not for a must-hit-by meter")
     if parameter == "wager":
         fits = 1 <= value <= WAGER_CENTS_MAX
         rule = f"a wager is {money(1)} to {money(WAGER_CENTS_MAX)}"
@@ -284,8 +292,17 @@ def return_warning(meter: Meter, positions: int) -> str:
     return f", {back.problem}" if back.problem else ""
 
 
+def is_adjustable(link: Link, meter: Meter) -> bool:
+    """Return whether people may adjust a meter.
+
+    The hidden value of a must-hit-by meter was drawn for the amount that wagers reach. So such a
+    meter is adjusted only when no table feeds it any more.
+    """
+    return not meter.must_hit_by or not any(meter.meter_id in one.meters for one in link.table)
+
+
 def adjustment(
-    proposal: str, by: str, meter: Meter, held: tuple[int, int], request: Adjustment
+    proposal: str, by: str, link: Link, meter: Meter, *, held: tuple[int, int], request: Adjustment
 ) -> Change:
     """Make the record of a proposed adjustment of a meter.
 
@@ -293,8 +310,15 @@ def adjustment(
     the confirmation. `held` is the balance in micros, and the number of the meter's cycle.
 
     Raises:
-        ActError: ``no_change``, ``meter_short``, ``above_limit``.
+        ActError: ``no_change``, ``meter_short``, ``above_limit``; ``bad_value`` for a must-hit-by
+            meter that tables feed.
     """
+    if meter.must_hit_by and (request.amount > 0 or not is_adjustable(link, meter)):
+        raise ActError(
+            "bad_value",
+            "a must-hit-by meter is adjusted only at its end: take it out of the `meters` of all"
+            " tables, then subtract what it holds",
+        )
     held_micros, cycle = held
     held_cents = held_micros // MICROS_PER_CENT
     if request.amount == 0:

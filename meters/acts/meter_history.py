@@ -142,7 +142,7 @@ class MeterHistory(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         day: the gaming day that was asked for; null for the last 24 hours.
-        wager: the amount of each wager on the meter, in cents.
+        wager: the amount of each wager on the meter, in cents; 0 for a must-hit-by meter.
         closing: the meter at the close of `day`, in cents; null if this day is not closed,
             or not read.
         hour: the amount that wagers added in the last 60 minutes, in cents; null for a past day.

@@ -49,6 +49,8 @@ READ_WITHIN_S: Final = 6.0
 """The longest time for which a search reads: a page waits a little longer."""
 
 _CANDIDATES_MAX: Final = 20
+_OPENING: Final = frozenset({"result", "wagers", "correct_wager"})
+"""The kinds of ledger entries that can open claims."""
 _DAYS_MAX: Final = 400
 _PAGE: Final = 1_000
 _NOT_HERE: Final = "neither Redis nor the archive of this machine has"
@@ -197,7 +199,7 @@ class RoundSearch:
                         (
                             line
                             for line in file.lines(b'"seq":"%d"' % seq)
-                            if line.table == table and line.kind == "result"
+                            if line.table == table and line.kind in _OPENING
                         ),
                         None,
                     )
@@ -458,7 +460,10 @@ def _begun_before(file: DayFile, group: Sequence[Entry]) -> int:
 def _goes_on(file: DayFile, groups: Sequence[list[Entry]]) -> list[list[Entry]]:
     """Return the rounds that are open at the close of a day, or have a win that waits."""
     ended = [next((one for _, one in group if one["kind"] in ENDS), None) for group in groups]
-    claims = [_claims_of(end["transfers"]) if end else set[str]() for end in ended]
+    claims = [
+        {claim for _, one in group if end for claim in _claims_of(one["transfers"])}
+        for group, end in zip(groups, ended, strict=True)
+    ]
     if all(ended) and not any(claims):
         return []
     closing = file.day.closing

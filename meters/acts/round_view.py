@@ -13,10 +13,10 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.acts.act_rows import ActRow, act_row
 from meters.acts.claim_types import FloorRow
 from meters.floor.floor_file import Link
-from meters.ledger.accounts import ENVY, Transfer, meter_account, transfers_in
+from meters.ledger.accounts import ENVY, Transfer, meter_account, table_account, transfers_in
 from meters.ledger.claim_evidence import CLAIM_ACTS, decided_claim
 from meters.ledger.entry_messages import DECIDED, placed_in, reply_in
-from meters.ledger.table_corrections import ASK_ACTS, is_act
+from meters.ledger.table_corrections import ASK_ACTS, OF_TABLES, is_act
 from meters.process.clock import text_of
 from meters.wire.messages import Reply, TableTime, WagersAccepted
 
@@ -27,6 +27,7 @@ RoundState = Literal["open", "settled", "void"]
 WinState = Literal["pending", "validated", "paid", "rejected"]
 
 _METER: Final = meter_account("")
+_TABLE: Final = table_account("")
 
 
 class RoundRow(FloorRow, frozen=True, kw_only=True):
@@ -139,6 +140,8 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         state: as in the ledger: ``pending``, ``validated``, ``paid`` or ``rejected``.
+        must_hit_by: true if a wager won a must-hit-by meter, whatever the cards. Such a win has no
+            settlement line.
     """
 
     claim: str
@@ -147,6 +150,7 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
     item_name: str
     amount: int
     state: WinState
+    must_hit_by: bool = False
 
 
 class RoundMeter(FloorRow, frozen=True, kw_only=True):
@@ -273,9 +277,9 @@ def round_row(link: Link, entries: Sequence[Entry]) -> RoundRow:
     number, first = entries[0]
     table = first["table"].decode()
     ended = next((fields for _, fields in entries if fields["kind"] in ENDS), None)
-    reply = reply_in(ended["reply"]) if ended else None
-    wagers = _wagers(entries)
+    wagers, wins = _wagers(entries), _wins(entries, {})
     lines = _lines(entries, {})
+    hidden = [one for one in wins if one.must_hit_by]
     return RoundRow(
         link=link.id,
         link_name=link.name,
@@ -288,16 +292,22 @@ def round_row(link: Link, entries: Sequence[Entry]) -> RoundRow:
         state="open" if ended is None else "void" if ended["kind"] == b"void" else "settled",
         wagers=sum(len(each) for _, each in wagers.values()),
         wagered=sum(sum(each.values()) for _, each in wagers.values()),
-        won=sum(line.won for line in lines),
-        paid=sum(line.won for line in lines if line.state == "paid"),
-        rejected=sum(line.won for line in lines if line.state == "rejected"),
-        wins=len((reply.claims if reply else None) or ()),
+        won=_sum_of(lines, hidden, None),
+        paid=_sum_of(lines, hidden, "paid"),
+        rejected=_sum_of(lines, hidden, "rejected"),
+        wins=len(wins),
         corrected=any(
             fields["kind"] == b"correct_wager"
             or (fields["kind"] in ENDS and is_act(fields["kind"], fields["event"], b""))
             for _, fields in entries
         ),
     )
+
+
+def _sum_of(lines: Iterable[RoundLine], hidden: Iterable[RoundWin], state: WinState | None) -> int:
+    """Return the cents of settlement lines and must-hit-by wins in a state, or in any."""
+    of_lines = sum(line.won for line in lines if state in {None, line.state})
+    return of_lines + sum(one.amount for one in hidden if state in {None, one.state})
 
 
 def _wagers(entries: Sequence[Entry]) -> dict[int, tuple[str | None, dict[str, int]]]:
@@ -321,7 +331,7 @@ def round_view(
     Raises:
         ValueError, KeyError, msgspec.DecodeError: an entry cannot be read.
     """
-    titles = link.games.titles
+    titles = link.titles
     first = entries[0][1]
     ended = next(((at, fields) for at, fields in entries if fields["kind"] in ENDS), None)
     event = _ENDED.decode(ended[1]["event"]) if ended else None
@@ -462,22 +472,25 @@ def _line(
 
 
 def _wins(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundWin, ...]:
-    found = next(((at, fields) for at, fields in entries if fields["kind"] == b"result"), None)
-    if found is None:
-        return ()
-    reply = reply_in(found[1]["reply"])
-    decided = _decided(entries, *found, reply)
-    return tuple(
-        RoundWin(
-            claim=one.claim,
-            position=one.position,
-            item=one.item,
-            item_name=item_words(one.item, titles),
-            amount=one.amount,
-            state=decided[one.claim].win or "pending",
-        )
-        for one in reply.claims or ()
-    )
+    found: list[RoundWin] = []
+    for at, fields in entries:
+        if fields["kind"] not in OF_TABLES:
+            continue
+        reply = reply_in(fields["reply"])
+        decided = _decided(entries, at, fields, reply) if reply.claims else {}
+        found += [
+            RoundWin(
+                claim=one.claim,
+                position=one.position,
+                item=one.item,
+                item_name=item_words(one.item, titles),
+                amount=one.amount,
+                state=decided[one.claim].win or "pending",
+                must_hit_by=fields["kind"] != b"result",
+            )
+            for one in reply.claims or ()
+        ]
+    return tuple(found)
 
 
 def moved_of(moved: Iterable[Transfer]) -> dict[str, int]:
@@ -498,10 +511,13 @@ def _meters(
     added: dict[str, int] = {}
     settled: tuple[int, dict[str, int]] | None = None
     for number, fields in entries:
-        moved = moved_of(transfers_in(fields["transfers"]))
+        transfers = transfers_in(fields["transfers"])
+        moved = moved_of(transfers)
         if fields["kind"] == b"result":
             settled = number, moved
         elif fields["kind"] in {b"wagers", b"correct_wager", b"void"}:
+            # Not what a must-hit-by win took off, nor the start of its next cycle.
+            moved = moved_of(one for one in transfers if _of_table(one))
             added = {name: added.get(name, 0) + moved.get(name, 0) for name in added | moved}
     at_first = before.get(entries[0][0], {})
     at_result = before.get(settled[0]) if settled else None
@@ -519,6 +535,10 @@ def _meters(
         )
         for name in dict.fromkeys((*added, *of_result))
     )
+
+
+def _of_table(moved: Transfer) -> bool:
+    return moved.source.startswith(_TABLE) or moved.target.startswith(_TABLE)
 
 
 READS: Final = (*UNREADABLE, KeyError, ValueError)

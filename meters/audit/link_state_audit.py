@@ -19,6 +19,7 @@ _OF_METER: Final = {
     "terms": "record of terms",
     "cycle": "cycle",
     "pending": "count of pending claims",
+    "hidden": "sealed hidden value",
 }
 _OF_LINK: Final = {
     "rounds": "count of open rounds",

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
+import msgspec
 import typer
 
 from bonus.errors import UserError
@@ -19,12 +20,13 @@ from bonus.odds.meter_edges import has_tiers
 from bonus.odds.odds_entries import OddsEntry, odds_json
 from bonus.odds.offers import DrawOdds, OddsQuery, Offer, asked_for, offers_of
 from bonus.odds.wager_odds import with_hit_times
-from meters.cli.odds_tables import show
-from meters.floor.floor_file import read_floor
+from meters.cli.odds_tables import show, show_must_hit_by
+from meters.floor.floor_file import Floor, read_floor
 from meters.floor.game_files import read_games
 from meters.process.console import PlainConsole
 from meters.process.printing import print_error, print_json
 from meters.selfcheck.floor_offers import floor_offers
+from meters.selfcheck.must_hit_by_odds import MustHitByEntry, must_hit_by_entries
 from meters.selfcheck.odds_counting import count_entries
 
 _WRONG_USAGE: Final = 2
@@ -157,6 +159,7 @@ def odds(
     """
     royals = {"ante_bonus": mini_royal_ante_bonus, "pair_plus": mini_royal_pair_plus}
     known = read_games(games) if games else chapter_games()
+    hidden: Sequence[MustHitByEntry] = ()
     if config is None:
         draws = DrawOdds(
             magic_card_every=magic_card_every or 0,
@@ -169,9 +172,12 @@ def odds(
             for offer in offers_of(chapter, _mini_royal(chapter, royals), draws)
         ]
     else:
-        known, offers = _config_offers(
+        floor, offers = _config_offers(
             config, games, (magic_card_every, lucky_every, positions), royals
         )
+        known = floor.games
+        if not (game or paytable):
+            hidden = [one for one in must_hit_by_entries(floor) if _is_asked(one, wager)]
     wanted = asked_for(offers, OddsQuery(game or (), wager or (), paytable or ()))
     if plot:
         _check_plot(plot, wanted)
@@ -185,13 +191,17 @@ def odds(
         ]
     if plot:
         _plot(entries, plot, known)
-    _print(entries, known, as_json=as_json)
+    _print(entries, hidden, known, as_json=as_json)
+
+
+def _is_asked(entry: MustHitByEntry, wagers: Sequence[str] | None) -> bool:
+    return not wagers or not set(wagers).isdisjoint(entry.wagers)
 
 
 def _config_offers(
     config: Path, games: Path | None, draws: Sequence[int | None], royals: Mapping[str, int | None]
-) -> tuple[Games, list[Offer]]:
-    """Return the games of a floor file, and its offers (wagers with a paytable).
+) -> tuple[Floor, list[Offer]]:
+    """Return a floor file, and its offers (wagers with a paytable).
 
     Raises:
         UserError: an option sets what the floor file sets, or no table offers a wager.
@@ -209,7 +219,7 @@ def _config_offers(
     offers = floor_offers(floor)
     if not offers:
         raise UserError(f"{config} has no table that has chosen a paytable, so nothing is offered")
-    return floor.games, offers
+    return floor, offers
 
 
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
@@ -257,13 +267,17 @@ def _plot(entries: Sequence[OddsEntry], path: Path, games: Games) -> None:
     print_error(f"pitlink odds: the plot is in {path}")
 
 
-def _print(entries: Sequence[OddsEntry], games: Games, *, as_json: bool) -> None:
+def _print(
+    entries: Sequence[OddsEntry], hidden: Sequence[MustHitByEntry], games: Games, *, as_json: bool
+) -> None:
     try:
         if as_json:
-            lines = b",\n".join(odds_json(entry) for entry in entries)
-            print_json(b"[\n" + lines + b"\n]")
+            lines = [*map(odds_json, entries), *map(msgspec.json.encode, hidden)]
+            print_json(b"[\n" + b",\n".join(lines) + b"\n]")
         else:
-            show(entries, PlainConsole(width=_PLAIN_WIDTH), games)
+            console = PlainConsole(width=_PLAIN_WIDTH)
+            show(entries, console, games)
+            show_must_hit_by(hidden, console)
         sys.stdout.flush()
     except BrokenPipeError:
         raise  # the program that reads the output has closed the pipe

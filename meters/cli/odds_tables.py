@@ -1,6 +1,6 @@
 """The odds of wagers as tables for a terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
 from typing import Final
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from bonus.display import money, short_money
 from bonus.law.games import Games, chapter_games
+from bonus.odds.must_hit_by import Distribution
 from bonus.odds.odds_entries import (
     Drawn,
     Folding,
@@ -24,13 +25,18 @@ from bonus.odds.odds_entries import (
     TierOdds,
     exact,
 )
-from bonus.odds.odds_words import GameNames, percent, plain_name, rounded
+from bonus.odds.odds_words import GameNames, one_in, percent, plain_name, rounded
+from meters.selfcheck.must_hit_by_odds import MustHitByEntry
 
 _GAP: Final = 3
 _MARGIN: Final = 6
 _EDGE: Final = 8
 """How many characters a house edge such as 12.3456% has."""
 _RARE: Final = Fraction(1, 10_000)
+_DRAWN: Final[Mapping[Distribution, str]] = {
+    "uniform": "each is equally probable",
+    "rising": "high amounts are more probable",
+}
 
 
 def show(entries: Iterable[OddsEntry], console: Console, games: Games | None = None) -> None:
@@ -50,6 +56,25 @@ def show(entries: Iterable[OddsEntry], console: Console, games: Games | None = N
             for part in _wager(same, names, console.width):
                 console.print(Padding(part, (0, 0, 0, 2), expand=False))
         console.print()
+
+
+def show_must_hit_by(entries: Sequence[MustHitByEntry], console: Console) -> None:
+    """Print the odds of must-hit-by meters, which depend on no hand."""
+    for entry in entries:
+        console.print(Rule(Text(f"{entry.title} on {entry.link}, whatever the cards", "bold")))
+        limits = f"{money(entry.minimum_cents)} to {money(entry.maximum_cents)}"
+        console.print(Text(f"Won at an amount from {limits}: {_DRAWN[entry.distribution]}.\n"))
+        columns = [_right(f"{short_money(one.wager_cents)} wager") for one in entry.by_wager]
+        table = _table("Meter at", *columns)
+        for at, shown in enumerate(entry.by_wager[0].chances if entry.by_wager else ()):
+            chances = (Fraction(one.chances[at].chance) for one in entry.by_wager)
+            table.add_row(money(shown.amount_cents), *map(one_in, chances))
+        every = (f"{round(Fraction(one.wagers_per_win)):,}" for one in entry.by_wager)
+        table.add_row("Wagers for a win, on average", *every)
+        console.print(Padding(table, (0, 0, 0, 2), expand=False))
+        mean, back = Fraction(entry.mean_win_cents), Fraction(entry.return_of_wager)
+        console.print(f"Average win {money(int(mean))}. In the long run, it gives back", end=" ")
+        console.print(f"{percent(back)} of each wager.\n")
 
 
 def _heading(entry: OddsEntry, names: GameNames) -> tuple[str, tuple[str, ...]]:

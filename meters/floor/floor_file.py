@@ -3,7 +3,7 @@
 import os
 import pwd
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Final
@@ -18,6 +18,7 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.choices import choice_problem
 from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
+from bonus.wagers import MUST_HIT_BY, jackpot_item
 from meters.floor.branding import Branding, ThemeName, branding_problems
 from meters.floor.facility import (
     SERVICE_PATHS,
@@ -32,6 +33,7 @@ from meters.floor.facility import (
     service_problems,
 )
 from meters.floor.game_files import read_games
+from meters.floor.must_hit_by import MUST_HIT_BY_TITLE, MustHitBy, must_hit_by_problems
 from meters.floor.themes import BUILT_IN, theme_problem
 from meters.floor.toml_errors import read_file, read_toml, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
@@ -91,9 +93,10 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     Attributes:
         kind: the kind of the meter in its game: ``"progressive"``, ``"five_card_progressive"``,
             ``"five_of_six_progressive"``, ``"five_card_hand_bonus"``, or a meter of a house
-            game.
+            game; or ``"must_hit_by"``, with the section ``[link.meter.must_hit_by]``.
         wager: the amount of every wager on the meter, in cents: $1 or $5 for the progressives of
-            the chapters, any amount for the Five Card Hand Bonus.
+            the chapters, any amount for the Five Card Hand Bonus. Only ``"must_hit_by"`` has no
+            such amount.
         paytable: ``"A"`` or ``"B"`` for `progressive`, or the letter that a house game asks for.
         id: the meter's name for tables and topics; by default, the name of its kind.
         name: the name that patrons read; by default, the usual name of its kind.
@@ -117,7 +120,7 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     """
 
     kind: str
-    wager: Annotated[int, msgspec.Meta(ge=1, le=WAGER_CENTS_MAX)]
+    wager: Annotated[int, msgspec.Meta(ge=1, le=WAGER_CENTS_MAX)] = 0
     paytable: str | None = None
     id: MeterIdentifier | None = None
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] | None = None
@@ -127,6 +130,7 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     contribution_max: Annotated[int, msgspec.Meta(ge=1, le=LIMIT_CENTS_MAX)] | None = None
     chance_ratio_max: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
     tier: Annotated[int, msgspec.Meta(ge=1, le=3)] | None = None
+    must_hit_by: MustHitBy | None = None
 
     @property
     def meter_id(self) -> str:
@@ -141,6 +145,8 @@ class Meter(MeterSettings, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
+        if self.must_hit_by:
+            return self.name or MUST_HIT_BY_TITLE
         return self.name or self.games.meters.titles[self.kind]
 
     @property
@@ -150,12 +156,15 @@ class Meter(MeterSettings, frozen=True, kw_only=True):
 
     @property
     def wagers(self) -> tuple[str, ...]:
+        if self.must_hit_by:
+            return self.must_hit_by.wagers
         return self.games.meters.wagers_of(self.kind)
 
     @property
     def has_draws(self) -> bool:
         """True if Magic Cards and Lucky Bonuses can be drawn for the meter."""
-        return any(self.games.meters.terms[wager].draws for wager in self.wagers)
+        terms = self.games.meters.terms
+        return not self.must_hit_by and any(terms[wager].draws for wager in self.wagers)
 
     def terms_in(self, game: str) -> MeterTerms:
         """Return the terms in a game, with the payouts of this game's wager.
@@ -165,6 +174,8 @@ class Meter(MeterSettings, frozen=True, kw_only=True):
         Raises:
             ValueError: the game does not allow a meter with these terms.
         """
+        if self.must_hit_by:
+            return self.must_hit_by.terms
         return meter_terms(self.kind, self.wager, self.paytable, game, self.games)
 
 
@@ -226,11 +237,34 @@ class Link(LinkSettings, frozen=True, kw_only=True):
     games: Games
 
     def meters_of(self, table: Table) -> Mapping[str, Meter]:
-        """Return the meters that a table feeds, by kind. A table has at most one of each kind."""
-        return {meter.kind: meter for meter in self.meter if meter.meter_id in table.meters}
+        """Return the meters that hands of a table can win, by kind: at most one of each kind."""
+        return {
+            meter.kind: meter
+            for meter in self.meter
+            if meter.meter_id in table.meters and not meter.must_hit_by
+        }
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The names of wagers, bonuses and jackpots for people, by the items of their wins."""
+        won = {jackpot_item(one.meter_id): one.title for one in self.meter if one.must_hit_by}
+        return {**self.games.titles, **won}
+
+    @property
+    def hand_meters(self) -> tuple[Meter, ...]:
+        """The meters that hands win: all but the must-hit-by meters."""
+        return tuple(meter for meter in self.meter if not meter.must_hit_by)
+
+    def must_hit_by_of(self, table: Table) -> tuple[Meter, ...]:
+        """Return the must-hit-by meters that a table feeds."""
+        return tuple(
+            meter for meter in self.meter if meter.must_hit_by and meter.meter_id in table.meters
+        )
 
 
 def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Problem]:
+    if not meter.wager:
+        yield spot, f"meter {meter.meter_id} needs `wager`, the amount of its wagers in cents"
     kinds = meter.games.meters.titles
     if meter.kind not in kinds:
         known = ", ".join(kinds)
@@ -244,6 +278,31 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
             yield (*spot, "paytable"), str(error)
         else:
             yield (*spot, "wager"), f"{error}; wager is in cents: $1 is 100"
+
+
+_UNFIT: Final = (
+    "wager", "paytable", "magic_card_every", "lucky_every", "limit", "chance_ratio_max",
+)  # fmt: skip
+"""The settings that a must-hit-by meter cannot have: no hand wins it."""
+_PLAIN: Final = MeterSettings(kind="")
+
+
+def _must_hit_by_problems(
+    meter: Meter, wager_cents: Mapping[str, int], spot: tuple[str | int, ...]
+) -> Iterator[Problem]:
+    if meter.must_hit_by is None:
+        yield (*spot, "kind"), f"{MUST_HIT_BY} needs the section [link.meter.{MUST_HIT_BY}]"
+        return
+    if meter.kind != MUST_HIT_BY:
+        yield (*spot, MUST_HIT_BY), f'this section is only for kind = "{MUST_HIT_BY}"'
+    for name in _UNFIT:
+        if getattr(meter, name) != getattr(_PLAIN, name):
+            yield (*spot, name), f"no hand wins a {MUST_HIT_BY} meter, so it has no `{name}`"
+    if meter.meter_id in meter.games.meters.titles:
+        yield (*spot, "id"), f"a game has a meter {meter.meter_id}: give this one another id"
+    known = meter.games.meters.terms
+    for path, reason in must_hit_by_problems(meter.must_hit_by, known, wager_cents):
+        yield (*spot, MUST_HIT_BY, *path), reason
 
 
 def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]:
@@ -327,7 +386,10 @@ def _floor_of(text: FloorSettings, games: Games) -> Floor:
 
 
 def _fed_in(link: LinkSettings, meter: MeterSettings, games: Games) -> tuple[str, ...]:
-    known = [game.game for game in games.with_meter(meter.kind)]
+    known: Iterable[str] = (game.game for game in games.with_meter(meter.kind))
+    if meter.must_hit_by:
+        known = games
+    known = frozenset(known)
     played = [table.game for table in link.table if meter.meter_id in table.meters]
     return tuple(dict.fromkeys(game for game in played if game in known))
 
@@ -456,6 +518,10 @@ def feeding_problem(link: Link) -> str | None:
     for table in differing_tables(link):
         for _, reason in _pool_problems(table, link.meters_of(table).values(), pools, ()):
             return reason
+    wager_cents = _wager_cents(link)
+    for meter in link.meter:
+        for _, reason in _must_hit_by_problems(meter, wager_cents, ()) if meter.must_hit_by else ():
+            return reason
     try:
         return next(filter(None, map(limit_problem, link.meter)), None)
     except ValueError as error:
@@ -473,12 +539,16 @@ def differing_tables(link: Link) -> tuple[Table, ...]:
 
 def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:
     seen: set[str] = set()
+    wager_cents = _wager_cents(link)
     for at, meter in enumerate(link.meter):
         spot = (*here, "meter", at)
         if meter.meter_id in seen:
             reason = f"meter {meter.meter_id} appears twice on link {link.id}: change one id"
             yield (*spot, "id"), reason
         seen.add(meter.meter_id)
+        if meter.must_hit_by or meter.kind == MUST_HIT_BY:
+            yield from _must_hit_by_problems(meter, wager_cents, spot)
+            continue
         yield from _terms_problems(meter, spot)
         for draw in ("magic_card_every", "lucky_every"):
             if getattr(meter, draw) and not meter.has_draws:
@@ -486,7 +556,18 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
                 yield (*spot, draw), reason
 
 
+def _wager_cents(link: Link) -> dict[str, int]:
+    """Return the largest amount of each wager that feeds a meter which hands win."""
+    found: dict[str, int] = {}
+    for meter in link.hand_meters:
+        for wager in meter.wagers:
+            found[wager] = max(meter.wager, found.get(wager, 0))
+    return found
+
+
 def limit_problem(meter: Meter) -> str | None:
+    if meter.must_hit_by:
+        return None
     least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
     if too_much := _amount_problem(meter.terms):
         return too_much
@@ -552,6 +633,10 @@ def _table_problems(
             yield place, reason
         if meter_id in table.meters[:at]:
             yield place, f"{meter_id} is listed twice"
+        if by_id[meter_id].must_hit_by:
+            kinds = link.meters_of(table).keys()
+            yield from _eligible_problems(table, by_id[meter_id], kinds, place)
+            continue
         kind = by_id[meter_id].kind
         other = fed.setdefault(kind, by_id[meter_id]).meter_id
         if other != meter_id:
@@ -568,6 +653,24 @@ def _table_problems(
                 yield (*spot, "paytables", wager), reason
     yield from _tier_problems(table, fed, spot)
     yield from _pool_problems(table, fed.values(), pools, spot)
+
+
+def _eligible_problems(
+    table: Table, meter: Meter, fed: Set[str], place: tuple[str | int, ...]
+) -> Iterator[Problem]:
+    wagers = {
+        name
+        for tables in table.chapter.wager
+        if tables.fed and fed >= set(tables.fed)
+        for name in tables.names
+    }
+    if wagers.isdisjoint(meter.wagers):
+        listed = ", ".join(meter.wagers)
+        reason = (
+            f"table {table.id} takes none of the wagers that feed {meter.meter_id}, because it"
+            f" lacks their meters: {listed}"
+        )
+        yield place, reason
 
 
 def _tier_problems(

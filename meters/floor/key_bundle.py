@@ -27,6 +27,11 @@ LOG_SECRETS_FILE: Final = "log-secrets"
 
 Each line has one secret, the newest first. All services have the same file.
 """
+HIDDEN_VALUE_SECRETS_FILE: Final = "hidden-value-secrets"
+"""File in a service's bundle: the secrets that seal the hidden values of must-hit-by meters.
+
+Each line has one secret, the newest first. All services have the same file.
+"""
 SERVICES: Final = "services"
 """Directory with a bundle for each service, named by the number of the service."""
 SENTINELS: Final = "sentinels"
@@ -156,6 +161,10 @@ class KeyBundle:
 
     def log_secrets(self) -> Sequence[str]:
         path = self.directory / LOG_SECRETS_FILE
+        return read_secrets(path) if path.is_file() else ()
+
+    def hidden_value_secrets(self) -> Sequence[str]:
+        path = self.directory / HIDDEN_VALUE_SECRETS_FILE
         return read_secrets(path) if path.is_file() else ()
 
     def _secret(self, name: str) -> str | None:

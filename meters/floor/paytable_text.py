@@ -108,8 +108,10 @@ def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
     """Return the meters in groups: one wager feeds all meters of a group."""
     groups: list[list[Meter]] = []
     for meter in meters:
-        for group in groups:
+        for group in groups if not meter.must_hit_by else ():
             first = group[0]
+            if first.must_hit_by:
+                continue
             same = (first.wager, first.paytable, first.fed_in) == (
                 meter.wager, meter.paytable, meter.fed_in,
             )  # fmt: skip

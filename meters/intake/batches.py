@@ -4,11 +4,12 @@ The service reads the bytes of each event (`event_reading`) and judges the event
 `result_judging`). Then one script call applies the whole batch to Redis, and the service replies.
 """
 
+import asyncio
 import hashlib
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -20,6 +21,7 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
 from meters.intake.bonus_draws import draw_for
 from meters.intake.event_reading import EventReader, check_texts
+from meters.intake.must_hit_by import MustHitByJudge, placed_hits
 from meters.intake.result_judging import OpenedClaim, check_declared, judge_result
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import (
@@ -31,6 +33,7 @@ from meters.intake.wager_judging import (
 )
 from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.script_steps import (
+    CorrectionWork,
     Kind,
     PaidDue,
     ReplyParts,
@@ -59,6 +62,7 @@ from meters.wire.messages import (
     EnteredCards,
     Hello,
     HelloReply,
+    HiddenValueDrawn,
     MoneyEvent,
     Reply,
     Result,
@@ -75,6 +79,9 @@ log = structlog.get_logger()
 _STORED_WAGERS: Final = msgspec.json.Decoder(Wagers | WagerCorrection)
 _STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _ROUNDS_REMEMBERED: Final = 65_536
+_TRIES_MAX: Final = 64
+"""How often events are judged again because of must-hit-by meters. Each try can have one win. Then
+the tables repeat their events."""
 _COUNTED: Final = {
     Status.ACCEPTED: "accepted",
     Status.WITHDRAWN: "accepted",
@@ -107,6 +114,7 @@ class BatchResult:
         changed: true if an event was accepted.
         asked: true if a table made or withdrew a correction request.
         counts: by how much counters of the metrics rise. A key is a counter's name and labels.
+        moved: the events that were judged for other amounts of must-hit-by meters than Redis has.
         applied: the number of events that the script applied, in `script_s` seconds.
     """
 
@@ -117,6 +125,7 @@ class BatchResult:
     asked: bool = False
     counts: dict[tuple[str, ...], float] = field(default_factory=lambda: defaultdict(float))
     added: list[AddedWagers] = field(default_factory=list)
+    moved: list[Arrival] = field(default_factory=list)
     applied: int = 0
     script_s: float = 0.0
 
@@ -126,6 +135,8 @@ class BatchResult:
         self.hellos += other.hellos
         self.changed = self.changed or other.changed
         self.asked = self.asked or other.asked
+        for name, number in other.counts.items():
+            self.counts[name] += number
 
 
 class _Judged(msgspec.Struct, frozen=True):
@@ -133,7 +144,8 @@ class _Judged(msgspec.Struct, frozen=True):
 
     `reply` is empty if the event cannot be accepted; then `refusal` is the code of the reason, if
     the reason is known. `entered` are the cards that were entered and taken back, according to the
-    event or to an earlier correction request of the round.
+    event or to an earlier correction request of the round. `drawn` are the ledger records of new
+    hidden values, one for each win of a must-hit-by meter.
     """
 
     arrival: Arrival
@@ -145,6 +157,14 @@ class _Judged(msgspec.Struct, frozen=True):
     added: AddedWagers | None = None
     claims: tuple[OpenedClaim, ...] = ()
     entered: Sequence[EnteredCards] = ()
+    drawn: tuple[bytes, ...] = ()
+
+    @property
+    def texts(self) -> Iterator[tuple[bytes, ReplyParts]]:
+        """The texts of the event's ledger entries. An event without an entry needs none."""
+        for drawn in self.drawn:
+            yield drawn, ("",)
+        yield self.arrival.payload if self.reply else b"", self.reply
 
 
 class LinkIntake:
@@ -156,13 +176,25 @@ class LinkIntake:
     `replays` is true in a restore, whose events were accepted before Redis was lost. So four checks
     are left out: whether a hand pay holds the table, whether the table's game may be played today,
     whether the floor file requires all hands, and whether a correction needs a confirmation.
+    `given` are the hidden values in the reply that a table has to its event: an event that cannot
+    win now what its reply says gets no reply.
     """
 
-    def __init__(self, store: LinkStore, draw: Draw = draw_for, *, replays: bool = False) -> None:
+    def __init__(
+        self,
+        store: LinkStore,
+        draw: Draw = draw_for,
+        *,
+        replays: bool = False,
+        given: Callable[[str], Sequence[HiddenValueDrawn] | None] | None = None,
+    ) -> None:
         self._store = store
         self._replays = replays
         self._draw = draw
         self._rounds: dict[str, OpenRound] = {}
+        self._must_hit_by = MustHitByJudge(store, given)
+        self._holds_back = given is not None
+        self._turn = asyncio.Lock()
         self._reader = EventReader()
         self._refusals = ThrottledLog()
         self._log = log.bind(link=store.link.id)
@@ -179,6 +211,24 @@ class LinkIntake:
             RedisError: it is not known if the batch was applied. The tables repeat their events: if
                 the batch was applied, they get the stored replies.
         """
+        if not self._must_hit_by.is_needed:
+            return await self._apply(arrivals)
+        # The judge of must-hit-by meters must know what the batch before did to them.
+        async with self._turn:
+            try:
+                whole = outcome = await self._apply(arrivals)
+                for _ in range(_TRIES_MAX):
+                    if not outcome.moved or (self._holds_back and not outcome.replies):
+                        break
+                    outcome = await self._apply(outcome.moved, asked=True)
+                    whole.add(outcome)
+            except BaseException:
+                self._must_hit_by.forget()
+                raise
+        return whole
+
+    async def _apply(self, arrivals: Sequence[Arrival], *, asked: bool = False) -> BatchResult:
+        """Apply events once. With `asked`, the script would have accepted them."""
         outcome = BatchResult()
         read: list[tuple[Arrival, MoneyEvent | EventRefusal, int, AddedWagers | None]] = []
         unnumbered: list[tuple[Arrival, MoneyEvent | Hello | EventRefusal]] = []
@@ -194,18 +244,22 @@ class LinkIntake:
             else:
                 read.append((arrival, event, seq, added))
         await self._read_rounds([(one.known, event) for one, event, _, _ in read])
-        if judged := [self._judge(each, event, seq, added) for each, event, seq, added in read]:
-            keys: list[str] = []
-            steps = [
-                self._placed(one, keys) if one.step.kind is Kind.RESULT else one.step
-                for one in judged
+        judged = [self._judge(each, event, seq, added) for each, event, seq, added in read]
+        if judged and self._must_hit_by.is_needed:
+            await self._must_hit_by.begin(one.added for one in judged)
+            judged = [
+                self._with_hidden(one, event, asked=asked)
+                for one, (_, event, _, _) in zip(judged, read, strict=True)
             ]
-            # An event that cannot be accepted gets no ledger entry, so it needs no texts.
-            texts = [(one.arrival.payload if one.reply else b"", one.reply) for one in judged]
+        if judged:
+            keys: list[str] = []
+            steps = [self._placed(one, keys) for one in judged]
+            texts = [text for one in judged for text in one.texts]
             began = time.perf_counter()
-            answers = await self._store.apply(steps, texts, keys)
+            found = await self._store.apply(steps, texts, keys)
             outcome.applied, outcome.script_s = len(steps), time.perf_counter() - began
-            for one, answer in zip(judged, answers, strict=True):
+            self._must_hit_by.note(found.hidden)
+            for one, answer in zip(judged, found.answers, strict=True):
                 if follows:
                     self._log_judged(one, answer)
                 self._answer(one, answer, outcome)
@@ -217,6 +271,7 @@ class LinkIntake:
     def forget(self) -> None:
         """Forget all remembered rounds: another process can have changed them in Redis."""
         self._rounds.clear()
+        self._must_hit_by.forget()
 
     async def _read_rounds(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
@@ -311,6 +366,27 @@ class LinkIntake:
         opened = OpenRound(event.seq, event, added.placed, draw, added.meters)
         return _Judged(arrival, "wagers", step, (reply,), opened=opened, added=added)
 
+    def _with_hidden(
+        self, one: _Judged, event: MoneyEvent | EventRefusal, *, asked: bool
+    ) -> _Judged:
+        """Add to judged wagers what they do to must-hit-by meters."""
+        work, replace = one.step.work, msgspec.structs.replace
+        if one.added is None or not isinstance(event, Wagers | WagerCorrection):
+            return one
+        if not isinstance(work, WagersWork | CorrectionWork):
+            return one
+        fed = self._must_hit_by.feed(one.arrival.known, event, one.added, asked=asked)
+        if not fed.steps:
+            return one
+        step = replace(one.step, work=replace(work, hidden=fed.steps))
+        if not fed.won:
+            return replace(one, step=step)
+        draw = one.opened.draw if one.opened else self._rounds[step.table].draw
+        reply = wagers_reply(step.seq, msgspec.json.encode(draw).decode(), fed.opened, fed.drawn)
+        claims = tuple(OpenedClaim(record, at) for at, record in enumerate(fed.won))
+        drawn = tuple(msgspec.json.encode(record) for record in fed.drawn)
+        return replace(one, step=step, reply=(reply,), claims=claims, drawn=drawn)
+
     def _judge_by_round(self, arrival: Arrival, event: Result | WagerCorrection) -> _Judged:
         """Judge a result, or a correction of a wager.
 
@@ -370,15 +446,21 @@ class LinkIntake:
         return opened.basis if opened else 0
 
     def _placed(self, one: _Judged, keys: list[str]) -> ScriptStep:
-        """Return a result's step, with the places of its claims' keys in the script's KEYS."""
+        """Return an event's step, with the places of its claims' keys in the script's KEYS."""
         work = one.step.work
-        if not isinstance(work, ResultWork) or not (one.claims or work.envy):
+        envied = work.envy if isinstance(work, ResultWork) else ()
+        if not (one.claims or envied):
             return one.step
         places, replace = dict[str, int](), msgspec.structs.replace
         opened = [claim.record.claim for claim in one.claims]
-        for claim in dict.fromkeys([*opened, *(envy.claim for envy in work.envy)]):
+        for claim in dict.fromkeys([*opened, *(envy.claim for envy in envied)]):
             keys.append(self._store.keys.claim(claim))
             places[claim] = APPLY_KEYS + len(keys)
+        if isinstance(work, WagersWork | CorrectionWork):
+            hidden = placed_hits(work.hidden, places)
+            return replace(one.step, work=replace(work, hidden=hidden))
+        if not isinstance(work, ResultWork):
+            return one.step
         dues = tuple(replace(due, claim_key=places.get(due.claim, 0)) for due in work.dues)
         envy = tuple(replace(envy, claim_key=places[envy.claim]) for envy in work.envy)
         return replace(one.step, work=replace(work, dues=dues, envy=envy))
@@ -389,6 +471,8 @@ class LinkIntake:
             self._note_refusal(known, one.refusal, seq, outcome)
         if status is Status.MOVED:
             self._rounds.pop(known.table.id, None)
+            if answer.text:
+                outcome.moved.append(one.arrival)
             return
         reply = answer.text.encode()
         match status:
@@ -423,6 +507,7 @@ class LinkIntake:
             outcome.added.append(one.added)
             counts["table_wagers", link, table] += one.added.wagers
             counts["table_wagered_cents", link, table] += one.added.wagered_cents
+        self._note_opened(one, answer, outcome)
         if one.opened is not None:
             self._remember(table, one.opened)
             return
@@ -445,20 +530,26 @@ class LinkIntake:
                 kind = "percent" if due.take else "odds"
                 counts["wins", link, due.meter, kind] += 1
                 counts["won_cents", link, due.meter, kind] += paid.amount_cents
-            for claim in one.claims:
-                record, paid = claim.record, answer.paid[claim.due]
-                outcome.hits.append((record, paid))
-                self._log.info(
-                    "claim opened",
-                    table=table,
-                    round=one.step.round,
-                    seq=one.step.seq,
-                    claim=record.claim,
-                    meter=record.meter,
-                    item=record.item,
-                    amount_cents=paid.amount_cents,
-                    entry=paid.entry,
-                )
+
+    def _note_opened(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
+        for claim in one.claims:
+            record, paid = claim.record, answer.paid[claim.due]
+            outcome.hits.append((record, paid))
+            if record.is_must_hit_by:
+                link = record.link
+                outcome.counts["wins", link, record.meter, "percent"] += 1
+                outcome.counts["won_cents", link, record.meter, "percent"] += paid.amount_cents
+            self._log.info(
+                "claim opened",
+                table=record.table,
+                round=one.step.round,
+                seq=one.step.seq,
+                claim=record.claim,
+                meter=record.meter,
+                item=record.item,
+                amount_cents=paid.amount_cents,
+                entry=paid.entry,
+            )
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         (link, table), counts = one.arrival.known.address, outcome.counts

@@ -32,7 +32,7 @@ class CatalogTable:
     """A table of the floor, with the data for the validation of its events.
 
     The keys of `meters` and `terms` are kinds of meter; those of `offers` are wagers. `rules` have
-    only the wagers that feed a meter.
+    only the wagers that feed a meter. `must_hit_by` are meters that no hand wins.
     """
 
     address: TableAddress
@@ -42,39 +42,56 @@ class CatalogTable:
     offers: Mapping[str, tuple[WagerTerms, ...]]
     rules: TableRules
     facility: Facility
+    must_hit_by: tuple[Meter, ...] = ()
 
     @classmethod
     def of(cls, floor: Floor, link: Link, table: Table) -> Self:
         meters = link.meters_of(table)
         terms = {kind: meter.terms_in(table.game) for kind, meter in meters.items()}
         rules = meter_rules(table.game, table.games)
-        address, offers = TableAddress(link.id, table.id), _offers(rules, meters)
-        return cls(address, table, meters, terms, offers, rules, floor.facility)
+        hidden = link.must_hit_by_of(table)
+        address, offers = TableAddress(link.id, table.id), _offers(rules, meters, hidden)
+        return cls(address, table, meters, terms, offers, rules, floor.facility, hidden)
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
         """Return the table with the meters of an open round, even if the floor file changed."""
-        if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
+        every = (*self.meters.values(), *self.must_hit_by)
+        if {meter.meter_id for meter in every}.issuperset(fed):
             return self
-        then = {meter.kind: meter for meter in link.meter if meter.meter_id in fed}
-        terms = {kind: meter.terms_in(self.table.game) for kind, meter in then.items()}
-        meters = {**self.meters, **then}
-        offers = _offers(self.rules, meters)
-        return replace(self, meters=meters, terms={**self.terms, **terms}, offers=offers)
+        then = [meter for meter in link.meter if meter.meter_id in fed]
+        by_kind = {meter.kind: meter for meter in then if not meter.must_hit_by}
+        terms = {kind: meter.terms_in(self.table.game) for kind, meter in by_kind.items()}
+        meters = {**self.meters, **by_kind}
+        others = [meter for meter in then if meter.must_hit_by and meter not in self.must_hit_by]
+        hidden = (*self.must_hit_by, *others)
+        offers = _offers(self.rules, meters, hidden)
+        return replace(
+            self, meters=meters, terms={**self.terms, **terms}, offers=offers, must_hit_by=hidden
+        )
 
 
-def _offers(rules: TableRules, meters: Mapping[str, Meter]) -> Mapping[str, tuple[WagerTerms, ...]]:
+def _offers(
+    rules: TableRules, meters: Mapping[str, Meter], must_hit_by: Collection[Meter]
+) -> Mapping[str, tuple[WagerTerms, ...]]:
     return {
-        wager: tuple(_terms(meters[kind]) for kind in tables.fed)
+        wager: (
+            *(_terms(meters[kind], meters[kind].wager) for kind in tables.fed),
+            *(
+                _terms(meter, meters[tables.fed[0]].wager)
+                for meter in must_hit_by
+                if wager in meter.wagers
+            ),
+        )
         for wager, tables in rules.meters.terms.items()
         if all(kind in meters for kind in tables.fed)
     }
 
 
-def _terms(meter: Meter) -> WagerTerms:
+def _terms(meter: Meter, wager_cents: int) -> WagerTerms:
     terms = meter.terms
     return WagerTerms(
         meter.meter_id,
-        terms.wager_cents,
+        wager_cents,
         terms.primary_bps,
         terms.reserve_bps,
         (meter.limit or 0) * MICROS_PER_CENT,

@@ -15,6 +15,7 @@ from meters.floor.key_bundle import (
     CHECK,
     DISPLAY,
     EVENT_GROUP_FILE,
+    HIDDEN_VALUE_SECRETS_FILE,
     LOG_SECRETS_FILE,
     PASSWORD_FILE,
     REDIS_AUDIT_PASSWORD_FILE,
@@ -146,7 +147,8 @@ class Keyring:
         entries = [self._open_authority()]
         entries += [self._give(one, renew=one.party.username in renewed) for one in held]
         entries = self._share(entries, EVENT_GROUP_FILE, _event_group)
-        entries = self._share(entries, LOG_SECRETS_FILE, _log_secrets)
+        entries = self._share(entries, LOG_SECRETS_FILE, _joined_secrets)
+        entries = self._share(entries, HIDDEN_VALUE_SECRETS_FILE, _joined_secrets)
         self._revoke_moved(held)
         self._write_broker_files(held)
         self._write_redis_files(held)
@@ -355,10 +357,10 @@ def _event_group(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001
     return f"{new_event_group() if renewed or len(names) != 1 else names.pop()}\n"
 
 
-def _log_secrets(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001  (a callback)
-    """Return the secrets of all services for the operators' log. A renewal adds one secret.
+def _joined_secrets(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001  (a callback)
+    """Return the secrets that all services share. A renewal adds one secret.
 
-    Earlier secrets stay after the new one, to check the entries that were written with them.
+    Earlier secrets stay after the new one, to check or read what was written with them.
     """
     stored = sorted(map(read_secrets, present), key=len, reverse=True)
     known = [*dict.fromkeys(secret for lines in stored for secret in lines)]

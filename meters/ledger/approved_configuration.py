@@ -19,7 +19,7 @@ from typing import Final, Self, get_args
 import msgspec
 from msgspec.structs import asdict, astuple
 
-from bonus.display import money, rate_text, wager_text
+from bonus.display import item_words, money, rate_text, wager_text
 from bonus.law.games import GameMeters, chapter_games
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
@@ -39,7 +39,7 @@ _FACILITY_KEYS: Final = frozenset({
 })  # fmt: skip
 _IN_CENTS: Final = (
     "validate_from", "tax_documents_from", "wager", "limit", "contribution_max", "payout_limit",
-    "seed_cents", "reseed_cents",
+    "seed_cents", "reseed_cents", "minimum", "maximum",
 )  # fmt: skip
 _NUMBERS: Final = {
     **dict.fromkeys(_IN_CENTS, money),
@@ -190,6 +190,8 @@ class LinkConfiguration:
 
 
 def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
+    if terms.must_hit_by:
+        return _must_hit_by_in_words(name, terms)
     ratio = settings.get("chance_ratio_max")
     times, rest = divmod(terms.seed_cents, terms.wager_cents)
     multiple = f"{'about ' if rest else ''}{times:,} times its {wager_text(terms.wager_cents)}"
@@ -209,6 +211,20 @@ def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
     )
     kind = "" if terms.kind == name else f" ({terms.kind})"
     return f"meter {name}{kind}: {'; '.join(str(part) for part in parts if part)}"
+
+
+def _must_hit_by_in_words(name: str, terms: TermsText) -> str:
+    wagers = " and ".join(map(item_words, terms.wagers))
+    parts = (
+        f"minimum {money(terms.seed_cents)}",
+        f"must hit by {money(terms.maximum_cents)}",
+        f"{terms.distribution} hidden value",
+        f"{rate_text(terms.primary_bps)} of each {wagers} wager",
+        terms.contribution_max_cents
+        and f"largest contribution {money(terms.contribution_max_cents)}",
+        terms.rule and f"rule {terms.rule}",
+    )
+    return f"meter {name} (must-hit-by): {'; '.join(str(part) for part in parts if part)}"
 
 
 def _game_in_words(name: str, cells: _Settings) -> Iterator[str]:
@@ -310,6 +326,8 @@ def _from_games(meter: Meter) -> _Settings:
     ledger explains the wagers of house games without the files of these games, which can change or
     be deleted.
     """
+    if meter.must_hit_by:
+        return {}
     known = chapter_games().meters
     of_house = any(game in meter.games.digests for game in meter.fed_in)
     if not of_house and meter.kind in known.titles:

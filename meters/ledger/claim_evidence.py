@@ -13,12 +13,13 @@ from typing import Final, NamedTuple, Self, get_args
 import msgspec
 
 from meters.ledger.accounts import HOUSE, Transfer, claim_account, transfers_in
-from meters.ledger.claim_records import ClaimRecord, Records, record_of
+from meters.ledger.claim_records import ClaimRecord, Records, must_hit_by_record, record_of
 from meters.ledger.entry_messages import (
     DECIDED,
     RESTORING,
     DecisionRecord,
     SettledReply,
+    must_hit_by_wins,
     placed_in,
     settled_in,
 )
@@ -30,7 +31,7 @@ from meters.ledger.redis_layout import ANY_WIN, METER_AWARD
 from meters.ledger.slip_numbers import fold_slip, kept_for
 from meters.ledger.table_corrections import OF_TABLES, is_act
 from meters.ledger.table_evidence import OpenedRound
-from meters.wire.messages import Result
+from meters.wire.messages import ClaimOpened, Result, WagerCorrection, Wagers
 
 Fields = Mapping[str, str]
 """The fields of a claim's Redis hash."""
@@ -39,6 +40,7 @@ WINS_KEPT: Final = 25
 """Number of the latest wins of each meter that remain in Redis, even if they are old (duty D16)."""
 
 _RESULT: Final = msgspec.json.Decoder(Result)
+_WAGERS: Final = msgspec.json.Decoder(Wagers | WagerCorrection)
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 _GIVEN: Final = msgspec.json.Decoder(dict[str, object])
 _STATES: Final = {
@@ -154,10 +156,7 @@ class Evidence:
         if is_act(kind, fields["event"], fields["by"]):
             self.acts.append(number)
         if kind in OF_TABLES:
-            if kind == b"result" and opened:
-                settled = settled_in(fields["reply"])
-                if settled.reply.claims != () or settled.has_envy:
-                    self._open(number, fields, opened, settled, books)
+            self._add_event(number, fields, opened, books)
             return
         if slips := slips_in(number, fields):
             self.slips |= slips
@@ -169,6 +168,21 @@ class Evidence:
                 known = self.assets.get(table, ())
                 if asset not in known[-1:]:
                     self.assets[table] = (*known, asset)
+
+    def _add_event(
+        self,
+        number: int,
+        fields: Mapping[str, bytes],
+        opened: OpenedRound | None,
+        books: ExpectedBooks,
+    ) -> None:
+        if fields["kind"] != b"result":
+            if won := must_hit_by_wins(fields["reply"]):
+                self._open_must_hit_by(number, fields, won, books)
+        elif opened:
+            settled = settled_in(fields["reply"])
+            if settled.reply.claims != () or settled.has_envy:
+                self._open(number, fields, opened, settled, books)
 
     def differences(self, claim: str, held: Fields) -> list[str]:
         return claim_differences(claim, self.claims[claim], held, self.assets_of(claim))
@@ -228,6 +242,34 @@ class Evidence:
                 record = records.envy_record(held.holder, held.lines_of(lines))
                 found = {"amount": "0", "after": str(held.after_cents), "state": "validated"}
                 made[claim] = record, found | {"envy": "validated"}
+        self._add_opened(number, fields, made)
+
+    def _open_must_hit_by(
+        self,
+        number: int,
+        fields: Mapping[str, bytes],
+        won: Sequence[ClaimOpened],
+        books: ExpectedBooks,
+    ) -> None:
+        table, event = fields["table"].decode(), _WAGERS.decode(fields["event"])
+        made: dict[str, tuple[ClaimRecord, dict[str, str]]] = {}
+        for turn, one in enumerate(won, start=1):
+            held = books.claims[one.claim]
+            record = must_hit_by_record(
+                event, one.position, held.wager,
+                meter=held.meter, rule=books.terms[held.meter].rule,
+                link=one.claim.partition(".")[0], table=table,
+                asset=self.assets.get(table, [""])[-1], turn=turn, turns=len(won),
+            )  # fmt: skip
+            made[record.claim] = record, fields_of(held, None)
+        self._add_opened(number, fields, made)
+
+    def _add_opened(
+        self,
+        number: int,
+        fields: Mapping[str, bytes],
+        made: Mapping[str, tuple[ClaimRecord, dict[str, str]]],
+    ) -> None:
         for claim, (record, found) in sorted(made.items()):
             self.opened.add(claim)
             is_award = record.percent is not None
@@ -406,11 +448,12 @@ def _returned(entry: int, transfers: Sequence[Transfer], claim: str) -> str:
     """Return the amounts that a rejection moved away from a win, as a reopening needs them.
 
     The text has four numbers: the rejection's ledger entry, the micros that went back to the meter,
-    the micros that went to the meter's overflow, and the meter's cycle at that time.
+    the micros that went to the meter's overflow (to the reserve of a must-hit-by meter), and the
+    meter's cycle at that time.
     """
     own = [one for one in transfers if one.source == claim_account(claim)]
     to_meter, to_overflow = (
         sum(one.micros for one in own if one.target.startswith(kind))
-        for kind in ("meter:", "overflow:")
+        for kind in (("meter:",), ("overflow:", "reserve:"))
     )
     return f"{entry} {to_meter} {to_overflow} {own[0].cycle if own else 0}"

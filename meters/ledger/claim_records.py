@@ -7,9 +7,16 @@ from typing import Final
 import msgspec
 
 from bonus.rounds import Line, WrittenPercent, cause_of
-from bonus.wagers import is_envy
+from bonus.wagers import MUST_HIT_BY, PaidFrom, is_envy, jackpot_item
 from meters.ledger.script_steps import EnvyCents
-from meters.wire.messages import Result, WageredPosition, envy_claim_name
+from meters.wire.messages import (
+    Result,
+    WagerCorrection,
+    WageredPosition,
+    Wagers,
+    envy_claim_name,
+    holds_table,
+)
 
 
 def hand_record_name(link: str, table: str, round_id: str, position: int) -> str:
@@ -44,7 +51,7 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     `claim` is the permanent name of the claim. In the round, `turns` wins wait for a floorperson,
     and `turn` is the place of this win, from 1. If `item` is an Envy Bonus, the hand has no win
     that waits: only the Envy Bonuses in `envy` are owed. `no_win` has the positions whose hands the
-    dealer declared to win nothing.
+    dealer declared to win nothing. If a wager won a must-hit-by meter, `wager` is its name.
     """
 
     claim: str
@@ -69,6 +76,7 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     wagers: tuple[AcceptedWagers, ...]
     envy: tuple[OwedEnvy, ...]
     no_win: tuple[int, ...] = ()
+    wager: str = ""
 
     @property
     def hand_record(self) -> str:
@@ -78,6 +86,16 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     def only_envy(self) -> bool:
         """True if Envy Bonuses are owed for the hand, but no win of the hand waits."""
         return is_envy(self.item)
+
+    @property
+    def is_must_hit_by(self) -> bool:
+        """True if a wager took a must-hit-by meter to its hidden value, whatever the cards."""
+        return self.hand == MUST_HIT_BY
+
+    @property
+    def holds_table(self) -> bool:
+        """True if the cards of the win must stay on the table until the win is paid."""
+        return holds_table(self.paid_from) and not self.is_must_hit_by
 
     @property
     def is_hand_pay(self) -> bool:
@@ -93,6 +111,54 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
+
+
+def must_hit_by_record(
+    event: Wagers | WagerCorrection, position: int, wager: str, *,
+    meter: str, rule: str, link: str, table: str, asset: str, turn: int, turns: int,
+) -> ClaimRecord:  # fmt: skip
+    """Make the record of the win of a must-hit-by meter by one wager of an event.
+
+    `turns` wagers of the event win such a meter, and `turn` is the place of this one, from 1.
+    """
+    won = next(one for one in event.positions if one.position == position)
+    return ClaimRecord(
+        claim=claim_name(link, table, event.seq, turn),
+        link=link,
+        meter=meter,
+        table=table,
+        asset=asset,
+        position=position,
+        patron=won.patron,
+        item=jackpot_item(meter),
+        hand=MUST_HIT_BY,
+        cards=(),
+        dealer=(),
+        community=(),
+        percent=100,
+        paid_from=PaidFrom.HAND_PAY,
+        rule=rule,
+        wagered=won.wagers[wager],
+        round=event.round,
+        turn=turn,
+        turns=turns,
+        wagers=accepted_wagers(event.positions),
+        envy=(),
+        wager=wager,
+    )
+
+
+def claim_name(link: str, table: str, seq: int, turn: int) -> str:
+    """Return the name of the claim for the win at the place `turn`, from 1, in an event.
+
+    The name includes the link, because sequence numbers restart from 1 if the table moves to
+    another link.
+    """
+    return f"{link}.{table}-{seq}-{turn}"
+
+
+def accepted_wagers(positions: Sequence[WageredPosition]) -> tuple[AcceptedWagers, ...]:
+    return tuple([AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in positions])
 
 
 def record_of(fields: Mapping[str, str]) -> ClaimRecord:
@@ -124,9 +190,7 @@ class Records:
         self._waiting = waiting
         self._envy = [line for line in settled if line.envy_of is not None]
         self._causes = [cause_of(line, waiting, settled) for line in self._envy]
-        self._wagers = tuple(
-            [AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in wagers]
-        )
+        self._wagers = accepted_wagers(wagers)
         self._hands = {dealt.position: dealt for dealt in event.positions}
         self._patrons = {bet.position: bet.patron for bet in wagers}
         self._no_win = tuple([dealt.position for dealt in event.positions if dealt.declared])
@@ -148,12 +212,7 @@ class Records:
         return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
 
     def claim_of(self, turn: int) -> str:
-        """Return the name of the claim for the win at the place `turn`, from 1.
-
-        The name includes the link, because sequence numbers restart from 1 if the table moves to
-        another link.
-        """
-        return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
+        return claim_name(self._link, self._table, self._event.seq, turn)
 
     def envy_claim_of(self, holder: int) -> str:
         """Return the name of a claim with only Envy Bonuses, for the hand of position `holder`."""

@@ -8,6 +8,7 @@ decides nothing: each of its figures can be calculated again from the entries of
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final, Self
@@ -16,7 +17,7 @@ import msgspec
 
 from bonus.json_input import UNREADABLE
 from bonus.rounds import WrittenPercent
-from bonus.wagers import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT, MUST_HIT_BY
 from meters.ledger.accounts import PAID, Transfer, claim_account, meter_account, transfers_in
 from meters.ledger.chain import CHAIN
 from meters.ledger.checkpoint import Checkpoint
@@ -39,9 +40,9 @@ _DECIDES: Final = frozenset({b"validate", b"reject", b"reopen"})
 class Hit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A win of a percentage of a meter; it can have been rejected later.
 
-    `at_s` is the time in seconds since 1970. `entry` is the ledger entry of the result.
-    `before_cents` is the meter balance immediately before the win, and `after_cents` is the balance
-    after the whole result.
+    `at_s` is the time in seconds since 1970. `entry` is the ledger entry of the result,
+    or of the wagers that won a must-hit-by meter. `before_cents` is the meter balance immediately
+    before the win, and `after_cents` is the balance after the whole entry.
     """
 
     at_s: int
@@ -83,7 +84,7 @@ class DaySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     a value for each step: `entries` has the last ledger entry, and `wagers` the number of accepted
     wagers. `wins` and `won_cents` have the number and sum of wins that wait for a floorperson, and
     `paid_micros` has the payments. `rejected` has the wins, of any day, that were rejected on the
-    day and not reopened. Each key is a claim, with the ledger entry of the result and the amount in
+    day and not reopened. Each key is a claim, with the ledger entry of the win and the amount in
     cents. `waits_s` has, for each win that was validated or rejected on the day, the seconds that
     the win waited. `seqs` has the first and last `seq` of each table.
     """
@@ -111,6 +112,17 @@ def seconds_of(at: bytes) -> int:
     1795140847
     """
     return int(datetime.fromisoformat(at.decode()).timestamp())
+
+
+@dataclass(frozen=True)
+class _MustHitBy:
+    """What a must-hit-by win has in place of a settlement line."""
+
+    hand: str = MUST_HIT_BY
+    percent: WrittenPercent = 100
+
+
+_MUST_HIT_BY: Final = _MustHitBy()
 
 
 class _MeterFold:
@@ -198,7 +210,7 @@ class DayFold:
             wagers = len(placed_in(fields["event"]).wagers)
             self._sums[-1][0] += wagers
             self._minute[""] += wagers
-        elif kind == b"result" and b'"claim"' in fields["reply"]:
+        if b'"claim"' in fields["reply"]:
             self._win(number, fields, before)
         elif kind in _DECIDES:
             self._decide(fields, moved)
@@ -261,7 +273,7 @@ class DayFold:
             self._waiting[one.claim] = number, at_s
             self._sums[-1][1] += 1
             self._sums[-1][2] += one.amount
-            line = lines[one.position, one.item]
+            line = lines.get((one.position, one.item)) or _MUST_HIT_BY
             if one.claim not in before or line.percent is None:
                 continue
             meter, micros = before[one.claim]

@@ -4,6 +4,7 @@ Each function raises a `msgspec.DecodeError` or `UnicodeDecodeError` if it canno
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Final, Literal
@@ -14,6 +15,7 @@ from bonus.rounds import Line
 from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
 from meters.ledger.money_terms import Parameter
 from meters.wire.messages import (
+    ClaimOpened,
     Reply,
     UndecodedCorrection,
     UndecodedWagers,
@@ -85,6 +87,11 @@ def _placed(positions: bytes) -> PlacedWagers:
 
 def reply_in(reply: bytes) -> Reply:
     return _REPLY.decode(reply)
+
+
+def must_hit_by_wins(reply: bytes) -> Sequence[ClaimOpened]:
+    """Return the wins of must-hit-by meters in the reply to accepted wagers."""
+    return reply_in(reply).claims or () if b'"claims"' in reply else ()
 
 
 @lru_cache(_KEPT_RESULTS)

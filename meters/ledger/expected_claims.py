@@ -180,13 +180,17 @@ def _decision_moved(books: ExpectedBooks, decided: DecisionRecord, by: str) -> D
     if act == "reject":
         to_house = of_house if claim.percent else micros
         draft.move(account, HOUSE, to_house, cycle)
-        draft.fill(account, claim.meter, micros - to_house, cycle)
+        if books.terms[claim.meter].must_hit_by:
+            # More on the meter could take it to its hidden value, and no wager would win it.
+            draft.move(account, reserve_account(claim.meter), micros - to_house, cycle)
+        else:
+            draft.fill(account, claim.meter, micros - to_house, cycle)
         tallies[f"rejected:{claim.meter}"] += 1
         tallies[f"rejected_cents:{claim.meter}"] += claim.cents
         taken_back = books.envy.get(claim_id) if envy_back else None
         moved = {one.target: one.micros for one in draft.transfers}
         to_meter = moved.get(meter_account(claim.meter), 0)
-        to_overflow = moved.get(overflow_account(claim.meter), 0)
+        to_overflow = moved.get(_waiting_account(books, claim.meter), 0)
         books.rejected[claim_id] = RejectedWin(claim, taken_back, to_meter, to_overflow, cycle)
     elif claim.hand_pay and act == "validate":
         books.claims[claim_id] = replace(claim, state="validated", by=by)
@@ -276,6 +280,15 @@ def _request_moved(books: ExpectedBooks, act: str, claim_id: str, by: str, entry
     return draft
 
 
+def _waiting_account(books: ExpectedBooks, meter: str) -> str:
+    """Return the account in which the amount of a rejected win waits if the meter cannot take it.
+
+    For a must-hit-by meter this is the reserve, which the next cycles get.
+    """
+    of = reserve_account if books.terms[meter].must_hit_by else overflow_account
+    return of(meter)
+
+
 def _withdrawn_moved(books: ExpectedBooks, claim_id: str, request: int) -> Draft:
     """Forget a request about a claim. A request that has lapsed can be withdrawn too."""
     draft, requested = Draft(books), books.requests.pop(claim_id, None)
@@ -289,7 +302,8 @@ def _reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) 
 
     The amount comes back from where the rejection moved it: first from the meter's overflow, then
     from the meter, and the house pays what is missing. If the whole meter was won after the
-    rejection, the house pays all. The meter never falls below the lower of two amounts: its reseed,
+    rejection, the house pays all; what a must-hit-by win gave to the reserve can still be there.
+    The meter never falls below the lower of two amounts: its reseed,
     and its balance after the win. Envy Bonuses that are not paid wait again for the decision.
 
     Raises:
@@ -300,9 +314,11 @@ def _reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) 
     draft.faults += _request_faults("request_reopen", claim_id, by, requested, request)
     win, account = was.win, claim_account(claim_id)
     cycle, micros = books.cycles[win.meter], win.cents * MICROS_PER_CENT
-    meter, overflow = meter_account(win.meter), overflow_account(win.meter)
+    meter, overflow = meter_account(win.meter), _waiting_account(books, win.meter)
     off_meter = off_overflow = 0
-    if win.percent and cycle == was.cycle:
+    if books.terms[win.meter].must_hit_by:
+        off_overflow = min(was.overflow_micros, draft.holds(overflow))
+    elif win.percent and cycle == was.cycle:
         least_cents = min(books.terms[win.meter].reseed_cents, win.after_cents)
         room = max(0, draft.holds(meter) - least_cents * MICROS_PER_CENT)
         back = was.meter_micros + was.overflow_micros

@@ -15,7 +15,9 @@ from bonus.rounds import Line
 from bonus.wagers import MICROS_PER_CENT
 from meters.ledger.accounts import HOUSE, Transfer, meter_account, overflow_account
 from meters.ledger.approved_configuration import NOTHING_APPROVED, ApprovedFloor
+from meters.ledger.hidden_values import HiddenCycle
 from meters.ledger.money_terms import TermsText
+from meters.wire.messages import HiddenValueDrawn
 
 
 class Added(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -38,7 +40,8 @@ class Added(msgspec.Struct, frozen=True, omit_defaults=True):
 class HeldWin:
     """A win that a floorperson must decide, or has validated.
 
-    `by` is the person who set `state`. `after_cents` is the meter balance after the win.
+    `by` is the person who set `state`. `after_cents` is the meter balance after the win. `wager` is
+    the wager that won a must-hit-by meter; empty for every other win.
     """
 
     meter: str
@@ -48,6 +51,7 @@ class HeldWin:
     state: str = "pending"
     by: str = ""
     after_cents: int = 0
+    wager: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +133,10 @@ class ExpectedBooks:
     the wins that are not finally decided. `tallies` are the accounting meters: counts and sums that
     only rise (duty D2). `requests` are the open requests of the open gaming day, and `rejected` are
     the wins that were rejected on this day and not reopened. `house_paid` are, by claim, the micros
-    that the house paid to reopen a win that waits. `approved` is what the last approved floor file
-    says; a checkpoint has the approval instead.
+    that the house paid to reopen a win that waits. `hidden` are the present cycles of the
+    must-hit-by meters, and `openings` are the new hidden values whose wager must be in the next
+    entry. `approved` is what the last approved floor file says; a checkpoint has the approval
+    instead.
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -143,6 +149,8 @@ class ExpectedBooks:
     requests: dict[str, Requested] = field(default_factory=dict)
     rejected: dict[str, RejectedWin] = field(default_factory=dict)
     house_paid: dict[str, int] = field(default_factory=dict)
+    hidden: dict[str, HiddenCycle] = field(default_factory=dict)
+    openings: dict[str, list[HiddenValueDrawn]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tallies = Counter(self.tallies)
@@ -170,6 +178,8 @@ class ExpectedBooks:
         return wagers
 
     def wagers_of(self, meter: str) -> tuple[str, ...]:
+        if self.terms[meter].must_hit_by:
+            return self.terms[meter].wagers
         named = self.approved.meters.get(meter)
         if named and named.wagers:
             return named.wagers

@@ -15,10 +15,12 @@ from meters.ledger.accounts import (
     table_account,
 )
 from meters.ledger.approved_configuration import ApprovedFloor
-from meters.ledger.entry_messages import PlacedWagers
+from meters.ledger.entry_messages import PlacedWagers, must_hit_by_wins
+from meters.ledger.expected_must_hit_by import feed, note_peak
 from meters.ledger.expected_transfers import Added, Draft, ExpectedBooks
+from meters.ledger.hidden_values import feeding_wagers
 from meters.ledger.money_terms import TermsText
-from meters.wire.messages import WagerCorrection
+from meters.wire.messages import ClaimOpened, WagerCorrection, WageredPosition
 
 
 class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
@@ -26,6 +28,7 @@ class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
 
     `meters` has the id, the terms and the cycle of each meter that the wagers fed. `added` has the
     contribution to each meter. `tallies` has each accounting meter that rises, and by how much.
+    `hidden` has the must-hit-by meters among them, and by how many micros each rises.
     """
 
     approved: ApprovedFloor
@@ -33,6 +36,7 @@ class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
     transfers: tuple[Transfer, ...]
     added: tuple[Added, ...]
     tallies: tuple[tuple[str, int], ...]
+    hidden: tuple[tuple[str, int], ...]
 
     def are_same_in(self, books: ExpectedBooks) -> bool:
         same = self.approved is books.approved
@@ -59,12 +63,15 @@ class ExpectedWagers:
         placed: PlacedWagers,
         text: bytes,
         transfers: Sequence[Transfer],
+        *,
+        reply: bytes,
     ) -> Draft:
         """Return the transfers of accepted wagers, according to the incrementation rates.
 
         The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3). `books` are the books
         before the wagers. `text` has the transfers of the ledger entry, and `transfers` are the
-        decoded transfers. These show which meters the wagers fed.
+        decoded transfers. These show which meters the wagers fed. `reply` names the wins of
+        must-hit-by meters.
 
         Raises:
             KeyError: a wager fed a meter without terms or without a cycle.
@@ -73,11 +80,18 @@ class ExpectedWagers:
         if table in books.rounds:
             draft.faults.append(f"table {table} already has an open round")
         positions, known_text, known = self._last.get(table, (b"", b"", None))
-        if known and (positions, known_text) == (placed.text, text) and known.are_same_in(books):
+        won = bool(books.openings)
+        same = known and not won and (positions, known_text) == (placed.text, text)
+        if known and same and known.are_same_in(books):
             draft.transfers += known.transfers
+            for meter, micros in known.hidden:
+                held = draft.holds(meter_account(meter)) + micros
+                note_peak(books, meter, held, draft.faults)
         else:
-            known = _add(books, draft, table, placed.counts, _fed_by(books, transfers))
-            if draft.faults or any(terms.limit_cents for _, terms, _ in known.meters):
+            claims = must_hit_by_wins(reply)
+            fed = _fed_by(books, transfers)
+            known = _add(books, draft, table, placed.counts, fed, placed.positions, claims)
+            if won or draft.faults or any(terms.limit_cents for _, terms, _ in known.meters):
                 self._last.pop(table, None)
             else:
                 self._last[table] = placed.text, text, known
@@ -88,7 +102,11 @@ class ExpectedWagers:
 
 
 def correction_moved(
-    books: ExpectedBooks, table: str, event: WagerCorrection, transfers: Sequence[Transfer]
+    books: ExpectedBooks,
+    table: str,
+    event: WagerCorrection,
+    transfers: Sequence[Transfer],
+    reply: bytes,
 ) -> Draft:
     """Return the transfers of one wager that is added after lock-out, or taken back.
 
@@ -102,7 +120,9 @@ def correction_moved(
     own, counts = f"{event.position}:{event.wager}", (((event.wager, event.amount), 1),)
     round_added, draft = books.rounds[table], Draft(books)
     if event.adds:
-        found = _add(books, draft, table, counts, _fed_by(books, transfers), own)
+        placed = WageredPosition(position=event.position, wagers={event.wager: event.amount})
+        claims, fed = must_hit_by_wins(reply), _fed_by(books, transfers)
+        found = _add(books, draft, table, counts, fed, [placed], claims, own)
         books.rounds[table] = (*round_added, *found.added)
         for name, number in found.tallies:
             books.tallies[name] += number
@@ -177,19 +197,24 @@ def _add(  # noqa: PLR0917
     table: str,
     counts: Iterable[tuple[tuple[str, int], int]],
     fed: Mapping[str, Sequence[str]],
+    positions: Sequence[WageredPosition],
+    claims: Sequence[ClaimOpened],
     own: str = "",
 ) -> KnownTransfers:
     """Add the transfers of wagers to `draft`. `own` is the wager that a correction adds, or empty.
 
-    `counts` has the number of positions with each wager, by name and amount in cents.
+    `counts` has the number of positions with each wager, by name and amount in cents. `claims` are
+    the wins of must-hit-by meters.
     """
+    hidden = list[tuple[str, int]]()
     meters, round_added = list[tuple[str, TermsText, int]](), list[Added]()
     cents, count = Counter[str](), Counter[str]()
     for (wager, wagered_cents), times in counts:
         if wager not in fed:
             draft.faults.append(f"the wager {wager} fed no meter")
         for meter in fed.get(wager, ()):
-            if wagered_cents != books.terms[meter].wager_cents:
+            terms = books.terms[meter]
+            if wagered_cents != terms.wager_cents and not terms.must_hit_by:
                 draft.faults.append(
                     f"a wager of a wrong amount, {wagered_cents} cents, fed {meter}"
                 )
@@ -203,9 +228,15 @@ def _add(  # noqa: PLR0917
         if most and to_meter + to_reserve > most:
             micros = to_meter + to_reserve
             draft.faults.append(f"{micros} micros in one event for {meter}: the most is {most}")
-        draft.fill(table_account(table), meter, to_meter, cycle)
-        draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
-        added = {one.target: one.micros for one in draft.transfers[before:]}
+        if terms.must_hit_by:
+            wagers = feeding_wagers(terms, positions)
+            feed(books, draft, table, meter, wagers=wagers, claims=claims)
+            hidden.append((meter, to_meter))
+            added = {meter_account(meter): to_meter}
+        else:
+            draft.fill(table_account(table), meter, to_meter, cycle)
+            draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
+            added = {one.target: one.micros for one in draft.transfers[before:]}
         meters.append((meter, terms, cycle))
         round_added.append(Added(meter, count[meter], wagered_cents, cycle, added, own))
     tallies = [
@@ -217,7 +248,12 @@ def _add(  # noqa: PLR0917
         )
     ]
     return KnownTransfers(
-        books.approved, tuple(meters), tuple(draft.transfers), tuple(round_added), tuple(tallies)
+        books.approved,
+        tuple(meters),
+        tuple(draft.transfers),
+        tuple(round_added),
+        tuple(tallies),
+        tuple(hidden),
     )
 
 

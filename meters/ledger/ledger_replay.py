@@ -27,6 +27,7 @@ from meters.ledger.entry_messages import (
     settled_in,
 )
 from meters.ledger.expected_claims import claim_moved, result_moved
+from meters.ledger.expected_must_hit_by import unmet_openings, value_drawn
 from meters.ledger.expected_transfers import Draft, ExpectedBooks, adjustment_moved, seed_moved
 from meters.ledger.expected_wagers import ExpectedWagers, correction_moved, void_moved
 from meters.ledger.floor_approvals import (
@@ -36,6 +37,7 @@ from meters.ledger.floor_approvals import (
     approval_fault,
     approved_floor,
 )
+from meters.ledger.hidden_values import HIDDEN_VALUE_DRAWN
 from meters.ledger.link_evidence import LinkEvidence
 from meters.ledger.money_terms import read_terms
 from meters.ledger.table_corrections import ASK_ACTS
@@ -302,6 +304,8 @@ class Replay:
     ) -> None:
         """Compare the transfers of an entry with the calculated transfers (duties D6, D15, D19)."""
         due = self._due(fields, transfers)
+        if self.books.openings and fields["kind"] != b"hidden_value":
+            due.faults += unmet_openings(self.books)
         for fault in due.faults:
             self._problem(f"entry {number}: {fault}")
         had, must = list(transfers), due.transfers
@@ -321,13 +325,18 @@ class Replay:
         match fields["kind"]:
             case b"wagers":
                 text, placed = fields["transfers"], placed_in(event)
-                return self._wagers.moved(books, table, placed, text, transfers)
+                return self._wagers.moved(
+                    books, table, placed, text, transfers, reply=fields["reply"]
+                )
             case b"result":
                 return result_moved(books, table, settled_in(fields["reply"]), transfers)
             case b"void":
                 return void_moved(books, table)
+            case b"hidden_value":
+                return value_drawn(books, HIDDEN_VALUE_DRAWN.decode(event))
             case b"correct_wager":
-                return correction_moved(books, table, correction_of_wager(event), transfers)
+                corrected = correction_of_wager(event)
+                return correction_moved(books, table, corrected, transfers, fields["reply"])
             case kind:
                 by = fields["by"].decode()
                 if kind == b"restore" and not RESTORING.decode(event).confirmed:
@@ -393,6 +402,8 @@ class Replay:
         """Check a change of a meter, and return its transfers (duties D4, D12)."""
         books = self.books
         if kind == b"adjust":
+            if books.terms[changed.meter].must_hit_by and changed.amount > 0:
+                self._problem(f"entry {self.entries} adds to {changed.meter}, a must-hit-by meter")
             due = adjustment_moved(books, changed.meter, changed.amount)
         else:
             due = Draft(books)

@@ -183,15 +183,21 @@ def meters_row(replay: Replay) -> dict[str, str]:
         found[f"terms:{meter}"] = text
         found[f"cycle:{meter}"] = str(books.cycles.get(meter, 0))
         found[f"pending:{meter}"] = str(books.pending[meter])
+        if meter in books.hidden:
+            found[f"hidden:{meter}"] = books.hidden[meter].sealed
     return found
 
 
 def holding(replay: Replay) -> Mapping[str, Sequence[ClaimOpened]]:
-    """Return, for each held table, the hand pays that are neither paid nor rejected."""
+    """Return, for each held table, the hand pays that are neither paid nor rejected.
+
+    A must-hit-by win holds no table: no cards need to stay there.
+    """
     found: dict[str, list[ClaimOpened]] = {}
     for claim, win in replay.books.claims.items():
         # A ledger with an entry that cannot be read can lack the record of a claim that waits.
-        if win.hand_pay and claim in replay.evidence.claims:
+        hidden = replay.books.terms[win.meter].must_hit_by
+        if win.hand_pay and not hidden and claim in replay.evidence.claims:
             position, item = replay.evidence.position_of(claim)
             one = ClaimOpened(claim=claim, position=position, item=item, amount=win.cents)
             found.setdefault(table_of(claim), []).append(one)

@@ -8,10 +8,11 @@ from typing import Final, Literal
 
 import msgspec
 
+from bonus.odds.must_hit_by import Distribution
 from meters.floor.floor_file import Link, Meter, MeterSettings
 
 
-class TermsText(msgspec.Struct, frozen=True):
+class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
     """The terms of a meter, such as rates. The terms must not change while the link operates.
 
     Amounts are in cents, and rates in basis points. The terms include values from the chapter of
@@ -30,6 +31,10 @@ class TermsText(msgspec.Struct, frozen=True):
         limit_cents: the payout limit; 0 for none.
         contribution_max_cents: the most that one event may add to meter and reserve together; 0 for
             no limit.
+        maximum_cents: the amount by which a must-hit-by meter is won; 0 for every other meter.
+        distribution: how the hidden values of a must-hit-by meter are drawn.
+        wagers: the wagers that feed a must-hit-by meter; empty for every other meter.
+        rule: the section about a must-hit-by meter; empty for every other meter.
     """
 
     kind: str
@@ -43,6 +48,14 @@ class TermsText(msgspec.Struct, frozen=True):
     lucky_every: int
     limit_cents: int
     contribution_max_cents: int
+    maximum_cents: int = 0
+    distribution: Distribution = "uniform"
+    wagers: tuple[str, ...] = ()
+    rule: str = ""
+
+    @property
+    def must_hit_by(self) -> bool:
+        return self.maximum_cents > 0
 
 
 Parameter = Literal[
@@ -64,6 +77,7 @@ def terms_with_pool(settings: MeterSettings, pool: tuple[int, int, int, int]) ->
     `pool` has seed and reseed in cents, and primary and reserve rate in basis points.
     """
     seed_cents, reseed_cents, primary_bps, reserve_bps = pool
+    hit_by = settings.must_hit_by
     return TermsText(
         kind=settings.kind,
         wager_cents=settings.wager,
@@ -76,6 +90,10 @@ def terms_with_pool(settings: MeterSettings, pool: tuple[int, int, int, int]) ->
         lucky_every=settings.lucky_every,
         limit_cents=settings.limit or 0,
         contribution_max_cents=settings.contribution_max or 0,
+        maximum_cents=hit_by.maximum if hit_by else 0,
+        distribution=hit_by.distribution if hit_by else "uniform",
+        wagers=hit_by.wagers if hit_by else (),
+        rule=hit_by.rule if hit_by else "",
     )
 
 

@@ -104,29 +104,68 @@ class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
     reply: str
 
 
+class HitStep(msgspec.Struct, frozen=True, array_like=True):
+    """The win of a must-hit-by meter by one wager of an event.
+
+    `micros` are the contributions of the event's wagers since the win before, up to the winning
+    wager. `reseed_micros` is the minimum, and `from_reserve_micros` is what the reserve adds to it.
+    `sealed` is the hidden value of the next cycle.
+    """
+
+    due: DueStep
+    micros: int
+    reseed_micros: int
+    from_reserve_micros: int
+    sealed: str
+
+
+class HiddenStep(msgspec.Struct, frozen=True, array_like=True):
+    """What the service knows about a must-hit-by meter that an event feeds.
+
+    The script does not know the hidden value, so the service decides who wins. It decides for a
+    meter with `meter_micros`, a reserve with `reserve_micros`, and the hidden value in `sealed`:
+    with others in Redis, the script does nothing with the event. A service that only asks if an
+    event would be accepted sends `ASKS` as `meter_micros`.
+    """
+
+    meter: str
+    meter_micros: int
+    reserve_micros: int
+    sealed: str
+    hits: tuple[HitStep, ...] = ()
+
+
+ASKS: Final = -1
+"""An amount that no meter has."""
+
+
 class WagersWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for a table's accepted wagers.
 
     `contributions` is the text from `contributions_text`. With `despite_hold`, the script must
     accept the wagers even from a held table. A restore sets `despite_hold`, because the table was
-    not held when the service first accepted these wagers.
+    not held when the service first accepted these wagers. `hidden` are the must-hit-by meters that
+    the wagers feed.
     """
 
     draw: str
     contributions: str
     despite_hold: bool = False
+    hidden: tuple[HiddenStep, ...] = ()
 
 
 class CorrectionWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs to add a wager or to take it back.
 
     `contributions` is the text from `contributions_text`, for this wager alone. `wager` names the
-    wager as in `RoundContribution`. `adds` is False if the wager is taken back.
+    wager as in `RoundContribution`. `adds` is False if the wager is taken back. `hidden` are the
+    must-hit-by meters that an added wager feeds.
     """
 
     contributions: str
     wager: str
     adds: bool
+    hidden: tuple[HiddenStep, ...] = ()
 
 
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
@@ -258,8 +297,9 @@ class PaidDue(msgspec.Struct, frozen=True, array_like=True):
 class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
     """The answer of the script `apply_events` to one event.
 
-    `text` is the reply to the event, or empty for an accepted event (see `reply_text`). If an
-    earlier event of the table is missing, `text` is the sequence number of that event. `asked` is
+    `text` is the reply to the event, or empty for an accepted event (see `reply_text`). If the
+    event must be judged again because of a must-hit-by meter, `text` is ``hidden``. If an earlier
+    event of the table is missing, `text` is the sequence number of that event. `asked` is
     true if the script stored a new correction request. `entry` is the number of the ledger entry
     with the event and its reply. If another table has a result with the same round id and cards,
     `elsewhere` is that table's id, a blank, and the number of that result's ledger entry.
@@ -275,12 +315,23 @@ class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
     confirmed_by: str = ""
 
 
+class HiddenState(NamedTuple):
+    """The state of a must-hit-by meter in Redis. `sealed` is its hidden value, encrypted."""
+
+    meter: str
+    meter_micros: int
+    reserve_micros: int
+    cycle: int
+    sealed: str
+
+
 class ScriptAnswers(msgspec.Struct, frozen=True, array_like=True):
     """The answers of the script `apply_events` to the events of one call, in their order.
 
     `terms` is True if the call had the terms of the link; otherwise nothing was done. `entry` and
     `chain` are the number and the digest of the last ledger entry. `in_ledger` is true if the
-    ledger itself ends with this entry.
+    ledger itself ends with this entry. `hidden` has the state after the call of each must-hit-by
+    meter that the events feed.
     """
 
     terms: bool
@@ -288,6 +339,7 @@ class ScriptAnswers(msgspec.Struct, frozen=True, array_like=True):
     chain: str = ""
     in_ledger: bool = False
     answers: tuple[ScriptAnswer, ...] = ()
+    hidden: tuple[HiddenState, ...] = ()
 
 
 SCRIPT_ANSWERS: Final = msgspec.msgpack.Decoder(ScriptAnswers)
@@ -318,6 +370,8 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
     "REPLY_WORK": ReplyWork,
     "WAGERS_WORK": WagersWork,
     "CORRECTION_WORK": CorrectionWork,
+    "HIDDEN": HiddenStep,
+    "HIT": HitStep,
     "RESULT_WORK": ResultWork,
     "ADDED": Contribution,
     "TAKE": PercentStep,

@@ -10,6 +10,7 @@ from bonus.wagers import LUCKY_BONUS, MAGIC_CARD
 from meters.ledger.entry_messages import (
     DECIDED,
     correction_of_wager,
+    must_hit_by_wins,
     placed_in,
     reply_in,
     settled_in,
@@ -162,6 +163,8 @@ class TableEvidence:
             self.rounds[table] = OpenedRound(
                 number, seq, fields["round"].decode(), fields["event"], fields["reply"], fed
             )
+            if won := must_hit_by_wins(fields["reply"]):
+                self.repeat_claims(table, [one.claim for one in won])
         else:
             faults += self._end_round(table, seq, fields, books)
         self._keep_reply(table, number, seq, fields)

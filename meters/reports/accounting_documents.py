@@ -41,7 +41,7 @@ class _LinkView:
 
     @property
     def titles(self) -> Mapping[str, str]:
-        return self.scan.link.games.titles
+        return self.scan.link.titles
 
 
 def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money, hand_words, item_words, money, wager_text
+from bonus.wagers import MUST_HIT_BY
 from meters.acts.act_rows import ActRow
 from meters.floor.floor_file import Link, Meter
 from meters.ledger.accounts import HOUSE, PAID
@@ -83,7 +84,10 @@ _HOLDS_NOT: Final = "THE OPENING AND THE MOVEMENTS DO NOT GIVE THE CLOSING."
 
 def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
     """Make two lists for a meter (D2, D19): one of its money, and one of its accounting meters."""
-    named = f"{meter.title} ({meter.meter_id}), {wager_text(meter.wager)}"
+    stake = wager_text(meter.wager)
+    if hit_by := meter.must_hit_by:
+        stake = f"must hit by {money(hit_by.maximum)}"
+    named = f"{meter.title} ({meter.meter_id}), {stake}"
     pots = day.meter_pots(meter.meter_id)
     moved = _pots_section(named, ("Meter", "Reserve", "Overflow"), pots, _METER_FLOWS)
     counts = day.counts(meter.meter_id)
@@ -184,7 +188,8 @@ def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[Repor
 
 def note_of_tiers(link: Link) -> str:
     """Return a note about the sums; empty if no wager of the link feeds several meters."""
-    if any(len(wager.fed) > 1 for table in link.table for wager in table.chapter.wager):
+    tiers = any(len(wager.fed) > 1 for table in link.table for wager in table.chapter.wager)
+    if tiers or len(link.hand_meters) < len(link.meter):
         return (
             "A wager that feeds several meters is counted for each of them. So the sums of all"
             " meters count such a wager several times."
@@ -316,6 +321,8 @@ def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, 
         share = f"for the hand of position {win.envy_of}"
     item = item_words(win.wager, titles)
     description = f"{item}: {hand_words(win.hand)}, {share}"
+    if win.hand == MUST_HIT_BY:
+        description = f"{item}: must-hit-by meter {win.meter}"
     if not win.order:
         description = f"{item}, won before the first entry that was read"
     by, at = win.validated_by or win.rejected_by, win.validated_at or win.rejected_at

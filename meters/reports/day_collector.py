@@ -15,7 +15,7 @@ from bonus.json_input import UNREADABLE
 from meters.acts.act_rows import ActRow, act_row
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import transfers_in
-from meters.ledger.entry_messages import OUTAGE, READING, CloseReading, settled_in
+from meters.ledger.entry_messages import OUTAGE, READING, CloseReading, must_hit_by_wins, settled_in
 from meters.ledger.expected_transfers import Added, EnvyBonus, ExpectedBooks, HeldWin
 from meters.ledger.floor_approvals import approved_floor
 from meters.ledger.ledger_replay import Replay
@@ -38,9 +38,9 @@ _DECIDING: Final = frozenset(
     {"validate", "reject", "pay", "pay_envy", "reject_envy", "reopen", "correct_slip"}
 )
 _ACT_KINDS: Final = frozenset({
-    "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve_first",
-    "approve", "confirm_correction", "refuse_correction", "request_reject", "request_reopen",
-    "withdraw_request", "reopen", "correct_slip", "restore",
+    "seed", "hidden_value", "close", "open", "propose", "withdraw", "parameter", "adjust",
+    "approve_first", "approve", "confirm_correction", "refuse_correction", "request_reject",
+    "request_reopen", "withdraw_request", "reopen", "correct_slip", "restore",
 })  # fmt: skip
 
 
@@ -176,9 +176,11 @@ class DayCollector:
         match kind:
             case "wagers":
                 self._contributed(table, (), books.rounds[table])
+                self._must_hit_by(number, fields, table, books)
             case "correct_wager":
                 self._rounds_of(table).wagers_corrected += 1
                 self._contributed(table, self._in_hand.pop(table), books.rounds.get(table, ()))
+                self._must_hit_by(number, fields, table, books)
                 today.entered.append(_row(number, fields))
             case "void":
                 self._rounds_of(table).rounds_voided += 1
@@ -249,6 +251,16 @@ class DayCollector:
         if settled.reply.claims or settled.has_envy:
             asset, envy = self._assets.get(table, ""), books.envy
             self._wins.won(number, fields, settled.reply, meters=meters, asset=asset, envy=envy)
+
+    def _must_hit_by(
+        self, number: int, fields: Mapping[str, bytes], table: str, books: ExpectedBooks
+    ) -> None:
+        for one in must_hit_by_wins(fields["reply"]):
+            held = books.claims[one.claim]
+            figures = self._figures(table, held.meter)
+            figures.wins += 1
+            figures.won_cents += held.cents
+            self._wins.must_hit_by(number, fields, one, held, self._assets.get(table, ""))
 
     def _decision(self, number: int, fields: Mapping[str, bytes], act: str) -> None:
         win = self._wins.decide(number, fields)

@@ -64,6 +64,11 @@ _PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
     ("result", "house"): Flow.RESEEDS,
     ("result", "reserve"): Flow.FROM_RESERVE,
     ("result", "overflow"): Flow.FROM_OVERFLOW,
+    **{
+        (kind, source): flow
+        for kind in ("wagers", "correct_wager")
+        for source, flow in (("house", Flow.RESEEDS), ("reserve", Flow.FROM_RESERVE))
+    },
     ("parameter", "overflow"): Flow.FROM_OVERFLOW,
     ("adjust", "overflow"): Flow.FROM_OVERFLOW,
     ("reject", "claim"): Flow.REJECTED,
@@ -78,6 +83,7 @@ _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
     ("validate", "claim", "paid"): Flow.PAID,
     ("pay", "claim", "paid"): Flow.PAID,
     ("reject", "claim", "house"): Flow.REJECTED,
+    ("reject", "claim", "reserve"): Flow.REJECTED,
     ("reject", "paid", "house"): Flow.ENVY_BACK,
     ("reject", "envy", "house"): Flow.ENVY_BACK,
     ("reject_envy", "envy", "house"): Flow.ENVY_BACK,
@@ -85,6 +91,7 @@ _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
     ("pay_envy", "envy", "paid"): Flow.PAID,
     ("reopen", "meter", "claim"): Flow.REOPENED,
     ("reopen", "overflow", "claim"): Flow.REOPENED,
+    ("reopen", "reserve", "claim"): Flow.REOPENED,
     ("reopen", "house", "claim"): Flow.REOPENED,
     ("reopen", "house", "envy"): Flow.ENVY_REOPENED,
     ("reopen", "house", "paid"): Flow.ENVY_REOPENED,
@@ -104,6 +111,8 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
         return Flow.CONTRIBUTIONS
     if kind in {"void", "correct_wager"} and target == "table" and source != "house":
         return Flow.VOIDED
+    if kind in {"wagers", "correct_wager"} and (source, target) == ("meter", "claim"):
+        return Flow.PERCENTAGES
     if kind == "result" and target in _PAYEES:
         return {"meter": Flow.PERCENTAGES, "house": Flow.ODDS}.get(source, Flow.OTHER)
     if target in _KEPT:

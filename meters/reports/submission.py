@@ -33,6 +33,7 @@ from meters.ledger.approved_configuration import LinkConfiguration
 from meters.reports import submission_contents as filed
 from meters.reports.wager_filings import chance_of, hand_rows, rules_of, wager_odds
 from meters.selfcheck.floor_offers import chance_ratio, floor_offers, meter_chances
+from meters.selfcheck.must_hit_by_odds import must_hit_by_entries
 
 Count = Callable[[Sequence[Offer]], Sequence[OddsEntry]]
 """Returns the odds of offers, in the order of the offers."""
@@ -155,7 +156,7 @@ def _titles(floor: Floor, chapter: Chapter) -> dict[str, str]:
     fed = {
         meter.kind: floor.games.meters.titles[meter.kind]
         for link in floor.link
-        for meter in link.meter
+        for meter in link.hand_meters
         if chapter.game in meter.fed_in
     }
     return fed | {wager: names.wager(wager, "") for wager in wagers}
@@ -216,7 +217,7 @@ def _wager_filing(floor: Floor, offer: Offer, entry: OddsEntry) -> filed.WagerFi
 
 def _fed_meters(floor: Floor, offer: Offer, kinds: Sequence[str]) -> Iterator[filed.FedMeter]:
     for link in floor.link:
-        for meter in link.meter:
+        for meter in link.hand_meters:
             tables = [table for table in link.table if table.id in offer.at]
             if meter.kind in kinds and any(meter.meter_id in table.meters for table in tables):
                 yield filed.FedMeter(link=link.id, meter=meter.meter_id, kind=meter.kind)
@@ -229,10 +230,11 @@ def link_filings(floor: Floor, entries: Sequence[OddsEntry]) -> tuple[filed.Link
             link=link.id,
             name=link.name,
             configuration_sha256=LinkConfiguration.of(floor, link).digest,
-            meters=tuple(_meter_filing(link, meter, entries) for meter in link.meter),
+            meters=tuple(_meter_filing(link, meter, entries) for meter in link.hand_meters),
             tables=tuple(
                 filed.LinkedTable.taken_from(table, table=table.id) for table in link.table
             ),
+            must_hit_by=tuple(one for one in must_hit_by_entries(floor) if one.link == link.id),
         )
         for link in floor.link
     )

@@ -8,7 +8,7 @@ from typing import Final
 from reportlab.platypus import PageBreak, Spacer  # type: ignore[import-untyped]
 
 from bonus.display import money, rate_text, short_money
-from bonus.odds.odds_words import plain_name
+from bonus.odds.odds_words import one_in, percent, plain_name
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.process.pdf_pages import HUSH, code_lines, paragraph, pdf_file
 from meters.reports import submission_contents as filed
@@ -27,6 +27,7 @@ from meters.reports.report_document import (
 )
 from meters.reports.wager_filings import validated_wins
 from meters.reports.wager_parts import wager_part
+from meters.selfcheck.must_hit_by_odds import MustHitByEntry
 
 TITLE: Final = "Rules Submission and linked progressive filing"
 
@@ -161,6 +162,7 @@ def _link_part(
         ("Digest of settings", f"{link.configuration_sha256} (the digest that is approved)"),
     ]
     meters = {meter.meter: meter.title for meter in link.meters}
+    meters |= {meter.meter: meter.title for meter in link.must_hit_by}
     tables = ReportSection(
         "Tables",
         columns("Table 1 | Asset 1 | Game 2 | Positions 1 | Meters 4"),
@@ -176,7 +178,8 @@ def _link_part(
         ],
     )
     sections = [*_meter_sections(link.meters), *_feed_sections(link.meters, titles, names)]
-    listed = [each.only_used for each in (*(sections if link.meters else ()), tables)]
+    hidden = [*_must_hit_by_sections(link.must_hit_by, names)] if link.must_hit_by else []
+    listed = [each.only_used for each in (*(sections if link.meters else ()), *hidden, tables)]
     return ReportPart(link.link, f"Link: {link.name}", facts, listed)
 
 
@@ -217,6 +220,49 @@ def _meter_sections(meters: Sequence[filed.MeterFiling]) -> Iterator[ReportSecti
                 _every(meter.lucky_every),
             )
             for meter in meters
+        ],
+    )
+
+
+def _must_hit_by_sections(
+    meters: Sequence[MustHitByEntry], names: Mapping[str, str]
+) -> Iterator[ReportSection]:
+    yield ReportSection(
+        "Must-hit-by meters: won at a hidden value, whatever the cards",
+        columns(
+            "Meter 1.6 | Rule 1 | >Minimum 1.2 | >Maximum 1.2 | >Rate 1 | Wagers 2 | Tables 2"
+            " | Hidden value 1.2 | >Average win 1.2 | >Returned 1"
+        ),
+        [
+            (
+                each.title,
+                each.rule or _NONE,
+                money(each.minimum_cents),
+                money(each.maximum_cents),
+                rate_text(each.primary_bps),
+                ", ".join(names.get(wager, plain_name(wager)) for wager in each.wagers),
+                _all(each.tables),
+                each.distribution,
+                money(int(Fraction(each.mean_win_cents))),
+                percent(Fraction(each.return_of_wager)),
+            )
+            for each in meters
+        ],
+    )
+    yield ReportSection(
+        "Chance of one wager to win a must-hit-by meter",
+        columns("Meter 2 | >Wager 1 | >Meter at 1.4 | >Chance 2 | Exactly 3"),
+        [
+            (
+                each.title,
+                short_money(one.wager_cents),
+                money(at.amount_cents),
+                one_in(Fraction(at.chance)),
+                at.chance,
+            )
+            for each in meters
+            for one in each.by_wager
+            for at in one.chances
         ],
     )
 

@@ -11,11 +11,12 @@ from datetime import date
 from typing import Final
 
 from bonus.rounds import WrittenPercent
+from bonus.wagers import MUST_HIT_BY, PaidFrom
 from meters.ledger.claim_evidence import decided_claim, table_of
 from meters.ledger.claim_records import hand_record_name
 from meters.ledger.entry_messages import DECIDED, DecisionRecord
-from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy
-from meters.wire.messages import Reply
+from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
+from meters.wire.messages import ClaimOpened, Reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +239,34 @@ class WinBook:
             self._add(win)
         for claim in new:
             self._owe(claim, envy[claim])
+
+    def must_hit_by(
+        self,
+        order: int,
+        fields: Mapping[str, bytes],
+        opened: ClaimOpened,
+        held: HeldWin,
+        asset: str,
+    ) -> None:
+        """Add the win of a must-hit-by meter by a wager. `order` is the number of its entry."""
+        self._add(
+            Win(
+                claim=opened.claim,
+                order=order,
+                at=fields["at"].decode(),
+                link=self._link,
+                meter=held.meter,
+                table=fields["table"].decode(),
+                asset=asset,
+                round=fields["round"].decode(),
+                position=opened.position,
+                wager=held.wager,
+                hand=MUST_HIT_BY,
+                amount_cents=held.cents,
+                percent=100,
+                paid_from=PaidFrom.HAND_PAY,
+            )
+        )
 
     def decide(self, number: int, fields: Mapping[str, bytes]) -> Win | None:
         """Apply a floorperson's decision on a claim, or a change of a decided claim.

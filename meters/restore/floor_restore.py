@@ -33,6 +33,7 @@ from meters.restore.output import (
 )
 from meters.selfcheck.opened_store import check_opened, check_place
 from meters.store.health import redis_problem
+from meters.store.hidden_value_seal import HiddenValues
 from meters.store.ledger_mark import LedgerMark, marked_links
 from meters.store.link_store import LinkStore, TermsError
 from meters.store.redis_clients import AnyRedis, every_redis
@@ -137,7 +138,7 @@ async def _restore(
     with read_outboxes(paths, link.id) as outboxes:
         restoring = LinkRestore(
             floor,
-            LinkStore(redis, link),
+            LinkStore(redis, link, HiddenValues.of(floor)),
             mark,
             _copy_of(floor, options.archive, link),
             outboxes,

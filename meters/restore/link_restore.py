@@ -7,6 +7,7 @@ the link.
 """
 
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
@@ -16,7 +17,7 @@ import msgspec
 from bonus.json_input import UNREADABLE
 from meters.archive.day_file import ArchiveError
 from meters.audit.link_audit import Finding, LinkAudit
-from meters.floor.floor_file import Floor
+from meters.floor.floor_file import Floor, Meter
 from meters.ledger.approved_configuration import APPROVED_FLOOR, ApprovedTable, LinkConfiguration
 from meters.ledger.entry_messages import RestoreEntry, SwitchRecord
 from meters.ledger.link_rows import LinkRows
@@ -38,10 +39,11 @@ from meters.restore.outboxes import Answered, OutboxCopy, RestoreError
 from meters.restore.rebuild import RebuildError
 from meters.restore.store_writing import StoreWriter
 from meters.store.approval_book import ApprovalBook, ForgedError
+from meters.store.hidden_value_seal import FirstValue
 from meters.store.ledger_mark import LedgerMark
 from meters.store.link_acts import note_restore, switch_link
 from meters.store.link_store import LinkStore
-from meters.wire.messages import WagerCorrection, Wagers
+from meters.wire.messages import MoneyEvent, WagerCorrection, Wagers
 
 _APPROVE: Final = "approve it with `pitlink approve`, then run this command again"
 _WITH_OLD: Final = (
@@ -230,6 +232,7 @@ class LinkRestore:
             await self._write(writer, self._copy, self._read_copy, advance)
         # Only during a restore, `pitlink approve` accepts a ledger that has lost entries.
         await self._check_approved()
+        store.hidden_values.first = self._first_hidden_values()
         await store.open(by)
         replayed = await self._replay_outboxes(found, by, advance)
         entries = (await store.snapshot()).last_entry
@@ -334,6 +337,26 @@ class LinkRestore:
             events, lambda done: advance("applying events of outboxes again", done, found.again)
         )
 
+    def _first_hidden_values(self) -> Mapping[str, FirstValue]:
+        """Return what the outboxes say about the first hidden value of each must-hit-by meter.
+
+        A meter whose first value is lost gets the same value again, if a wager has reached it.
+        Otherwise it gets one that no wager in the outboxes has reached.
+        """
+        known: dict[str, FirstValue] = {}
+        added = Counter[str]()
+        for table in self._store.link.table:
+            fed = self._store.link.must_hit_by_of(table)
+            outbox = self._outboxes.get(table.id) if fed else None
+            for answered in outbox.after(0) if outbox else ():
+                for drawn in answered.reply.drawn or ():
+                    if drawn.cycle == 2 and drawn.opened:
+                        known[drawn.meter] = drawn.opened
+                if _is_accepted_wagers(answered):
+                    for meter in fed:
+                        added[meter.meter_id] += _most_added(meter, answered.event)
+        return dict(added) | known
+
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
         """Open a closed link if an outbox has wagers that were accepted after the link was closed.
 
@@ -389,6 +412,16 @@ def _stored(rows: LinkRows, table: str) -> StoredTable:
 def _stand(stored: StoredTable) -> TableFindings:
     last = stored.state.last
     return TableFindings(last, stored.replies.get(last))
+
+
+def _most_added(meter: Meter, event: MoneyEvent) -> int:
+    """Return the most micros that an event's wagers can have added to a must-hit-by meter."""
+    if isinstance(event, WagerCorrection):
+        return event.amount * meter.terms.primary_bps if event.wager in meter.wagers else 0
+    if not isinstance(event, Wagers):
+        return 0
+    cents = sum(one.wagers.get(wager, 0) for one in event.positions for wager in meter.wagers)
+    return cents * meter.terms.primary_bps
 
 
 def _is_accepted_wagers(answered: Answered) -> bool:

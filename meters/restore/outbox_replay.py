@@ -10,9 +10,14 @@ Each new reply is compared with the reply that the table has, byte for byte. The
 example if two tables won percentages of one meter, and the replay applies their results in reverse
 order. Redis then has the new reply, and the table has the old one. The restore shows both to
 people.
+
+Who won a must-hit-by meter does not change: the replies have the hidden values, and an event waits
+until it wins what its reply says. If no event can go on, for example because an outbox is missing,
+the earliest one is applied without its reply.
 """
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,9 +32,10 @@ from meters.ledger.table_corrections import Correction, ask_step, known_cards
 from meters.process.clock import now_text
 from meters.restore.outboxes import Answered, RestoreError
 from meters.store.link_store import LinkStore
-from meters.wire.messages import DrawMade, Wagers
+from meters.wire.messages import DrawMade, HiddenValueDrawn, Wagers
 
 _AT_ONCE: Final = 200
+_TRIES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,9 @@ class OutboxReplay:
             table: known for (_, table), known in table_topics(floor, store.link).items()
         }
         self._draws: dict[str, DrawMade | None] = {}
-        self._intake = LinkIntake(store, self._drawn, replays=True)
+        self._hidden: dict[str, Sequence[HiddenValueDrawn]] = {}
+        self._follows = True
+        self._intake = LinkIntake(store, self._drawn, replays=True, given=self._given)
 
     async def replay(self, events: Iterable[Answered], advance: Callable[[int], None]) -> Replayed:
         """Apply events one after the other. `advance` gets the number of applied events.
@@ -68,30 +76,84 @@ class OutboxReplay:
             RedisError: Redis failed. Applied events stay applied, and the replay can be repeated.
             TermsError: the terms (such as rates) of a meter changed.
         """
-        replayed = Replayed()
+        replayed, held = Replayed(), dict[str, deque[Answered]]()
         for batch in _batches(events):
-            now = await self._replay_batch(batch)
-            for answered, reply in zip(batch, now, strict=True):
-                if reply != answered.reply_payload:
-                    replayed.differing.append(
-                        Differing(answered.table, answered.seq, answered.reply_payload, reply)
-                    )
-            replayed.events += len(batch)
+            ready = [one for one in batch if one.table not in held]
+            for one in batch:
+                if one.table in held:
+                    held[one.table].append(one)
+            await self._apply(ready, held, replayed)
+            while held and await self._apply([one[0] for one in held.values()], held, replayed):
+                pass
             advance(replayed.events)
+        while held:
+            if not await self._apply([one[0] for one in held.values()], held, replayed):
+                await self._force(held, replayed)
+        advance(replayed.events)
         return replayed
+
+    async def _force(self, held: dict[str, deque[Answered]], replayed: Replayed) -> None:
+        """Apply the earliest event that waits, whatever its reply says: an outbox can be missing.
+
+        Raises:
+            RestoreError: the event cannot be applied.
+        """
+        first = min((one[0] for one in held.values()), key=lambda one: one.event.at)
+        self._follows = False
+        try:
+            # The first try can find that a remembered round is not as in Redis.
+            for _ in range(_TRIES):
+                if await self._apply([first], held, replayed):
+                    return
+        finally:
+            self._follows = True
+        raise RestoreError(f"event {first.seq} of table {first.table} is not applied")
+
+    async def _apply(
+        self, batch: Sequence[Answered], held: dict[str, deque[Answered]], replayed: Replayed
+    ) -> bool:
+        """Apply events of different tables. Return whether one was applied.
+
+        `held` has, by table, the events that wait for events of other tables: a wager that has won
+        a must-hit-by meter waits for those that took the meter there, and those after it wait for
+        this wager.
+        """
+        now = await self._replay_batch(batch) if batch else []
+        for answered, reply in zip(batch, now, strict=True):
+            waiting = held.setdefault(answered.table, deque([answered]))
+            if not reply:
+                continue
+            waiting.popleft()
+            if not waiting:
+                del held[answered.table]
+            replayed.events += 1
+            if reply != answered.reply_payload:
+                replayed.differing.append(
+                    Differing(answered.table, answered.seq, answered.reply_payload, reply)
+                )
+        return any(now)
 
     def _drawn(self, known: CatalogTable, _: Wagers) -> DrawMade | None:
         return self._draws[known.table.id]
 
     async def _replay_batch(self, batch: Sequence[Answered]) -> list[bytes]:
-        if batch[0].reply.status == "refused":
-            return [await self._refuse(one) for one in batch]
+        if any(one.reply.status == "refused" for one in batch):
+            return [reply for one in batch for reply in await self._replay_one(one)]
         self._draws = {one.table: one.reply.draw for one in batch}
+        self._hidden = {one.table: one.reply.drawn or () for one in batch}
         outcome = await self._intake.apply_batch(
             [Arrival(self._known[one.table], one.payload) for one in batch]
         )
         replies = {one.known.table.id: reply for one, reply in outcome.replies}
         return [replies.get(one.table, b"") for one in batch]
+
+    async def _replay_one(self, answered: Answered) -> list[bytes]:
+        if answered.reply.status == "refused":
+            return [await self._refuse(answered)]
+        return await self._replay_batch([answered])
+
+    def _given(self, table: str) -> Sequence[HiddenValueDrawn] | None:
+        return self._hidden[table] if self._follows else None
 
     async def _refuse(self, answered: Answered) -> bytes:
         """Mark the number of a refused event as used. Store the reply that the table has.
@@ -109,7 +171,7 @@ class OutboxReplay:
             work=ReplyWork(answered.reply_payload.decode()),
             ask=await self._request(answered),
         )
-        (answer,) = await self._store.apply([step], [(b"", ())])
+        (answer,) = (await self._store.apply([step], [(b"", ())])).answers
         if answer.status not in {Status.REFUSED, Status.AGAIN}:
             raise RestoreError(
                 f"event {answered.seq} of table {table} does not follow the table's last event"

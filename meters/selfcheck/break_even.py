@@ -16,6 +16,7 @@ from meters.selfcheck.floor_offers import floor_offers
 from meters.selfcheck.odds_counting import count_entries
 
 _ENVY: Final = "Envy Bonuses are left out."
+_MUST_HIT_BY: Final = "Must-hit-by wins are left out."
 _AGAIN_AFTER_S: Final = 60.0
 """If a count failed, for example for lack of memory, it begins again after this time."""
 
@@ -74,7 +75,7 @@ class BreakEvens:
             if offer.tables and offer.tables.fed
         ]
         entries = await in_other_process(count_entries, offers, "serve")
-        return [one for meter in link.meter for one in _of_meter(link, meter, entries)]
+        return [one for meter in link.hand_meters for one in _of_meter(link, meter, entries)]
 
 
 def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterator[CountedBreakEven]:
@@ -90,6 +91,8 @@ def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterato
         if cents is None:
             continue
         notes = f"{entry.note} {_ENVY}".strip() if entry.envy_return else entry.note
+        if any(entry.wager in one.wagers for one in link.meter if one.must_hit_by):
+            notes = f"{notes} {_MUST_HIT_BY}".strip()
         one = CountedBreakEven(meter.meter_id, entry.game, entry.wager, cents, notes)
         key = entry.game, entry.wager
         if key not in found or cents < found[key].cents:

@@ -13,6 +13,7 @@ from meters.floor.floor_file import Floor, Link, Meter, fewest_positions
 from meters.floor.game_files import date_warnings
 from meters.floor.themes import themes_of
 from meters.selfcheck.check_result import Check, failure, judged, passed, warning
+from meters.selfcheck.must_hit_by_odds import amounts_of, odds_of
 
 
 def facility_checks(floor: Floor) -> list[Check]:
@@ -23,6 +24,7 @@ def facility_checks(floor: Floor) -> list[Check]:
         *date_checks(floor),
         *_check_offers(floor),
         *_check_returns(floor),
+        *_check_must_hit_by(floor),
         *_check_bounds(floor),
         *_check_validation(floor),
     ]
@@ -81,6 +83,19 @@ def _check_returns(floor: Floor) -> Iterator[Check]:
         yield judged(f"return of {meter.meter_id} on {link.id}", problem, good, warns=True)
 
 
+def _check_must_hit_by(floor: Floor) -> Iterator[Check]:
+    for link in floor.link:
+        for meter in link.meter:
+            if odds := odds_of(meter):
+                seen = (
+                    f"won at {money(int(odds.mean_win_cents))} on average; gives back"
+                    f" {tenths_text(odds.return_of_wager)} of its wagers in the long run"
+                )
+                loses = f"{seen}: the house loses" if odds.return_of_wager >= 1 else None
+                what = f"must-hit-by {meter.meter_id} on {link.id}"
+                yield judged(what, loses, seen, warns=True)
+
+
 def _check_validation(floor: Floor) -> list[Check]:
     least_cents = floor.facility.validate_from
     rules = {
@@ -108,22 +123,24 @@ def _lowest_validated(validation: Validation, wager_cents: int) -> int:
 
 def _check_bounds(floor: Floor) -> Iterator[Check]:
     """Warn if a round at a full table would contribute more than the floor file allows (D3)."""
-    for link, meter in _meters(floor):
-        if meter.contribution_max is None:
-            continue
-        positions = [each.positions for each in link.table if meter.meter_id in each.meters]
-        wagers = max(positions, default=0) * len(meter.wagers)
-        terms = meter.terms
-        micros = wagers * terms.wager_cents * (terms.primary_bps + terms.reserve_bps)
-        cents = -(-micros // MICROS_PER_CENT)
-        what, most = (
-            f"largest contribution to {meter.meter_id} on {link.id}",
-            meter.contribution_max,
-        )
-        good = f"{cents} cents from a full table; contribution_max is {most}"
-        problem = f"{good}, so that table's lock-out would be refused" if cents > most else None
-        yield judged(what, problem, good, warns=True)
+    for link in floor.link:
+        for meter in link.meter:
+            if meter.contribution_max is not None:
+                yield _check_bound(link, meter, meter.contribution_max)
+
+
+def _check_bound(link: Link, meter: Meter, most: int) -> Check:
+    positions = [each.positions for each in link.table if meter.meter_id in each.meters]
+    wagers = max(positions, default=0) * len(meter.wagers)
+    terms = meter.terms
+    wager_cents = meter.wager or max(amounts_of(link, meter), default=0)
+    micros = wagers * wager_cents * (terms.primary_bps + terms.reserve_bps)
+    cents = -(-micros // MICROS_PER_CENT)
+    what = f"largest contribution to {meter.meter_id} on {link.id}"
+    good = f"{cents} cents from a full table; contribution_max is {most}"
+    problem = f"{good}, so that table's lock-out would be refused" if cents > most else None
+    return judged(what, problem, good, warns=True)
 
 
 def _meters(floor: Floor) -> Sequence[tuple[Link, Meter]]:
-    return [(link, meter) for link in floor.link for meter in link.meter]
+    return [(link, meter) for link in floor.link for meter in link.hand_meters]

@@ -99,10 +99,10 @@ def shared_offers(floor: Floor, link: Link) -> tuple[tuple[Meter, ...], list[Off
     ]
     feeding = {
         meter.meter_id: [offer for offer in offers if _tables(link, meter, offer.at, offer.wager)]
-        for meter in link.meter
+        for meter in link.hand_meters
     }
     shared = tuple(
-        meter for meter in link.meter if len({*map(_hands, feeding[meter.meter_id])}) > 1
+        meter for meter in link.hand_meters if len({*map(_hands, feeding[meter.meter_id])}) > 1
     )
     return shared, [
         offer for offer in offers if any(offer in feeding[meter.meter_id] for meter in shared)

@@ -13,6 +13,7 @@ from meters.floor.facility import Service
 from meters.floor.key_bundle import (
     AUTHORITY_FILE,
     EVENT_GROUP_FILE,
+    HIDDEN_VALUE_SECRETS_FILE,
     LOG_SECRETS_FILE,
     SERVICES,
     read_secret,
@@ -29,7 +30,7 @@ _AUTHORITY_ACT: Final = (
     " empty directory"
 )
 _PAGES_ACT: Final = "put a new certificate in its place, then restart services and agents"
-_SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
+_SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE, HIDDEN_VALUE_SECRETS_FILE})
 
 
 def check_keys(keys: Path) -> Sequence[Check]:
@@ -59,6 +60,14 @@ def check_keys(keys: Path) -> Sequence[Check]:
             lacking="anybody with Redis's password for users can add entries to the operators'"
             " log; run `pitlink keys`, copy the whole of services/, and restart the services",
             differing="nobody can sign in at a service that has the earlier file",
+        ),
+        *_shared_secrets(
+            keys,
+            HIDDEN_VALUE_SECRETS_FILE,
+            read_secrets,
+            lacking="it cannot serve a link with a must-hit-by meter; run `pitlink keys`, copy the"
+            " whole of services/, and restart the services",
+            differing="a service cannot read a hidden value that another service drew",
         ),
     ]
     ends = [

@@ -24,6 +24,7 @@ from meters.service.service_metrics import Metrics
 from meters.store.failures import failure_text
 from meters.store.floor_file_approval import Configuration
 from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem
+from meters.store.hidden_value_seal import HiddenValueError
 from meters.store.ledger_mark import LedgerMark, MarkError
 from meters.store.link_acts import CloseReadings, note_outage
 from meters.store.link_stats import LinkStatsReader
@@ -158,7 +159,7 @@ class LinkService:
                 self._metrics.observe("script_seconds", outcome.script_s)
             if outcome.replies:
                 self._set_mark(self.store.head)
-        except (RedisError, OSError, TermsError) as error:
+        except (RedisError, OSError, TermsError, HiddenValueError) as error:
             self._fail(error)
             return BatchResult()
         except Exception:

@@ -65,6 +65,7 @@ from meters.store.credentials import session_secret
 from meters.store.event_refusals import refused
 from meters.store.facility_notes import stored_event_group
 from meters.store.floor_file_approval import Configuration
+from meters.store.hidden_value_seal import HiddenValues
 from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
@@ -156,7 +157,8 @@ class MeterService:
             log_secrets,
             pace=options.pace,
         )
-        stores = {link.id: LinkStore(redis, link) for link in floor.link}
+        hidden = HiddenValues.of(floor)
+        stores = {link.id: LinkStore(redis, link, hidden) for link in floor.link}
         days = GamingDays.of_facility(floor.facility)
         opens_as = VALIDATES if options.auto_floor else None
         self._links = {

@@ -104,7 +104,7 @@ def _read(fields: Mapping[str, str]) -> tuple[str, _Win]:
     shown = VerifiedWin(
         meter=record.meter,
         table=record.table,
-        hand_name=hand_words(record.hand),
+        hand_name="" if record.is_must_hit_by else hand_words(record.hand),
         amount=int(fields["amount"]),
         percent=record.percent,
         at=fields["at"],

@@ -127,6 +127,16 @@ def log_secrets(service: Service) -> Sequence[str]:
     return bundle.log_secrets() if bundle else ()
 
 
+def hidden_value_secrets(service: Service) -> Sequence[str] | None:
+    """Return the secrets that seal hidden values, newest first; None without a bundle.
+
+    Raises:
+        UserError: the key bundle is missing, or the secrets cannot be used.
+    """
+    bundle = _bundle_for(service, archives=False)
+    return bundle.hidden_value_secrets() if bundle else None
+
+
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """Return a sentinel client's settings: the sentinels' password, and Redis's certificates.
 

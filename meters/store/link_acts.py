@@ -72,6 +72,7 @@ async def decide_claim(
         msgspec.msgpack.encode(record.envy_by_meter()),
         decision.request or "",
         floor_digest,
+        _flag(record.is_must_hit_by),
         keys=[
             keys.claim(record.claim),
             keys.slips,
@@ -164,6 +165,7 @@ async def reopen_claim(
         msgspec.msgpack.encode(record.envy_by_meter()),
         reseed_cents * MICROS_PER_CENT,
         "" if holds is None else msgspec.json.encode(holds),
+        _flag(record.is_must_hit_by),
         keys=[keys.claim(record.claim), keys.tables, keys.repeated_claims],
     )
     return int(entry)

@@ -27,7 +27,6 @@ from meters.ledger.redis_layout import (
     reply_fields,
 )
 from meters.store.ledger_reading import LedgerReader
-from meters.wire.messages import holds_table
 
 _ORDER_DIGITS: Final = 16
 _ACTS_AT_ONCE: Final = 200
@@ -376,4 +375,4 @@ async def reopenable_holds(rejected: DayClaims) -> Sequence[ClaimRecord]:
 
 
 def _hand_pays(claims: Iterable[Mapping[str, str]]) -> Sequence[ClaimRecord]:
-    return [one for one in map(record_of, claims) if holds_table(one.paid_from)]
+    return [one for one in map(record_of, claims) if one.holds_table]

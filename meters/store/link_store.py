@@ -1,14 +1,14 @@
 """Access to one link's data in Redis. Each change of money is made by one atomic Lua script."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 import msgspec
 from redis.commands.core import AsyncScript
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.floor.floor_file import Link
-from meters.ledger.accounts import meter_account
+from meters.floor.floor_file import Link, Meter
+from meters.ledger.accounts import meter_account, reserve_account
 from meters.ledger.chain import CHAIN, chained_texts
 from meters.ledger.link_state import (
     Closure,
@@ -28,14 +28,16 @@ from meters.ledger.redis_layout import (
 )
 from meters.ledger.script_steps import (
     SCRIPT_ANSWERS,
+    HiddenState,
     ReplyParts,
-    ScriptAnswer,
+    ScriptAnswers,
     ScriptStep,
     reply_text,
 )
 from meters.process.clock import now_text
 from meters.store.facility_notes import FacilityNote
 from meters.store.health import run_synced
+from meters.store.hidden_value_seal import NO_HIDDEN_VALUES, HiddenValueError, HiddenValues
 from meters.store.link_reader import LinkReader
 from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
@@ -101,12 +103,15 @@ class LinkStore(LinkReader):
     named: batches run in parallel, so answers can arrive in another order.
     """
 
-    def __init__(self, redis: AnyRedis, link: Link) -> None:
+    def __init__(
+        self, redis: AnyRedis, link: Link, hidden_values: HiddenValues = NO_HIDDEN_VALUES
+    ) -> None:
         self.slip_register = SlipRegister(redis)
         self.facility = FacilityNote(redis)
         self._servers = redis
         super().__init__(redis_of(redis, link.id), link.id)
         self.link = link
+        self.hidden_values = hidden_values
         self.terms = LinkTerms(link)
         self.filed = link
         self.head = LedgerHead(0, "")
@@ -123,7 +128,7 @@ class LinkStore(LinkReader):
         self._scripts: dict[str, AsyncScript] = {}
 
     def of_link(self, link: Link) -> "LinkStore":
-        return LinkStore(self._servers, link)
+        return LinkStore(self._servers, link, self.hidden_values)
 
     def script(self, name: str) -> AsyncScript:
         if name not in self._scripts:
@@ -163,12 +168,23 @@ class LinkStore(LinkReader):
         value stays in force while the floor file has the old or the new value.
 
         Raises:
-            TermsError: the meters or their terms in Redis differ from the floor file, or Redis has
-                data of another schema version (duties D10, D12).
+            TermsError: the meters or their terms in Redis differ from the floor file, Redis has
+                data of another schema version (duties D10, D12), or no secret of this service opens
+                the hidden value of a meter.
         """
         stored = (await self.snapshot()).meters
         link = adopted(self.filed, stored)
         terms = LinkTerms(link)
+        try:
+            first = {
+                meter.meter_id: self._first_hidden_value(meter)
+                if f"terms:{meter.meter_id}" not in stored
+                else ("", "")
+                for meter in link.meter
+            }
+            self._check_hidden_values(link, stored)
+        except HiddenValueError as error:
+            raise TermsError(str(error)) from None
         opening = [
             text
             for meter, filed in zip(link.meter, self.filed.meter, strict=True)
@@ -177,6 +193,7 @@ class LinkStore(LinkReader):
                 terms_text(meter),
                 terms_text(filed),
                 str(meter.terms.seed_cents * MICROS_PER_CENT),
+                *first[meter.meter_id],
             )
         ]
         match await self.call("open_link", terms.digest, by, *opening):
@@ -196,6 +213,46 @@ class LinkStore(LinkReader):
                 raise TermsError(f"Redis has lost the terms of meter {meter}")
             case ["dropped", meter]:
                 raise TermsError(f"Redis holds meter {meter}, which the floor file does not name")
+
+    def _first_hidden_value(self, meter: Meter) -> tuple[str, str]:
+        """Return the entry of a must-hit-by meter's first hidden value, and the sealed value.
+
+        The script uses them only if the meter is new.
+        """
+        if (hit_by := meter.must_hit_by) is None:
+            return "", ""
+        drawn = self.hidden_values.draw(
+            meter.meter_id,
+            1,
+            start_micros=hit_by.minimum * MICROS_PER_CENT,
+            maximum_cents=hit_by.maximum,
+            distribution=hit_by.distribution,
+        )
+        return drawn.text, drawn.record.sealed
+
+    def _check_hidden_values(self, link: Link, stored: Mapping[str, str]) -> None:
+        for meter in (meter.meter_id for meter in link.meter if meter.must_hit_by):
+            if sealed := stored.get(f"hidden:{meter}"):
+                self.hidden_values.read(meter, int(stored[f"cycle:{meter}"]), sealed)
+
+    async def hidden_states(self, meters: Sequence[str]) -> Sequence[HiddenState]:
+        """Return the states of must-hit-by meters, read at one moment."""
+        async with self.redis.pipeline(transaction=True) as pipe:
+            for account in (meter_account, reserve_account):
+                pipe.hmget(self.keys.accounts, [account(meter) for meter in meters])
+            for field in ("cycle", "hidden"):
+                pipe.hmget(self.keys.meters, [f"{field}:{meter}" for meter in meters])
+            micros, reserves, cycles, sealed = await pipe.execute()
+        return [
+            HiddenState(
+                meter,
+                int(micros[index] or 0),
+                int(reserves[index] or 0),
+                int(cycles[index] or 0),
+                (sealed[index] or b"").decode(),
+            )
+            for index, meter in enumerate(meters)
+        ]
 
     async def schema(self) -> int | None:
         """Return the schema version of the link's data, or None if Redis has no data yet.
@@ -223,12 +280,13 @@ class LinkStore(LinkReader):
         steps: Sequence[ScriptStep],
         texts: Sequence[tuple[bytes, ReplyParts]],
         claim_keys: Sequence[str] = (),
-    ) -> Sequence[ScriptAnswer]:
+    ) -> ScriptAnswers:
         """Apply a batch of table events in one atomic script call.
 
         `texts` are the texts and replies of the events for the ledger; an event without a ledger
-        entry has empty texts. `claim_keys` are the Redis keys of the claims that the events open.
-        An event names such a key by its place among all keys of the script.
+        entry has empty texts. In front of an event that wins must-hit-by meters, `texts` has the
+        entries of the new hidden values. `claim_keys` are the Redis keys of the claims that the
+        events open. An event names such a key by its place among all keys of the script.
 
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.
@@ -254,7 +312,8 @@ class LinkStore(LinkReader):
             raise TermsError(TERMS_CHANGED)
         if found.entry > self.head.entry or not self.head.in_ledger:
             self.head = LedgerHead(found.entry, found.chain, found.in_ledger)
-        return await self.add_replies(found.answers)
+        answers = await self.add_replies(found.answers)
+        return msgspec.structs.replace(found, answers=tuple(answers))
 
     async def meter_balances(self) -> MeterBalances:
         """Return all meter balances, read at one moment. This works even before `open`."""

@@ -244,8 +244,8 @@ def _deciding_routes(claims: Claims, user_directory: UserDirectory) -> list[HTTP
         pending, and its field `request` names the user. Another user must confirm the request with
         `confirm` (duty D4).
 
-        If the win is a percentage of a meter, its amount goes back to the meter. The amount of any
-        other win goes back to the house account.
+        If the win is a percentage of a meter, its amount goes back to the meter, or to the reserve
+        of a must-hit-by meter. The amount of any other win goes back to the house account.
         """
         return await claims.reject(
             claim,

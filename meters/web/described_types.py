@@ -40,7 +40,9 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "position": FieldText("The position; 1 is farthest to the dealer's left.", 3),
     "patron": FieldText("The patron, as the table names them.", "p3"),
     "claim": FieldText("The id of the claim, the record of a win.", "tcp-main.TCP-03-497-1"),
-    "item": FieldText("The wager, or the bonus that is paid with it.", "progressive"),
+    "item": FieldText(
+        "The wager, the bonus that is paid with it, or the jackpot of a meter.", "progressive"
+    ),
     "item_name": FieldText("The name of `item` for people.", "Progressive"),
     "hand": FieldText("The hand, as in the rules.", "mini_royal_spades"),
     "hand_name": FieldText("The hand in words.", "Mini-royal of spades"),

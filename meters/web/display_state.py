@@ -21,6 +21,7 @@ import msgspec
 from bonus.display import hand_words
 from bonus.printable import without_addresses
 from bonus.rounds import WrittenPercent
+from bonus.wagers import MUST_HIT_BY
 from meters.floor.floor_file import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
@@ -72,8 +73,8 @@ class MeterRow(_Row, frozen=True):
     """A meter as displays show it. Amounts are in cents.
 
     Attributes:
-        kind: the name of the meter in the rules of its game.
-        wager: the amount of one wager on the meter, in cents.
+        kind: the name of the meter in the rules of its game, or ``must_hit_by``.
+        wager: the amount of one wager on the meter, in cents; 0 for a must-hit-by meter.
         state: ``pending`` while a win of this meter waits for a floorperson.
     """
 
@@ -129,8 +130,8 @@ class JackpotRow(_Row, frozen=True):
 
     Attributes:
         event: what happened to the win.
-        item: the wager that won.
-        hand_name: the hand in words.
+        item: the wager that won, or the jackpot of the meter.
+        hand_name: the hand in words; empty if no hand won the meter.
         meter_after: the amount of the meter after the win.
         cards: the cards that form the hand; empty if they are not known.
         percent: the percentage of the meter that was won; null if it is not known.
@@ -285,7 +286,7 @@ class DisplayState:
         fields = msgspec.structs.asdict(jackpot)
         row = JackpotRow(
             link=link,
-            hand_name=hand_words(jackpot.hand),
+            hand_name="" if jackpot.hand == MUST_HIT_BY else hand_words(jackpot.hand),
             cards=hand.cards,
             percent=hand.percent,
             **fields,

@@ -14,6 +14,7 @@ from reportlab.lib.colors import Color  # type: ignore[import-untyped]
 from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
 from bonus.display import card_words, hand_words, item_words, money
+from bonus.wagers import MUST_HIT_BY
 from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
@@ -168,9 +169,12 @@ class _Slip:
 
     def _what(self) -> Iterator[Fact]:
         row = self._row
-        item = row.item_name or item_words(row.item, self._titles)
+        item = row.wager_name or row.item_name or item_words(row.item, self._titles)
         yield "Wager", f"{item}, {money(row.wagered)}"
-        yield "Hand", row.hand_name or hand_words(row.hand)
+        if row.hand == MUST_HIT_BY:
+            yield "Won by", "the wager that took the meter to its hidden value"
+        else:
+            yield "Hand", row.hand_name or hand_words(row.hand)
         if row.only_envy:
             yield "Pays", "Only Envy Bonuses: no win of this hand waits"
         elif row.percent is None:

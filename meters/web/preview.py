@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from bonus.wagers import jackpot_item
+from bonus.wagers import MUST_HIT_BY, jackpot_item
 from meters.floor.floor_file import Link, Meter
 from meters.floor.paytable_text import ranks_of
 from meters.process.clock import now_text
@@ -62,6 +62,13 @@ def invented_cents(seed_cents: int) -> int:
     return int("".join(str((first + at) % 10) for at in range(digits)))
 
 
+def _invented(meter: Meter) -> int:
+    """Return an invented amount in cents. A must-hit-by meter stays below its maximum."""
+    if hit_by := meter.must_hit_by:
+        return (hit_by.minimum + hit_by.maximum) // 2
+    return invented_cents(meter.terms.seed_cents)
+
+
 class PreviewDisplay:
     """The invented display data of a link, second by second.
 
@@ -78,9 +85,11 @@ class PreviewDisplay:
         self._turn, self._second = 0, 0
         by_id = {meter.meter_id: meter for meter in link.meter}
         in_order = [by_id[meter] for meter in ranks_of(link.meter)]
-        self._won = [*in_order[:1], *in_order[-1:]]
+        # A share is a part of a meter, and a must-hit-by meter is always won whole.
+        shown = [each for each in in_order if preview != "share" or not each.must_hit_by]
+        self._won = [*shown[:1], *shown[-1:]]
         for meter in link.meter:
-            self._put_meter(meter, invented_cents(meter.terms.seed_cents))
+            self._put_meter(meter, _invented(meter))
         self._put_beat()
         if in_order and preview != "unavailable":
             self._put_wins(in_order[0])
@@ -95,7 +104,7 @@ class PreviewDisplay:
         self._turn, second = divmod(self._second, _TURN)
         if second == 0:
             for meter in self._won:
-                self._put_meter(meter, invented_cents(meter.terms.seed_cents))
+                self._put_meter(meter, _invented(meter))
         elif second in _SCRIPT:
             self._put_win(*_SCRIPT[second])
 
@@ -125,9 +134,10 @@ class PreviewDisplay:
         terms = meter.terms
         percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
         hands = sorted(filter(percents.get, percents), key=lambda hand: -percents[hand])
-        hand, amount = (hands or [""])[0], invented_cents(terms.seed_cents)
+        hands = hands or [MUST_HIT_BY if meter.must_hit_by else ""]
+        hand, amount = hands[0], _invented(meter)
         if self._part_cents:
-            hand, amount = (hands or [""])[-1], max(amount // 10, self._part_cents)
+            hand, amount = hands[-1], max(amount // 10, self._part_cents)
         win = {
             "event": event,
             "claim": f"preview-{self._turn}-{number}",
@@ -150,7 +160,7 @@ class PreviewDisplay:
             meter=top.meter_id,
             table=self._table,
             hand_name="",
-            amount=invented_cents(top.terms.seed_cents),
+            amount=_invented(top),
             percent=100,
             at=now_text(),
         )

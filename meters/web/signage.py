@@ -302,6 +302,7 @@ class Signage:
         shown = [
             (meter.meter_id, meter.title, meter.limit, pays_of((meter,), self._words))
             for meter in link.meter
+            if not meter.must_hit_by
         ]
         digest = hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:12]
         return self.page((link,), link.id, terms=f"{self._version}-{digest}", table=table)
@@ -381,12 +382,18 @@ class Signage:
 
         `is_one` is true if there are several meters, and one wager raises all of them.
         """
-        meters = [meter for link in links for meter in link.meter]
-        wagers = {self._wager(link, meter) for link in links for meter in link.meter}
+        fed = [(link, meter) for link in links for meter in link.meter if not meter.must_hit_by]
+        meters = [meter for _, meter in fed]
+        wagers = {self._wager(link, meter) for link, meter in fed}
         if len(wagers) != 1:
             return None
         (wager,) = wagers
-        groups = [group for link in links for group in meters_by_wager(link.meter)]
+        groups = [
+            group
+            for link in links
+            for group in meters_by_wager(link.meter)
+            if not group[0].must_hit_by
+        ]
         words = self._words
         is_one = len(groups) == 1 and len(meters) > 1
         plays = words.feeds_each if len(meters) > 1 else ""
@@ -446,6 +453,7 @@ class Signage:
                 "tiers": tiers,
             }
             for group in meters_by_wager(meters)
+            if not group[0].must_hit_by
         ]
 
     def _shown(self, row: MeterRow | None) -> Shown:
@@ -469,8 +477,8 @@ class Signage:
             "title": words.meter_title(meter),
             "tier": tiers[meter.meter_id],
             "is_top": meter.meter_id == next(iter(tiers)),
-            "wager": words.wager.format(amount=coin_money(self._wager(link, meter))),
-            "limit": words.limit.format(amount=short_money(meter.limit)) if meter.limit else "",
+            "wager": self._wager_text(link, meter),
+            "limit": self._limit_text(meter),
             "wins": winners_of(meter, words),
             "shown": shown,
             "known": " ".join(hit.claim for hit in news if hit.news_ms),
@@ -480,6 +488,18 @@ class Signage:
             "label": label,
             "note": self._note(row, shown) if row is not None and amount else _Note(),
         }
+
+    def _wager_text(self, link: Link, meter: Meter) -> str:
+        """Return the wager of a meter. A must-hit-by meter has wagers of several amounts."""
+        if meter.must_hit_by:
+            return ""
+        return self._words.wager.format(amount=coin_money(self._wager(link, meter)))
+
+    def _limit_text(self, meter: Meter) -> str:
+        words = self._words
+        if hit_by := meter.must_hit_by:
+            return words.must_hit_by.format(amount=short_money(hit_by.maximum))
+        return words.limit.format(amount=short_money(meter.limit)) if meter.limit else ""
 
     def _note(self, row: MeterRow, shown: Shown) -> _Note:
         """Return the text about a meter's highest waiting win, or its last validated one (D8)."""

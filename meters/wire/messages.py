@@ -8,7 +8,7 @@ decision on Envy Bonuses. This message names the claim under which the bonuses a
 ending ``-envy``. So a reader that does not know this extension sees an unknown claim.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -308,18 +308,67 @@ class ClaimOpened(_Message, frozen=True, kw_only=True):
     amount: int
 
 
-class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", tag="accepted"):
+class OpenedValue(_Message, frozen=True):
+    """A hidden value that a wager reached.
+
+    Attributes:
+        micros: the value, in millionths of a dollar.
+        salt: the random salt of its commitment, in hexadecimal.
+    """
+
+    micros: int
+    salt: str
+
+
+class HiddenValueDrawn(_Message, frozen=True, omit_defaults=True):
+    """A new hidden value of a must-hit-by meter.
+
+    Attributes:
+        cycle: the cycle of the meter that the value ends.
+        commitment: SHA-256 over meter, cycle, value and salt, in hexadecimal.
+        sealed: the value and its salt, encrypted for the services of the floor.
+        opened: the value that ended the cycle before; null in the first cycle. The next ledger
+            entry has the wager that reached it.
+    """
+
+    meter: str
+    cycle: int
+    commitment: str
+    sealed: str
+    opened: OpenedValue | None = None
+
+
+class WagersAccepted(
+    _Message, frozen=True, kw_only=True, tag_field="status", tag="accepted", omit_defaults=True
+):
+    """Reply to accepted wagers.
+
+    Attributes:
+        claims: the wins of must-hit-by meters by these wagers.
+        drawn: for each of these wins, the opened hidden value and the next one. A restore needs
+            them if Redis loses the win.
+    """
+
     seq: int
     draw: DrawMade | None
+    # extensions of the contract
+    claims: tuple[ClaimOpened, ...] = ()
+    drawn: tuple[HiddenValueDrawn, ...] = ()
 
 
-def wagers_reply(seq: int, draw: str) -> str:
+def wagers_reply(
+    seq: int, draw: str, claims: Sequence[ClaimOpened] = (), drawn: Sequence[HiddenValueDrawn] = ()
+) -> str:
     """Return the reply to accepted wagers, `WagersAccepted`, from the draw in JSON.
 
     >>> wagers_reply(41, "null")
     '{"status":"accepted","seq":41,"draw":null}'
     """
-    return f'{{"status":"accepted","seq":{seq},"draw":{draw}}}'
+    won = ""
+    if claims:
+        parts = (msgspec.json.encode(part).decode() for part in (claims, drawn))
+        won = ',"claims":{},"drawn":{}'.format(*parts)
+    return f'{{"status":"accepted","seq":{seq},"draw":{draw}{won}}}'
 
 
 class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
@@ -329,9 +378,11 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
         seq: the number of the event; null if the event could not be read.
         status: whether the event counts.
         draw: for `wagers`: what was drawn; null if nothing was drawn.
+        drawn: for wagers that win must-hit-by meters: their hidden values.
         lines: for a `result`: the settlement, in paying order.
-        claims: for a `result`: the wins that wait for a floorperson. For wagers that are refused
-            with ``held``: the wins that hold the table.
+        claims: for a `result`: the wins that wait for a floorperson. For accepted wagers: their
+            wins of must-hit-by meters. For wagers that are refused with ``held``: the wins that
+            hold the table.
         error: for ``refused``: the reason.
         expected: for ``out_of_order``: the `seq` that must come now.
     """
@@ -339,6 +390,7 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
     seq: int | None
     status: Literal["accepted", "refused", "out_of_order"]
     draw: DrawMade | None = None
+    drawn: tuple[HiddenValueDrawn, ...] | None = None
     lines: tuple[Line, ...] | None = None
     claims: tuple[ClaimOpened, ...] | None = None
     error: ErrorDetail | None = None

@@ -2,8 +2,10 @@
 
 import json
 import re
+import runpy
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
@@ -17,8 +19,10 @@ from meters.ledger.table_corrections import OF_TABLES, AskAct
 from tests.documents.ledger_entries import KINDS
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
-from tests.model.pit import Pit
+from tests.model.model_floor import HIDDEN
+from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.tampering import play_a_while
+from tests.model.test_must_hit_by import chosen
 from tests.test_tree import ROOT
 
 SCRIPT = ROOT / "deploy" / "docs" / "reference" / "check_archive.py"
@@ -92,6 +96,33 @@ async def test_the_recipe_holds(redis: Redis, tmp_path: Path) -> None:
         paths[file].write_bytes(whole[file])
     paths[0].write_bytes(whole[0][:-9])
     assert str(paths[0]) in checked(*paths).stderr
+
+
+async def test_the_recipe_shows_that_nobody_chose_a_hidden_value(
+    redis: Redis, tmp_path: Path
+) -> None:
+    kept = Kept(await Pit.opened(redis, HIDDEN.text, hidden=chosen(*[500_000] * 9)), tmp_path)
+    pit = kept.pit
+    await kept.days.open()
+    for number in (1, 2):
+        await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, round_id=f"R{number}")
+        await pit.void(round_id=f"R{number}")
+    await kept.days.keep(A_DAY, A_DAY)
+    outcome = await kept.run(live_days=400)
+    told = checked(*(file.path for file in outcome.written))
+    assert told.returncode == 0, told.stderr
+    script: dict[str, Any] = runpy.run_path(str(SCRIPT))
+    drawn = [entry for entry in await pit.entries() if entry["kind"] == "hidden_value"]
+    assert len(drawn) == 3
+    before = script["Checked"]()
+    for entry in drawn:
+        script["note"](entry, Counter(), before)
+    opened = json.loads(drawn[1]["event"])
+    opened["opened"]["micros"] -= 1
+    other = script["Checked"]()
+    script["note"](drawn[0], Counter(), other)
+    with pytest.raises(script["NotAsWrittenError"], match="a hidden value of mystery"):
+        script["note"]({**drawn[1], "event": json.dumps(opened)}, Counter(), other)
 
 
 def test_the_page_has_every_kind_of_entry() -> None:

@@ -145,7 +145,7 @@ class PlayedFloor:
 async def withdraw_a_proposal(store: LinkStore, number: int) -> str:
     proposal, meter = f"proposal-{number:016d}", store.link.meter[0]
     asked = Adjustment(meter=meter.meter_id, amount=100, reason="miscount")
-    change = adjustment(proposal, "Ada Lane", meter, (10**9, 1), asked)
+    change = adjustment(proposal, "Ada Lane", store.link, meter, held=(10**9, 1), request=asked)
     await propose_change(store, proposal, change.kind, change.by, msgspec.json.encode(change))
     withdrawn = msgspec.json.encode({"proposal": proposal, "by": change.by, "meter": change.meter})
     await decide_change(store, proposal, "withdraw", change.by, withdrawn, meter=change.meter)

@@ -1,17 +1,25 @@
 """Floor of a chaos run: two links of Three Card Poker with all meters, and one of house games."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
-from tests.floor_text import ONE_REJECTS, Value, floor_text, link_text, meter_text, table_text
+from tests.floor_text import (
+    ONE_REJECTS,
+    Value,
+    floor_text,
+    link_text,
+    meter_text,
+    section_text,
+    table_text,
+)
 from tests.games.naive import HOUSE
 from tests.model.model_floor import ModelFloor
 from tests.model.second_books import SecondBooks, SecondTable
 from tests.model.second_games import THREE_CARD_POKER, HouseGame, SecondGame, SecondMeter
-from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
+from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE, MeterLaw
 
 _RIVER, _STUD, _LUCKY = (HouseGame(name) for name in ("river_duel", "keystone_stud", "lucky_seven"))
 
@@ -36,8 +44,17 @@ def _poker_link(wager_cents: int, paytable: str) -> ChaosLink:
     return ChaosLink(meters, (THREE_CARD_POKER,))
 
 
+MYSTERY: Final = SecondMeter(
+    MeterLaw(percent={}, for_1={}, seed=300, reseed=300, primary=20, paid_from="hand_pay"),
+    wager_cents=1,
+    hit_by=("progressive", "five_card_progressive"),
+    maximum_cents=2_600,
+)
+"""A must-hit-by meter of the first link, which a few rounds win."""
+
+_ONE: Final = _poker_link(100, "A")
 LINKS: Final = {
-    "one": _poker_link(100, "A"),
+    "one": replace(_ONE, meters={**_ONE.meters, "mystery": MYSTERY}),
     "five": _poker_link(500, "B"),
     "mixed": ChaosLink(
         {
@@ -64,21 +81,32 @@ def tables_of(link: str, tables: int) -> Mapping[str, SecondGame]:
     return dict(zip(mine, islice(cycle(games), len(mine)), strict=True))
 
 
-def _table(name: str, game: SecondGame) -> tuple[str, SecondTable]:
+def _table(name: str, game: SecondGame, hidden: tuple[str, ...]) -> tuple[str, SecondTable]:
     fed = {kind: kind for meters in game.fed.values() for kind in meters}
     if not isinstance(game, HouseGame):
-        return table_text(name, *fed), SecondTable(game, 7, fed)
+        return table_text(name, *fed, *hidden), SecondTable(game, 7, fed, hidden)
     text = table_text(name, *fed, game=game.name, positions=game.positions)
     return text, SecondTable(game, game.positions, fed)
 
 
+def _meter(meter: str, terms: SecondMeter) -> str:
+    if not terms.hit_by:
+        return meter_text(meter, terms.wager_cents, paytable=terms.paytable)
+    hit_by: dict[str, Value] = {
+        "minimum": terms.law.seed,
+        "maximum": terms.maximum_cents,
+        "rate": f"{terms.law.primary}%",
+        "wagers": terms.hit_by,
+    }
+    return section_text("[[link.meter]]", kind="must_hit_by", id=meter, must_hit_by=hit_by)
+
+
 def model_of(name: str, tables: int) -> ModelFloor:
     link = LINKS[name]
-    meters = (
-        meter_text(meter, terms.wager_cents, paytable=terms.paytable)
-        for meter, terms in link.meters.items()
-    )
-    made = {table: _table(table, game) for table, game in tables_of(name, tables).items()}
+    meters = (_meter(meter, terms) for meter, terms in link.meters.items())
+    hidden = tuple(meter for meter, terms in link.meters.items() if terms.hit_by)
+    games = tables_of(name, tables)
+    made = {table: _table(table, game, hidden) for table, game in games.items()}
 
     def second_books() -> SecondBooks:
         return SecondBooks(

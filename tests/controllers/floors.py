@@ -258,7 +258,7 @@ FACTS: Final[Mapping[str, Callable[[HandTable], object]]] = {
         f"{each.claim} {each.position} {each.item} {each.amount}" + " validated" * each.validated
         for each in held_views(table.layout, table.state)
     ],
-    "claims wait": lambda table: table.state.claims_wait,
+    "claims wait": lambda table: any(one.undecided for one in table.state.shown),
     "waiting": lambda table: [f"{w.round} {len(w.undecided)}" for w in table.state.waiting],
     "open": lambda table: [
         " ".join(map(str, (each.round, *open_lines(each)))) for each in table.state.waiting

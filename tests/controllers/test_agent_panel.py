@@ -66,7 +66,7 @@ async def test_a_line_is_ticked_off_while_a_reply_is_on_its_way(
         service.settlement = settlement(f"3 progressive table_inventory C{number}")
         await say_all(agent, ROUND + "; next")
         await service.jackpot(f"C{number}", "validated")
-        await eventually_async(lambda: not agent.table_state.claims_wait)
+        await eventually_async(lambda: not any(one.undecided for one in agent.table_state.shown))
     rounds = [each.round for each in agent.table_state.waiting]
     await say_all(agent, "wager 3 progressive")
     locking = asyncio.create_task(agent.handle_at_once(BettingLocked()))
@@ -162,7 +162,7 @@ async def test_a_decision_while_the_table_was_held_is_not_left_for_the_next_time
     assert agent.state == "held"
     for claim, event in (("C2", "paid"), ("C1", "rejected")):
         agent.on_jackpot(jackpot(claim, event))
-    await eventually_async(lambda: not agent.table_state.claims_wait)
+    await eventually_async(lambda: not any(one.undecided for one in agent.table_state.shown))
     assert agent.state == "open"
 
 

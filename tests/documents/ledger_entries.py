@@ -20,13 +20,13 @@ from meters.ledger.entry_messages import (
 from meters.ledger.floor_approvals import Approval, HalfApproval
 from meters.ledger.money_terms import TermsText
 from meters.ledger.table_corrections import AskDecision
-from meters.wire.messages import Result, Void, WagerCorrection, Wagers
+from meters.wire.messages import HiddenValueDrawn, Result, Void, WagerCorrection, Wagers
 from tests.documents.json_tables import table, words
 
 _ACCOUNT: Final = re.compile(
     r"^``(?P<name>[a-z]+)(?::{(?P<of>[a-z]+)})?`` +(?P<text>.+)$", re.MULTILINE
 )
-_OF_TABLES: Final = (Wagers, WagerCorrection, Result, Void)
+_OF_MQTT: Final = (Wagers, WagerCorrection, Result, Void, HiddenValueDrawn)
 _NOTHING: Final = "nothing"
 
 KINDS: Final[tuple[tuple[str, str, str, type], ...]] = (
@@ -34,8 +34,17 @@ KINDS: Final[tuple[tuple[str, str, str, type], ...]] = (
     (
         "wagers",
         "Wagers were accepted at lock-out.",
-        "from the table to meter, reserve and overflow: cents times rate in basis points",
+        (
+            "from the table to meter, reserve and overflow: cents times rate in basis points; for a"
+            " must-hit-by win, as a `result`"
+        ),
         Wagers,
+    ),
+    (
+        "hidden_value",
+        "A hidden value of a must-hit-by meter was drawn, and the one before was opened.",
+        _NOTHING,
+        HiddenValueDrawn,
     ),
     (
         "correct_wager",
@@ -74,15 +83,15 @@ KINDS: Final[tuple[tuple[str, str, str, type], ...]] = (
         "reject",
         "A win was rejected.",
         (
-            "from the claim: a percentage to the meter, a win at odds to `house`; Envy Bonuses that"
-            " are not due to `house`"
+            "from the claim: a percentage to the meter, a must-hit-by win to the reserve, a win at"
+            " odds to `house`; Envy Bonuses that are not due to `house`"
         ),
         DecisionRecord,
     ),
     (
         "reopen",
         "A rejected win was reopened.",
-        "from meter, overflow and `house` to the claim; Envy Bonuses from `house`",
+        "from meter, overflow or reserve, and `house` to the claim; Envy Bonuses from `house`",
         DecisionRecord,
     ),
     ("pay_envy", "Envy Bonuses were paid.", "from the Envy account to `paid`", DecisionRecord),
@@ -153,5 +162,5 @@ def _accounts() -> Iterator[tuple[str, str]]:
 
 def _link(event: type) -> str:
     name = words(event.__name__)
-    page = "mqtt.md" if event in _OF_TABLES else ""
+    page = "mqtt.md" if event in _OF_MQTT else ""
     return f"[{name}]({page}#{name.lower().replace(' ', '-')})"

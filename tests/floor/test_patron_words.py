@@ -18,8 +18,10 @@ from fontTools.ttLib import TTFont
 import bonus.hands.rankings
 from bonus.display import hand_words
 from bonus.law.games import Games
+from bonus.wagers import MUST_HIT_BY
 from meters.floor.branding import Branding, BrandingText, Language
 from meters.floor.floor_file import parse_floor
+from meters.floor.must_hit_by import MUST_HIT_BY_TITLE
 from meters.floor.patron_words import PatronWords, patron_words
 from tests.floor_text import floor_text, link_text, meter_text
 
@@ -44,6 +46,8 @@ def texts() -> Iterator[tuple[str | None, str]]:
     for ranking in vars(bonus.hands.rankings).values():
         if isinstance(ranking, type) and issubclass(ranking, StrEnum):
             yield from (("hand", hand_words(hand)) for hand in ranking)
+    yield "hand", hand_words(MUST_HIT_BY)
+    yield "meter", MUST_HIT_BY_TITLE
     for game in Games().values():
         yield from (("meter", meter.title) for meter in game.meter)
 

@@ -109,7 +109,7 @@ class Books:
         replies = [one.reply if isinstance(one, Step) else () for one in steps]
         events = [f'{{"seq":{one.seq},"type":"{one.kind}"}}'.encode() for one in steps]
         texts = list(zip(events, replies, strict=True))
-        answers = await self.store.apply(placed, texts, keys)
+        answers = (await self.store.apply(placed, texts, keys)).answers
         return [
             msgspec.structs.replace(
                 answer, text=reply_text(reply, [due.amount_cents for due in answer.paid]).decode()

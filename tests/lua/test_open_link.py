@@ -36,7 +36,7 @@ async def _answer(redis: Redis, link: Link) -> list[str]:
         for meter in link.meter
         for text in (
             meter.meter_id, terms_text(meter), terms_text(meter),
-            str(meter.terms.seed_cents * SEED // 100_000),
+            str(meter.terms.seed_cents * SEED // 100_000), "", "",
         )
     ]  # fmt: skip
     row = await redis.register_script(load_script("open_link"))(

@@ -32,7 +32,9 @@ class Days:
         self.pit = pit
         self.clock = Clock()
         self.books = [
-            CloseReadings(LinkStore(pit.redis, pit.link), SIX, name, self.clock)
+            CloseReadings(
+                LinkStore(pit.redis, pit.link, pit.store.hidden_values), SIX, name, self.clock
+            )
             for name in ("service", "other")
         ]
 

@@ -16,7 +16,9 @@ import meters.intake.bonus_draws
 import meters.ledger.redis_layout
 import meters.store.link_reader
 import meters.store.link_store
+from meters.ledger.hidden_values import HIDDEN_VALUE_DRAWN
 from meters.process.clock import now
+from meters.store.hidden_value_seal import HiddenValues
 from tests.model.days import Days
 from tests.model.model_floor import POKER, REPLIES_KEPT, WORKERS, Chance, ModelFloor
 from tests.model.pit import Pit
@@ -25,6 +27,19 @@ from tests.model.second_settling import Settling
 from tests.naive.shapes import Line
 
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108  (archives are written often)
+
+
+SECRET: Final = "a-secret-of-the-services-of-this-test-floor"  # noqa: S105
+
+
+class Near:
+    """Draws hidden values so near that a round or two reach them."""
+
+    def __init__(self) -> None:
+        self.chance = Chance(0)
+
+    def below(self, most: int) -> int:
+        return self.chance.randbelow(min(most, 8_000_000))
 
 
 def _slip(claim: Mapping[str, str]) -> str:
@@ -58,14 +73,37 @@ class HeldFloor(RuleBasedStateMachine):
         self.rounds: defaultdict[str, int] = defaultdict(int)
         self.versions: dict[str, tuple[int, int]] = {}
         self.redis = Redis.from_url(self.url)
-        self.pit = Pit(self.redis, self.floor.text, workers=len(WORKERS))
+        self.near = Near()
+        self.pit = Pit(
+            self.redis, self.floor.text, workers=len(WORKERS),
+            hidden=HiddenValues([SECRET], self.near.below),
+        )  # fmt: skip
+        self.books.hidden = self._hidden
+        self.values: dict[tuple[str, int], int] = {}
         self.days = Days(self.pit)
         # The ledger has the time of Redis, and a store that is rebuilt has the day of its entries.
         self.days.clock.now = now()
 
+    def _hidden(self, meter: str, cycle: int) -> int:
+        """Return a hidden value: opened in the ledger, or else the present one."""
+        if (meter, cycle) not in self.values:
+            self.values[meter, cycle] = self._read_hidden(meter, cycle)
+        return self.values[meter, cycle]
+
+    def _read_hidden(self, meter: str, cycle: int) -> int:
+        for entry in self.runner.run(self.pit.entries()):
+            if entry["kind"] == "hidden_value":
+                drawn = HIDDEN_VALUE_DRAWN.decode(entry["event"])
+                if (drawn.meter, drawn.cycle) == (meter, cycle + 1) and drawn.opened:
+                    return drawn.opened.micros
+        (state,) = self.runner.run(self.pit.store.hidden_states([meter]))
+        assert state.cycle == cycle
+        return self.pit.store.hidden_values.read(meter, cycle, state.sealed).micros
+
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
-        self.patch.setattr(meters.intake.bonus_draws, "secrets", Chance(seed))
+        self.near.chance = Chance(seed)
+        self.patch.setattr(meters.intake.bonus_draws, "secrets", self.near.chance)
         for module in (
             meters.store.link_store,
             meters.store.link_reader,
@@ -129,10 +167,10 @@ class HeldFloor(RuleBasedStateMachine):
         match event["type"]:
             case "wagers":
                 self._check_draw(table, event, said["draw"])
-                self.books.lay(table, event, said["draw"])
+                assert said.get("claims", []) == self.books.lay(table, event, said["draw"])
             case "correct_wager":
                 assert said["draw"] == self.books.tables[table].draw
-                self.books.correct(table, event)
+                assert said.get("claims", []) == self.books.correct(table, event)
             case "void":
                 assert said.keys() == {"seq", "status"}
                 self.books.void(table)

@@ -181,7 +181,9 @@ class Floor(HeldFloor):
         events = [(one, self._bytes(one, self._next_event(data, one))) for one in tables]
         outcome = self.runner.run(self.pit.take(events, worker=worker))
         replies = {one.known.table.id: reply for one, reply in outcome.replies}
-        for table, payload in events:
+        # A service judges the event that wins a must-hit-by meter after the others.
+        at = {table: place for place, table in enumerate(replies)}
+        for table, payload in sorted(events, key=lambda one: at.get(one[0], len(at))):
             verdict = self.books.judge(table, payload)
             reply = replies.get(table) or self._repeat_until_answered(table, payload, worker)
             self._hold(table, payload, verdict, reply)
@@ -209,20 +211,20 @@ class Floor(HeldFloor):
 
     def _send_together(self, batch: Sequence[tuple[str, bytes]], worker: int) -> None:
         outcome = self.runner.run(self.pit.take(batch, worker=worker))
-        replies: defaultdict[tuple[str, int], list[bytes]] = defaultdict(list)
-        for one, reply in outcome.replies:
-            replies[one.known.table.id, json.loads(reply)["seq"]].append(reply)
-        unanswered = []
+        payloads: defaultdict[tuple[str, int], list[bytes]] = defaultdict(list)
         for table, payload in batch:
-            # A worker that remembers another round answers no copy of a result.
-            found = replies.get((table, json.loads(payload)["seq"]))
-            if found is None:
-                unanswered.append((table, payload))
-            else:
-                self._hold(table, payload, self.books.judge(table, payload), found.pop(0))
-        assert not any(replies.values()), f"more answers than events: {replies}"
-        for table, payload in unanswered:
-            self._send(table, payload, worker)
+            payloads[table, json.loads(payload)["seq"]].append(payload)
+        # A service judges the event that wins a must-hit-by meter after the others.
+        for one, reply in outcome.replies:
+            table = one.known.table.id
+            sent = payloads[table, json.loads(reply)["seq"]]
+            assert sent, f"more answers than events: {reply!r}"
+            payload = sent.pop(0)
+            self._hold(table, payload, self.books.judge(table, payload), reply)
+        # A worker that remembers another round answers no copy of a result.
+        for table, payload in batch:
+            if payload in payloads[table, json.loads(payload)["seq"]]:
+                self._send(table, payload, worker)
 
     @rule(data=st.data(), table=st.sampled_from(TABLES))
     def race(self, data: DataObject, table: str) -> None:
@@ -561,6 +563,10 @@ class Floor(HeldFloor):
         link_acts, link = self.pit.link_acts, self.pit.link.id
         meter = data.draw(st.sampled_from(sorted(self.books.meters)))
         change = Adjustment(meter=meter, amount=cents, reason="malfunction")
+        if self.books.meters[meter].hit_by:
+            with pytest.raises(ActError, match="is not adjusted"):
+                self.runner.run(link_acts.propose(link, "sue", change))
+            return
         after, limit = self.books.held(meter) + cents, self.books.meters[meter].limit_cents
         above = limit is not None and cents > 0 and after > limit
         if above or after // 1 < 0:

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Final
 
 from meters.ledger.money_terms import Parameter
-from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
 from tests.games.naive import HOUSE
 from tests.model.second_books import SecondBooks, SecondTable
 from tests.model.second_games import THREE_CARD_POKER, HouseGame, SecondMeter
@@ -129,6 +129,72 @@ POKER: Final = ModelFloor(
         Change("bonus", "lucky_every", (0, 2, 3, 5)),
     ),
     {"progressive": PROGRESSIVE, "high": PROGRESSIVE},
+)  # fmt: skip
+
+# Three Card Poker with a must-hit-by meter, which wagers of two kinds and amounts feed. Its hidden
+# values are near (`Near`), so it is won every few rounds, sometimes twice in one.
+
+_MYSTERY: Final = SecondMeter(
+    MeterLaw(
+        percent={}, for_1={}, seed=300, reseed=300, primary=40, reserve=0, envy_cents={},
+        paid_from="hand_pay",
+    ),
+    wager_cents=1,
+    hit_by=("five_card_progressive", "progressive"),
+    maximum_cents=30_000,
+)  # fmt: skip
+
+
+_LOW_OF_HIDDEN: Final = (
+    "progressive", "five_card_progressive", "five_card_hand_bonus", "mystery",
+)  # fmt: skip
+
+
+def _hidden_books() -> SecondBooks:
+    low = {kind: kind for kind in ("progressive", "five_card_progressive", "five_card_hand_bonus")}
+    hidden = ("mystery",)
+    return _books(
+        "hidden",
+        meters={
+            "progressive": SecondMeter(PROGRESSIVE["A"], 100),
+            "high": SecondMeter(PROGRESSIVE["B"], 500),
+            "five_card_progressive": SecondMeter(FIVE_CARD, 100, limit_cents=1_000_150),
+            "five_card_hand_bonus": SecondMeter(HAND_BONUS, 100),
+            "mystery": _MYSTERY,
+        },
+        tables={
+            "T-1": SecondTable(THREE_CARD_POKER, 7, low, hidden),
+            "T-2": SecondTable(THREE_CARD_POKER, 6, low, hidden),
+            "T-3": SecondTable(THREE_CARD_POKER, 7, {"progressive": "high"}, hidden),
+        },
+    )
+
+
+HIDDEN: Final = ModelFloor(
+    _floor(
+        link_text(
+            "hidden",
+            meter_text("progressive"),
+            meter_text("progressive", 500, id="high", paytable="B"),
+            meter_text("five_card_progressive", limit=1_000_150),
+            section_text(
+                "[[link.meter]]",
+                kind="must_hit_by",
+                id="mystery",
+                must_hit_by={
+                    "minimum": 300, "maximum": 30_000, "rate": "40%", "wagers": _MYSTERY.hit_by,
+                },
+            ),
+            meter_text("five_card_hand_bonus", magic_card_every=2, lucky_every=3),
+            table_text("T-1", *_LOW_OF_HIDDEN, asset="1"),
+            table_text("T-2", *_LOW_OF_HIDDEN, asset="2", positions=6),
+            table_text("T-3", "high", "mystery", asset="3"),
+            name="Three Card Poker Jackpot",
+        )
+    ),
+    _hidden_books,
+    (Change("progressive", "paytable", ("A", "B")),),
+    {"progressive": PROGRESSIVE},
 )  # fmt: skip
 
 # The mixed link. The wagers of the first table depend on the dealer's cards, those of the other two

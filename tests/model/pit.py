@@ -28,6 +28,7 @@ from meters.ledger.money_terms import Parameter
 from meters.restore.rebuild import Rebuild
 from meters.service.service_metrics import Metrics
 from meters.store.floor_file_approval import Configuration, Unapproved
+from meters.store.hidden_value_seal import HiddenValues
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Jackpot, Reply
 from tests.approving import approve
@@ -60,6 +61,9 @@ FLOOR: Final = floor_text(
 )
 """One person rejects every win on this floor. `STRICT` has the default of the floor file."""
 
+SERVICES_SECRET: Final = "a-secret-of-the-services-of-this-test-floor"  # noqa: S105
+HIDDEN_VALUES: Final = HiddenValues([SERVICES_SECRET])
+
 STRICT: Final = FLOOR.replace("two_people_reject_above = 1000000000\n", "")
 
 _REPLY: Final = msgspec.json.Decoder(Reply)
@@ -86,14 +90,21 @@ class OpenBooks:
 class Pit:
     """The first link of a floor, played event by event; the workers share the events."""
 
-    def __init__(self, redis: Redis, floor_text: str = FLOOR, *, workers: int = 1) -> None:
+    def __init__(
+        self,
+        redis: Redis,
+        floor_text: str = FLOOR,
+        *,
+        workers: int = 1,
+        hidden: HiddenValues = HIDDEN_VALUES,
+    ) -> None:
         self.redis = redis
         self.floor: Floor = parse_floor(floor_text)
         self.link = self.floor.link[0]
         self.known = {
             table: known for (_, table), known in table_topics(self.floor, self.link).items()
         }
-        self.store = LinkStore(redis, self.link)
+        self.store = LinkStore(redis, self.link, hidden)
         self.published: list[Jackpot] = []
         self.books = OpenBooks(self.floor, self.store)
         links = {self.link.id: self.books}
@@ -102,13 +113,20 @@ class Pit:
         self.online: set[str] = set()
         self.link_acts = Links(links, {self.link.id: self.online})
         self.metrics = Metrics(self.floor)
-        self._stores = [LinkStore(redis, self.link) for _ in range(workers)]
+        self._stores = [LinkStore(redis, self.link, hidden) for _ in range(workers)]
         self.intakes = [LinkIntake(store) for store in self._stores]
         self.seq: defaultdict[str, int] = defaultdict(int)
 
     @classmethod
-    async def opened(cls, redis: Redis, floor_text: str = FLOOR, *, workers: int = 1) -> "Pit":
-        pit = Pit(redis, floor_text, workers=workers)
+    async def opened(
+        cls,
+        redis: Redis,
+        floor_text: str = FLOOR,
+        *,
+        workers: int = 1,
+        hidden: HiddenValues = HIDDEN_VALUES,
+    ) -> "Pit":
+        pit = Pit(redis, floor_text, workers=workers, hidden=hidden)
         await pit.open()
         return pit
 

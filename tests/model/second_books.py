@@ -7,8 +7,8 @@ fractions of a cent. `tests.naive` and `tests.games.naive` settle who wins what.
 """
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
@@ -28,17 +28,21 @@ class Verdict:
 
 @dataclass
 class SecondTable:
-    """`placed` has the cycle of each meter that a wager of the open round fed."""
+    """`placed` has, for each meter that a wager of the open round fed, its cycle and the cents.
+
+    `hidden` are the must-hit-by meters of the table.
+    """
 
     game: SecondGame
     positions: int
     meters: Mapping[str, str]
+    hidden: tuple[str, ...] = ()
     last: int = 0
     heard: dict[int, tuple[bytes, bytes]] = field(default_factory=dict)
     round: str | None = None
     over: str | None = None
     bets: dict[int, dict[str, Any]] = field(default_factory=dict)
-    placed: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    placed: dict[tuple[int, str, str], tuple[int, int]] = field(default_factory=dict)
     draw: Draw | None = None
     asks: str = ""
     decided: str = ""
@@ -83,6 +87,7 @@ class SecondClaim:
     percent: bool
     hand_pay: bool
     table: str
+    hidden: bool = False
     state: str = "pending"
     validated_by: str = ""
     slip: str = ""
@@ -101,7 +106,7 @@ class SecondEnvy:
 
 
 class SecondBooks:
-    """The books of one link.
+    """The books of one link. `hidden` returns the hidden value of a meter's cycle, in micros.
 
     Odds payouts below `validate_from_cents` need no floorperson, and a win above
     `two_people_above_cents` takes two people to reject. `replies_kept` is a number for each table.
@@ -132,7 +137,8 @@ class SecondBooks:
         self.all_hands = False
         self.slips: dict[str, str] = {}
         self.day_closed_at = 0
-        self.entries = len(meters)
+        self.hidden: Callable[[str, int], int] = lambda meter, cycle: 0
+        self.entries = len(meters) + sum(bool(one.hit_by) for one in meters.values())
         for meter, one in meters.items():
             self.move("house", f"meter:{meter}", Fraction(one.law.seed * one.wager_cents))
 
@@ -265,7 +271,7 @@ class SecondBooks:
     def holds(self, table_id: str) -> bool:
         """Return whether an unpaid hand pay holds the table: its cards stay (649a.11(c)(5)(iv))."""
         return any(
-            claim.hand_pay and claim.state in {"pending", "validated"}
+            claim.hand_pay and not claim.hidden and claim.state in {"pending", "validated"}
             for claim in self.claims.values()
             if claim.table == table_id
         )
@@ -302,73 +308,136 @@ class SecondBooks:
         ):
             table.asks, table.decided = "", ""
 
-    def lay(self, table_id: str, event: dict[str, Any], draw: Draw | None) -> None:
+    def lay(self, table_id: str, event: dict[str, Any], draw: Draw | None) -> list[dict[str, Any]]:
+        """Book the wagers of a round; return the wins of must-hit-by meters among them."""
         table = self.tables[table_id]
         table.round, table.draw, table.placed = event["round"], draw, {}
         table.bets = {bet["position"]: bet for bet in event["positions"]}
         for position, bet in table.bets.items():
             for wager in bet["wagers"]:
                 self._place(table, position, wager)
-        for meter, count in Counter(meter for *_, meter in table.placed).items():
-            self._feed(table_id, meter, count)
+        won = self._feed(table_id, event, [*table.placed])
         self.entries += 1
+        return won
 
-    def _place(self, table: SecondTable, position: int, wager: str) -> tuple[str, ...]:
+    def _place(self, table: SecondTable, position: int, wager: str) -> None:
         fed = table.fed(wager)
         assert fed is not None
-        for meter in fed:
-            table.placed[position, wager, meter] = self.cycles[meter]
-        return fed
+        hidden = (meter for meter in table.hidden if wager in self.meters[meter].hit_by)
+        for meter in (*fed, *hidden):
+            cents = self.meters[fed[0]].wager_cents
+            table.placed[position, wager, meter] = self.cycles[meter], cents
 
-    def _shares(self, meter: str, count: int) -> tuple[Fraction, Fraction]:
+    def _shares(self, meter: str, cents: int) -> tuple[Fraction, Fraction]:
         """Return what wagers bring to a meter and to its reserve."""
-        one = self.meters[meter]
-        cents = count * one.wager_cents
-        return Fraction(cents * one.law.primary, 100), Fraction(cents * one.law.reserve, 100)
+        law = self.meters[meter].law
+        return Fraction(cents * law.primary, 100), Fraction(cents * law.reserve, 100)
 
-    def _feed(self, table_id: str, meter: str, count: int) -> None:
-        to_meter, to_reserve = self._shares(meter, count)
-        self.fill(f"table:{table_id}", meter, to_meter)
-        self.move(f"table:{table_id}", f"reserve:{meter}", to_reserve)
-        self.tallies[f"wagers:{meter}"] += count
-        self.tallies[f"wagered_cents:{meter}"] += count * self.meters[meter].wager_cents
+    def _feed(
+        self, table_id: str, event: dict[str, Any], placed: list[tuple[int, str, str]]
+    ) -> list[dict[str, Any]]:
+        """Let wagers feed their meters; return the wins of must-hit-by meters.
 
-    def _undo(self, table_id: str, meter: str, count: int, cycle: int) -> None:
+        They feed such a meter one by one, the highest position first, and the wagers of a position
+        in the order of the floor file.
+        """
+        table, won = self.tables[table_id], list[dict[str, Any]]()
+        for meter in dict.fromkeys(meter for *_, meter in placed):
+            own = [(position, wager) for position, wager, of in placed if of == meter]
+            every = {one: table.placed[*one, meter][1] for one in own}
+            self.tallies[f"wagers:{meter}"] += len(own)
+            self.tallies[f"wagered_cents:{meter}"] += sum(every.values())
+            order = self.meters[meter].hit_by
+            if not order:
+                to_meter, to_reserve = self._shares(meter, sum(every.values()))
+                self.fill(f"table:{table_id}", meter, to_meter)
+                self.move(f"table:{table_id}", f"reserve:{meter}", to_reserve)
+                continue
+            for position, wager in sorted(own, key=lambda one: (-one[0], order.index(one[1]))):
+                to_meter, _ = self._shares(meter, every[position, wager])
+                self.move(f"table:{table_id}", f"meter:{meter}", to_meter)
+                value = self.hidden(meter, self.cycles[meter])
+                if self.held(meter) * 10_000 >= value:
+                    won.append(
+                        self._hit(table_id, event, meter, position, value // 10_000, len(won))
+                    )
+        return won
+
+    def _hit(  # noqa: PLR0917
+        self,
+        table_id: str,
+        event: dict[str, Any],
+        meter: str,
+        position: int,
+        cents: int,
+        before: int,
+    ) -> dict[str, Any]:
+        one, account, reserve = self.meters[meter], f"meter:{meter}", f"reserve:{meter}"
+        claim = f"{self.link}.{table_id}-{event['seq']}-{before + 1}"
+        self.move(account, f"claim:{claim}", Fraction(cents))
+        self.cycles[meter] += 1
+        least = one.law.reseed * one.wager_cents
+        self.move("house", account, Fraction(least))
+        room = max(Fraction(0), Fraction(least + one.maximum_cents, 2) - self.held(meter))
+        self.move(reserve, account, min(room, self.accounts[reserve]))
+        self.claims[claim] = SecondClaim(
+            meter,
+            cents,
+            floor(self.held(meter)),
+            percent=True,
+            hand_pay=True,
+            table=table_id,
+            hidden=True,
+        )
+        for name, by in (("wins", 1), ("won_cents", cents)):
+            self.tallies[name] += by
+            self.tallies[f"{name}:{meter}"] += by
+        self.tallies[f"hits:{meter}"] += 1
+        self.entries += 1
+        item = f"{meter}_jackpot"
+        return {"claim": claim, "position": position, "item": item, "amount": cents}
+
+    def _undo(self, table_id: str, meter: str, count: int, cents: int, cycle: int) -> None:
         """Give back what wagers brought; the house pays what a win has taken."""
         table_account, won = f"table:{table_id}", self.cycles[meter] != cycle
-        (pool, to_reserve), reserve = self._shares(meter, count), f"reserve:{meter}"
+        (pool, to_reserve), reserve = self._shares(meter, cents), f"reserve:{meter}"
         given = Fraction(0) if won else self.give_back(meter, table_account, pool)
         off = Fraction(0) if won else min(to_reserve, self.accounts[reserve])
         self.move(reserve, table_account, off)
         self.move("house", table_account, pool - given + to_reserve - off)
         self.tallies[f"voided_wagers:{meter}"] += count
-        self.tallies[f"voided_cents:{meter}"] += count * self.meters[meter].wager_cents
+        self.tallies[f"voided_cents:{meter}"] += cents
 
     def void(self, table_id: str) -> None:
         table = self.tables[table_id]
-        for (meter, cycle), count in Counter(
-            (meter, cycle) for (*_, meter), cycle in table.placed.items()
-        ).items():
-            self._undo(table_id, meter, count, cycle)
+        placed: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+        for (*_, meter), (cycle, cents) in table.placed.items():
+            placed[meter, cycle].append(cents)
+        for (meter, cycle), every in placed.items():
+            self._undo(table_id, meter, len(every), sum(every), cycle)
         self.tallies["voids"] += 1
         self.end(table_id)
 
-    def correct(self, table_id: str, event: dict[str, Any]) -> None:
-        """Book one wager that was added after lock-out, or taken back."""
+    def correct(self, table_id: str, event: dict[str, Any]) -> list[dict[str, Any]]:
+        """Book one wager that was added after lock-out, or taken back; return as `lay`."""
         table, position, wager = self.tables[table_id], event["position"], event["wager"]
+        won = list[dict[str, Any]]()
         if event["action"] == "add":
-            for meter in self._place(table, position, wager):
-                self._feed(table_id, meter, 1)
+            self._place(table, position, wager)
+            own = [key for key in table.placed if key[:2] == (position, wager)]
+            won = self._feed(table_id, event, own)
         else:
             own = [key for key in table.placed if key[:2] == (position, wager)]
             for key in own:
-                self._undo(table_id, key[-1], 1, table.placed.pop(key))
+                cycle, cents = table.placed.pop(key)
+                self._undo(table_id, key[-1], 1, cents, cycle)
         table.bets = {bet["position"]: bet for bet in event["positions"]}
         if not table.bets:
             self.end(table_id)
-            return
+            return won
         table.asks, table.decided = "", ""
         self.entries += 1
+        return won
 
     def end(self, table_id: str) -> None:
         table = self.tables[table_id]
@@ -468,7 +537,10 @@ class SecondBooks:
         was, one = claim.rejection, self.meters[claim.meter]
         assert was is not None
         account, given = f"claim:{claim_id}", Fraction(0)
-        if was.cycle == self.cycles[claim.meter]:
+        if was.cycle == self.cycles[claim.meter] and claim.hidden:
+            given = min(was.cents, self.accounts[f"reserve:{claim.meter}"])
+            self.move(f"reserve:{claim.meter}", account, given)
+        elif was.cycle == self.cycles[claim.meter]:
             least = min(one.law.reseed * one.wager_cents, claim.after_cents)
             given = self.give_back(claim.meter, account, was.cents, least)
         self.move("house", account, claim.cents - given)
@@ -547,7 +619,10 @@ class SecondBooks:
         if act == "reject":
             to_house = claim.of_house if claim.percent else cents
             self.move(account, "house", to_house)
-            self.fill(account, claim.meter, cents - to_house)
+            if claim.hidden:
+                self.move(account, f"reserve:{claim.meter}", cents - to_house)
+            else:
+                self.fill(account, claim.meter, cents - to_house)
             claim.rejection = SecondRejection(
                 self.entries, cents - to_house, self.cycles[claim.meter]
             )

@@ -26,10 +26,14 @@ Report = Callable[[Line], None]
 
 @dataclass(frozen=True)
 class SecondMeter:
+    """A meter; `hit_by` are the wagers that feed a must-hit-by meter of at most `maximum_cents`."""
+
     law: MeterLaw
     wager_cents: int
     limit_cents: int | None = None
     paytable: str | None = None
+    hit_by: tuple[str, ...] = ()
+    maximum_cents: int = 0
 
 
 @dataclass(frozen=True)

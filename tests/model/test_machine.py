@@ -16,11 +16,13 @@ from hypothesis.strategies import DataObject
 
 import meters.store.old_entries
 from tests.model.machine import Floor
-from tests.model.model_floor import MIXED, POKER, TABLES, ModelFloor
+from tests.model.model_floor import HIDDEN, MIXED, POKER, TABLES, ModelFloor
 from tests.redis_versions import OldestRedis
 from tests.servers import RedisServer
 
-FLOORS: Final = pytest.mark.parametrize("floor", [POKER, MIXED], ids=["poker", "mixed"])
+FLOORS: Final = pytest.mark.parametrize(
+    "floor", [POKER, MIXED, HIDDEN], ids=["poker", "mixed", "hidden"]
+)
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 _SHORT: Final = settings(

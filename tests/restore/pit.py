@@ -15,11 +15,12 @@ from meters.restore.findings import StoreCondition
 from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
 from meters.restore.outboxes import OutboxCopy, read_outboxes
 from meters.store.floor_file_approval import Configuration
+from meters.store.hidden_value_seal import HiddenValues
 from meters.store.ledger_mark import LedgerMark
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Reply, seq_of
 from tests.approving import approve
-from tests.model.pit import FLOOR, Pit
+from tests.model.pit import FLOOR, HIDDEN_VALUES, SERVICES_SECRET, Pit
 from tests.restore.stores import Kept
 
 
@@ -29,8 +30,15 @@ class KeptPit(Pit):
     `home` has the outboxes, in ``tables``, and the marks; `clock` is what the tables' clocks show.
     """
 
-    def __init__(self, redis: Redis, home: Path, floor_text: str = FLOOR) -> None:
-        super().__init__(redis, floor_text)
+    def __init__(
+        self,
+        redis: Redis,
+        home: Path,
+        floor_text: str = FLOOR,
+        *,
+        hidden: HiddenValues = HIDDEN_VALUES,
+    ) -> None:
+        super().__init__(redis, floor_text, hidden=hidden)
         self.home = home
         self.mark = LedgerMark(home, self.link.id)
         self.clock = datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC)
@@ -131,7 +139,7 @@ class Attempt:
         pit = self._pit
         return LinkRestore(
             pit.floor,
-            LinkStore(pit.redis, pit.link),
+            LinkStore(pit.redis, pit.link, HiddenValues([SERVICES_SECRET])),
             LedgerMark(pit.home, pit.link.id),
             self._copy,
             outboxes,

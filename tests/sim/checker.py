@@ -63,6 +63,8 @@ class Checker:
         self._unaudited = 0
         self._ended: set[str] = set()
         self.books = played.second_books()
+        self.books.hidden = self._hidden
+        self._values: dict[tuple[str, int], int] = {}
         self._seeded = 0
         self._by_event: dict[tuple[str, int], int] = {}
         self._by_round: dict[tuple[str, str, str], int] = {}
@@ -200,9 +202,20 @@ class Checker:
             self._book_event(kind, table, json.loads(entry["event"]), json.loads(entry["reply"]))
         elif kind == "seed":
             self._seeded += 1
+        elif kind == "hidden_value":
+            drawn = json.loads(entry["event"])
+            if opened := drawn.get("opened"):
+                self._values[drawn["meter"], drawn["cycle"] - 1] = opened["micros"]
         else:
             self.books.entries = place
             self._book_act(kind, entry, json.loads(entry["event"]))
+
+    def _hidden(self, meter: str, cycle: int) -> int:
+        """Return a hidden value that the ledger has opened; before that, no wager reaches it.
+
+        The audit finds a wager that had reached it.
+        """
+        return self._values.get((meter, cycle), 2**63)
 
     def _book_event(self, kind: str, table: str, event: Record, reply: Record) -> None:
         books = self.books
@@ -210,7 +223,8 @@ class Checker:
             assert books.tables[table].round is None, f"{table} has a round open"
             assert not books.closed, f"{table} wagered on a closed link"
             assert not books.holds(table), f"{table} wagered while a hand pay was not paid"
-            books.lay(table, event, reply["draw"])
+            won = books.lay(table, event, reply["draw"])
+            assert reply.get("claims", []) == won, f"{table} won {reply}, and {won} is due"
             return
         assert books.tables[table].round == event["round"], f"{table} had no {event['round']} open"
         if kind == "void":
@@ -236,7 +250,8 @@ class Checker:
         assert (has, {place} & had) == due, f"{table}: {event} corrects {had}"
         assert reply["draw"] == at.draw, f"{table}: {reply} is another draw than {at.draw}"
         assert not (books.closed and event["action"] == "add"), f"{table} wagered on a closed link"
-        books.correct(table, event)
+        won = books.correct(table, event)
+        assert reply.get("claims", []) == won, f"{table} won {reply}, and {won} is due"
 
     def _book_act(self, kind: str, entry: Record, event: Record) -> None:
         books, by = self.books, entry["by"]

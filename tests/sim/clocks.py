@@ -19,6 +19,7 @@ import meters.selfcheck.software
 import meters.service.link_outages
 import meters.service.link_publisher
 import meters.service.publishing_turn
+import meters.store.hidden_value_seal
 import meters.wire.broker_client
 from controllers.agent.link_reception import MeterValues
 from meters.process.logs import ThrottledLog
@@ -59,6 +60,18 @@ class _Tokens:
         return self._chance.randbytes(size).hex()
 
 
+class _Near(_Tokens):
+    """Hidden values that a few rounds reach, and the secret that seals them."""
+
+    def randbelow(self, most: int) -> int:
+        return self._chance.randrange(min(most, 8_000_000))
+
+    def token_bytes(self, size: int) -> bytes:
+        return self._chance.randbytes(size)
+
+    token_urlsafe = _Tokens.token_hex
+
+
 @contextmanager
 def under_control(world: World) -> Iterator[None]:
     clock: Any = _WallClock(world)
@@ -69,6 +82,8 @@ def under_control(world: World) -> Iterator[None]:
         patch.setattr(meters.intake.bonus_draws, "secrets", Chance(world.seed))
         patch.setattr(meters.acts.links, "secrets", _Tokens(world.chance("names")))
         patch.setattr(meters.service.link_outages, "secrets", _Tokens(world.chance("outages")))
+        near = _Near(world.chance("hidden values"))
+        patch.setattr(meters.store.hidden_value_seal, "secrets", near)
         patch.setattr(meters.service.link_publisher, "datetime", clock)
         patch.setattr(meters.selfcheck.software, "read_software", read_program_files)
         patch.setattr(meters.service.publishing_turn, "_jitter", world.chance("meter topics"))

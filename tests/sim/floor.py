@@ -5,16 +5,16 @@ from typing import Final
 
 from meters.floor.floor_file import Floor, parse_floor
 from tests.floor_text import section_text
-from tests.model.model_floor import MIXED, POKER, ModelFloor
+from tests.model.model_floor import HIDDEN, MIXED, POKER, ModelFloor
 
 _CLOSES: Final = 'day_starts = "19:02"'
 """The gaming day closes two minutes after the beginning of a run, in the zone of the floor."""
 
-_FLOORS: Final = (POKER, POKER, MIXED)
+_FLOORS: Final = (POKER, HIDDEN, MIXED)
 
 
 def model_floor_of(seed: int) -> ModelFloor:
-    """Return the state machine's floor that a seed plays: of every three seeds, one is mixed."""
+    """Return the state machine's floor that a seed plays."""
     return _FLOORS[seed % len(_FLOORS)]
 
 

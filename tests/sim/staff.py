@@ -44,7 +44,7 @@ class Staff:
     ) -> None:
         self._world = world
         self._link = link.id
-        self._meters = [meter.meter_id for meter in link.meter]
+        self._meters = [meter.meter_id for meter in link.hand_meters]
         self._changes = played.changes
         self._services = services
         self._checker = checker

@@ -56,16 +56,16 @@ const owed = (round) => (line) => html`<li key=${line.line} data-state=${line.st
   })}
 </li>`;
 
-const earlier = ({ round, open, undecided }) => html`<li class="earlier" key=${round} data-round=${round}>
-  <h2>${round}</h2>
+const earlier = ({ round, title, open, undecided }) => html`<li class="earlier" key=${round} data-round=${round}>
+  ${title && html`<h2>${title}</h2>`}
   <ul>${open.map(owed(round))}</ul>
   ${!undecided && open.length > 1 && button(`done-${round}`, say("Done"), done(round, open),
     { class: "small", "aria-label": say("Round {round} done", { round }) })}
 </li>`;
 
 /* One line for all earlier rounds, which begins with what the dealer can do now. */
-const inOneLine = (waiting) => waiting.map(({ round, open }) => html`<span class="round" key=${round}
-  data-round=${round}><b>${round}</b>${[...open.filter(ticks), ...open.filter((line) => !ticks(line))].map((line) =>
+const inOneLine = (waiting) => waiting.map(({ round, title, open }) => html`<span class="round" key=${round}
+  data-round=${round}>${title && html`<b>${title}</b>`}${[...open.filter(ticks), ...open.filter((line) => !ticks(line))].map((line) =>
     html`<span key=${line.line} data-state=${line.state} data-line=${line.line}>${textOf(line)}</span>`)}</span>`);
 
 /* The open list covers the positions, so that nothing moves. */

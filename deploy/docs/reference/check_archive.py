@@ -36,6 +36,7 @@ class Checked:
         files: the digest of each file, and that of its third line, by gaming day.
         noted: the same two digests, as the ledger's entries of the kind `archive` record them.
         seals: the seal up to the entry of `--entry`.
+        committed: the commitment to each must-hit-by meter's hidden value, by meter.
     """
 
     digest: str = ""
@@ -43,6 +44,7 @@ class Checked:
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     noted: dict[str, tuple[str, str]] = field(default_factory=dict)
     seals: dict[int, str] = field(default_factory=dict)
+    committed: dict[str, str] = field(default_factory=dict)
 
 
 def m(value: object) -> bytes:
@@ -114,13 +116,21 @@ def check_file(path: Path, checked: Checked, wanted: int) -> str:
 
 
 def note(entry: dict[str, Any], balances: Counter[str], checked: Checked) -> None:
-    """Add what an entry moved, and what it records of an earlier file."""
+    """Add what an entry moved, what it records of an earlier file, and a hidden value."""
     for source, target, micros, _ in json.loads(entry["transfers"]):
         balances[source] -= micros
         balances[target] += micros
     if entry["kind"] == "archive":
         event = json.loads(entry["event"])
         checked.noted[event["day"]] = event["digest"], event["books"]
+    if entry["kind"] == "hidden_value":
+        event = json.loads(entry["event"])
+        meter, opened = event["meter"], event.get("opened")
+        if opened and meter in checked.committed:
+            cycle, micros, salt = event["cycle"] - 1, opened["micros"], opened["salt"]
+            text = f"pitlink must-hit-by\n{meter}\n{cycle}\n{micros}\n{salt}\n"
+            expect(sha256(text.encode()), checked.committed[meter], f"a hidden value of {meter}")
+        checked.committed[meter] = event["commitment"]
 
 
 def main() -> str | None:

@@ -8,7 +8,9 @@
 -- ARGV  1 the time, RFC 3339   2 the digest of the link's terms   3 replies kept per table
 --       4 the events, msgpack: an array each, as `script_steps.py` describes them
 --       5 count of results whose dealt cards are remembered
---       6 the texts of the events and of their replies, compressed, for the ledger
+--       6 the texts of the events and of their replies, compressed, for the ledger. In front of an
+--       event that wins must-hit-by meters, this and ARGV 7… have the entries of the new hidden
+--       values, one for each win
 --       7… for each event, in the same order, the digests of the event and of its reply, as the
 --       chain covers them. The digest of a reply with gaps for amounts is missing: ARGV 4 has the
 --       parts of this reply.
@@ -21,7 +23,8 @@
 --   seq_passed  this seq was answered; the reply is no longer kept
 --   gap         an event with a lower seq is missing; the answer has the expected seq as text
 --   moved       the round or its wagers changed after the validation, or a correction of the round
---               was requested
+--               was requested. With the text `hidden`: a must-hit-by meter has another amount than
+--               the service assumed, for this event or for an earlier one of the table in this call
 --   accepted    the answer has the ledger entry and, for each due of a result, its cents and the
 --               cents of its meter after the due. The service makes the reply with these amounts.
 --   refused     the validation has refused the event
@@ -50,8 +53,9 @@ if (meters['terms'] or '') ~= TERMS then
 end
 
 -- Each event is unpacked as `array_of` explains. ARGV 4 begins with the head of the array of all
--- events: one byte, or three bytes if there are more than 15 events.
-local events, next_event = {}, #ARGV - TEXTS_BEFORE > 15 and 3 or 1
+-- events: one byte, or three bytes if there are more than 15 events. `places` has the place of each
+-- event's own texts.
+local events, places, next_event = {}, {}, string.byte(EVENTS) >= 0xdc and 3 or 1
 
 local function unpack_event(next, ...)
   next_event = next
@@ -62,6 +66,9 @@ end
 -- is decoded once.
 local contributions = {}
 
+-- The must-hit-by meters that the events feed.
+local hidden_meters, is_hidden = {}, {}
+
 -- Reads the tables and the accounts that the events need, with one command each.
 do
   local ids, accounts, known = {}, {}, {}
@@ -71,15 +78,28 @@ do
       list[#list + 1] = name
     end
   end
-  for place = 1, #ARGV - TEXTS_BEFORE do
+  local place = 0
+  local function need_hidden(steps)
+    for _, hidden in ipairs(steps) do
+      local meter = hidden[HIDDEN_METER]
+      if not is_hidden[meter] then
+        is_hidden[meter], hidden_meters[#hidden_meters + 1] = true, meter
+      end
+      if #hidden[HIDDEN_HITS] > 0 then need(accounts, 'house') end
+      place = place + #hidden[HIDDEN_HITS]
+    end
+  end
+  while place < #ARGV - TEXTS_BEFORE do
     local event = unpack_event(cmsgpack.unpack_limit(EVENTS, EVENT_FIELDS, next_event + 1))
-    events[place] = event
+    events[#events + 1] = event
     need(ids, event[EVENT_TABLE])
     local kind, work, text = event[EVENT_KIND], event[EVENT_WORK], nil
     if kind == 'wagers' then
       text = work[WAGERS_WORK_CONTRIBUTIONS]
+      need_hidden(work[WAGERS_WORK_HIDDEN])
     elseif kind == 'correct_wager' then
       text = work and work[CORRECTION_WORK_CONTRIBUTIONS]
+      if work then need_hidden(work[CORRECTION_WORK_HIDDEN]) end
     elseif kind == 'result' then
       need(accounts, 'house')
       need(accounts, 'paid')
@@ -95,6 +115,8 @@ do
         end
       end
     end
+    place = place + 1
+    places[#events] = place
   end
   read_tables(ids)
   read_balances(accounts)
@@ -245,6 +267,59 @@ local function note_event(event, by, place, texts, transfers, cents)
   return last_entry
 end
 
+-- The writes about claims. `waits` and `wins` are the arguments of ZADD commands.
+local claim_writes, waits, wins = {}, {}, {}
+
+-- A meter has two lists in the index of wins, both in the order of the ledger: with ':' all its
+-- wins, with '!' only the wins of a percentage of the meter (duty D16).
+local function index_win(meter, mark, entry, claim)
+  wins[#wins + 1], wins[#wins + 2] = '0', format('%s%s%016d:%s', meter, mark, entry, claim)
+end
+
+local function wait_for(claim, entry)
+  waits[#waits + 1], waits[#waits + 2] = exact(entry), claim
+  touch_floor()
+end
+
+-- Holds a table for a win whose cards must stay on the table until the documents of the win are
+-- complete. The script `decide_claim` releases the table (649a.11(c)(5)(iv), (7)(iv), (8)(iii),
+-- (9)(iv)).
+local function hold_table(table_id, due, cents)
+  local held, named = tables[table_id][TABLE_HELD], due[DUE_HOLDS] .. exact(cents) .. '}'
+  set_table(table_id, TABLE_HELD, held == '' and named or held .. '\n' .. named)
+end
+
+-- Opens the claim of a win that waits until a floorperson has validated it (649a.11(c)(5)(iii),
+-- (7)(iii), (8)(ii), (9)(iii)).
+local function open_claim(due, entry, cents, after)
+  local meter, claim, percent = due[DUE_METER], due[DUE_CLAIM], due[DUE_TAKE] > 0
+  claim_writes[#claim_writes + 1] = {
+    'HSET', KEYS[due[DUE_CLAIM_KEY]], 'record', due[DUE_RECORD], 'amount', exact(cents), 'after', exact(after), 'state', 'pending',
+    'entry', exact(entry), 'at', AT,
+  }
+  wait_for(claim, entry)
+  index_win(meter, ':', entry, claim)
+  if percent then
+    index_win(meter, '!', entry, claim)
+    set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) + 1)
+    touch_meter(meter)
+  end
+end
+
+-- Opens the claims of wins of must-hit-by meters, which hold no table: no cards need to stay there.
+-- Returns the amounts, the meters after them, and the entry, as a result does.
+local function open_hits(table_id, hits, entry)
+  local paid, every = {}, opened_claims[table_id] or {}
+  for index, hit in ipairs(hits) do
+    local due = hit[HIT_DUE]
+    open_claim(due, entry, due[DUE_FIXED_CENTS], hit.after_cents)
+    paid[index] = { due[DUE_FIXED_CENTS], hit.after_cents, entry }
+    every[#every + 1] = due[DUE_CLAIM]
+  end
+  opened_claims[table_id] = every
+  return paid
+end
+
 local APPLY = {}
 
 -- Checks that the numbers in the accounts do not become too large with the contributions `every`.
@@ -261,15 +336,78 @@ local function can_contribute(from, every)
   return leaves(from, leaving)
 end
 
+-- The service has decided who wins a must-hit-by meter. Returns whether the meters have the amounts
+-- and the hidden values for which it decided.
+local function is_as_decided(steps)
+  for _, hidden in ipairs(steps) do
+    local meter = hidden[HIDDEN_METER]
+    if balance(METER_ACCOUNT[meter]) ~= hidden[HIDDEN_METER_MICROS]
+      or balance(RESERVE_ACCOUNT[meter]) ~= hidden[HIDDEN_RESERVE_MICROS]
+      or meters['hidden:' .. meter] ~= hidden[HIDDEN_SEALED] then
+      return false
+    end
+  end
+  return true
+end
+
+local function hits_of(steps)
+  local hits = {}
+  for _, hidden in ipairs(steps) do
+    for _, hit in ipairs(hidden[HIDDEN_HITS]) do hits[#hits + 1] = hit end
+  end
+  return hits
+end
+
+-- Checks that the numbers in the accounts do not become too large with the wins of an event.
+local function hits_fit(hits)
+  local micros = 0
+  for _, hit in ipairs(hits) do micros = micros + hit[HIT_RESEED_MICROS] end
+  return leaves('house', micros)
+end
+
+-- `plans` is explained below.
+local plans, hidden_writes = {}, {}
+
+-- Adds what wagers contribute to a must-hit-by meter. Each win takes the contributions up to the
+-- winning wager; then the meter begins its next cycle, and the other wagers feed that one.
+local function feed_hidden(transfers, from, meter, micros, hits)
+  local account, cycle = METER_ACCOUNT[meter], cycle_of(meter)
+  for _, hit in ipairs(hits) do
+    local due = hit[HIT_DUE]
+    local claim = 'claim:' .. due[DUE_CLAIM]
+    transfer(transfers, from, account, hit[HIT_MICROS], cycle)
+    transfer(transfers, account, claim, due[DUE_FIXED_CENTS] * MICROS_PER_CENT, cycle)
+    micros, cycle, plans = micros - hit[HIT_MICROS], cycle + 1, {}
+    transfer(transfers, RESERVE_ACCOUNT[meter], account, hit[HIT_FROM_RESERVE_MICROS], cycle)
+    transfer(transfers, 'house', account, hit[HIT_RESEED_MICROS], cycle)
+    set_meter(CYCLE_FIELD[meter], cycle)
+    meters['hidden:' .. meter] = hit[HIT_SEALED]
+    hidden_writes['hidden:' .. meter] = hit[HIT_SEALED]
+    hit.after_cents = math.floor(balance(account) / MICROS_PER_CENT)
+    tally('wins', 1)
+    tally('won_cents', due[DUE_FIXED_CENTS])
+    tally_meter('wins:', meter, 1)
+    tally_meter('won_cents:', meter, due[DUE_FIXED_CENTS])
+    tally_meter('hits:', meter, 1)
+  end
+  transfer(transfers, from, account, micros, cycle)
+end
+
 -- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds the contribution of each accepted wager to the meter
 -- and to the meter's reserve. A meter does not rise above its payout limit: the rest goes to the
 -- meter's overflow (duty D3). The contributions of the round are added to `contributed`. `wager` is
--- the wager that a correction added, or empty.
-local function contribute(transfers, from, every, contributed, wager)
+-- the wager that a correction added, or empty. `hidden` are the event's must-hit-by meters.
+local function contribute(transfers, from, every, contributed, wager, hidden)
+  local hits = {}
+  for _, one in ipairs(hidden) do hits[one[HIDDEN_METER]] = one[HIDDEN_HITS] end
   for _, added in ipairs(every) do
     local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
-    local wagers, cents, cycle = added[ADDED_WAGERS], added[ADDED_WAGERED_CENTS], cycle_of(meter)
-    local over = fill_meter(transfers, from, meter, to_meter, cycle, added[ADDED_LIMIT_MICROS])
+    local wagers, cents, cycle, over = added[ADDED_WAGERS], added[ADDED_WAGERED_CENTS], cycle_of(meter), 0
+    if hits[meter] then
+      feed_hidden(transfers, from, meter, to_meter, hits[meter])
+    else
+      over = fill_meter(transfers, from, meter, to_meter, cycle, added[ADDED_LIMIT_MICROS])
+    end
     transfer(transfers, from, RESERVE_ACCOUNT[meter], to_reserve, cycle)
     touch_meter(meter)
     tally_meter('wagers:', meter, wagers)
@@ -279,9 +417,20 @@ local function contribute(transfers, from, every, contributed, wager)
   end
 end
 
+-- Adds the entries of the new hidden values, whose texts are in front of those of the event at
+-- `place`.
+local function note_drawn(hits, place)
+  for index in ipairs(hits) do
+    local own = place - #hits + index - 1
+    local number = chain_entry('hidden_value', 'service', '', '', '0', '[]', ARGV[TEXTS_BEFORE + own])
+    entries[#entries + 1] = { 'hidden_value', AT, 'service', '', '', '0', '[]', own, NONE, chain }
+    acts[#acts + 1] = number
+  end
+end
+
 -- Many tables place the same wagers, so the changes by such wagers are worked out once: a plan for
 -- each list of contributions. A plan is valid while no meter begins a new cycle or reaches its limit.
-local plans, plans_made = {}, {}
+local plans_made = {}
 
 local function plan_account(plan, account, micros, most, cycle)
   local last = #plan.accounts + 1
@@ -346,17 +495,22 @@ function APPLY.wagers(event, place)
   if at[TABLE_OVER] == round then return 'round_over' end
   if meters['closed'] then return 'link_closed' end
   if held ~= '' and not work[WAGERS_WORK_DESPITE_HOLD] then return 'held', held end
+  local hidden = work[WAGERS_WORK_HIDDEN]
+  if not is_as_decided(hidden) then return 'moved' end
+  local hits = hits_of(hidden)
+  if not hits_fit(hits) then return 'books_full' end
   local from, every = TABLE_ACCOUNT[table_id], contributions[work[WAGERS_WORK_CONTRIBUTIONS]]
   local transfers, plan = {}, plan_of(every)
   local contributed = plan.contributed
-  if not follow_plan(plan, transfers, from) then
+  if #hits > 0 or not follow_plan(plan, transfers, from) then
     if not can_contribute(from, every) then return 'meter_full' end
     contributed = {}
-    contribute(transfers, from, every, contributed, '')
+    note_drawn(hits, place)
+    contribute(transfers, from, every, contributed, '', hidden)
   end
   local entry = note_event(event, from, place, ARGV[TEXTS_BEFORE + place], transfers, NONE)
   set_round(at, seq, round, entry, work[WAGERS_WORK_DRAW], contributed, 1)
-  return nil, entry, NONE
+  return nil, entry, #hits > 0 and open_hits(table_id, hits, entry) or NONE
 end
 
 -- Gives back what wagers added to a meter and to its reserve: `pooled` and `reserved` micros. If
@@ -447,8 +601,11 @@ function APPLY.correct_wager(event, place)
   local adds, every = work[CORRECTION_WORK_ADDS], contributions[work[CORRECTION_WORK_CONTRIBUTIONS]]
   local account, wager = TABLE_ACCOUNT[table_id], work[CORRECTION_WORK_WAGER]
   local transfers, contributed, gone = {}, { unpack(at[TABLE_CONTRIBUTED]) }, nil
+  local hidden = work[CORRECTION_WORK_HIDDEN]
+  local hits = hits_of(hidden)
   if adds then
     if meters['closed'] then return 'link_closed' end
+    if not hits_fit(hits) then return 'books_full' end
     if not can_contribute(account, every) then return 'meter_full' end
   else
     contributed, gone = without_wager(contributed, wager, every)
@@ -461,8 +618,11 @@ function APPLY.correct_wager(event, place)
   end
   local code, confirmed_by = confirmation(event)
   if code then return code, confirmed_by end
+  -- Only an event that nothing else stops may answer this: the service then sends the win.
+  if adds and not is_as_decided(hidden) then return 'moved' end
   if adds then
-    contribute(transfers, account, every, contributed, wager)
+    note_drawn(hits, place)
+    contribute(transfers, account, every, contributed, wager, hidden)
   else
     for _, one in ipairs(gone) do give_back(transfers, account, unpack(one)) end
   end
@@ -475,7 +635,7 @@ function APPLY.correct_wager(event, place)
     set_round(at, event[EVENT_SEQ], at[TABLE_ROUND], entry, at[TABLE_DRAW], contributed, 0)
     drop_ask(table_id) -- a confirmation is for one correction
   end
-  return nil, entry, NONE, confirmed_by
+  return nil, entry, #hits > 0 and open_hits(table_id, hits, entry) or NONE, confirmed_by
 end
 
 local BPS_OF_ALL = 10000 -- 100% in basis points
@@ -514,45 +674,6 @@ end
 local function payee_of(due)
   if due[DUE_ENVY] ~= '' then return 'envy:' .. due[DUE_ENVY] end
   return due[DUE_CLAIM_KEY] > 0 and 'claim:' .. due[DUE_CLAIM] or 'paid'
-end
-
--- The writes about claims. `waits` and `wins` are the arguments of ZADD commands.
-local claim_writes, waits, wins = {}, {}, {}
-
--- A meter has two lists in the index of wins, both in the order of the ledger: with ':' all its
--- wins, with '!' only the wins of a percentage of the meter (duty D16).
-local function index_win(meter, mark, entry, claim)
-  wins[#wins + 1], wins[#wins + 2] = '0', format('%s%s%016d:%s', meter, mark, entry, claim)
-end
-
-local function wait_for(claim, entry)
-  waits[#waits + 1], waits[#waits + 2] = exact(entry), claim
-  touch_floor()
-end
-
--- Holds a table for a win whose cards must stay on the table until the documents of the win are
--- complete. The script `decide_claim` releases the table (649a.11(c)(5)(iv), (7)(iv), (8)(iii),
--- (9)(iv)).
-local function hold_table(table_id, due, cents)
-  local held, named = tables[table_id][TABLE_HELD], due[DUE_HOLDS] .. exact(cents) .. '}'
-  set_table(table_id, TABLE_HELD, held == '' and named or held .. '\n' .. named)
-end
-
--- Opens the claim of a win that waits until a floorperson has validated it (649a.11(c)(5)(iii),
--- (7)(iii), (8)(ii), (9)(iii)).
-local function open_claim(due, entry, cents, after)
-  local meter, claim, percent = due[DUE_METER], due[DUE_CLAIM], due[DUE_TAKE] > 0
-  claim_writes[#claim_writes + 1] = {
-    'HSET', KEYS[due[DUE_CLAIM_KEY]], 'record', due[DUE_RECORD], 'amount', exact(cents), 'after', exact(after), 'state', 'pending',
-    'entry', exact(entry), 'at', AT,
-  }
-  wait_for(claim, entry)
-  index_win(meter, ':', entry, claim)
-  if percent then
-    index_win(meter, '!', entry, claim)
-    set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) + 1)
-    touch_meter(meter)
-  end
 end
 
 -- Records that Envy Bonuses are owed for a hand. If a win of the hand waits for a floorperson, the
@@ -685,8 +806,13 @@ function APPLY.result(event, place)
   return nil, entry, paid, confirmed_by
 end
 
+-- The tables with an event that the service must judge again, before their later events.
+local held_back = {}
+local OF_HIDDEN = 'hidden'
+
 -- `place` is the place of the event in the call.
 local function answer(event, place)
+  if held_back[event[EVENT_TABLE]] then return { 'moved', OF_HIDDEN } end
   local table_id, seq, digest = event[EVENT_TABLE], event[EVENT_SEQ], event[EVENT_DIGEST]
   local kind, basis, work = event[EVENT_KIND], event[EVENT_BASIS], event[EVENT_WORK]
   local at = tables[table_id]
@@ -717,6 +843,10 @@ local function answer(event, place)
     return { 'withdrawn', work[REPLY_WORK_REPLY] }
   end
   local code, given, paid, confirmed_by = APPLY[kind](event, place)
+  if code == 'moved' then
+    held_back[table_id] = true
+    return { 'moved', OF_HIDDEN }
+  end
   if not code then
     local entry, dealt = given, kind == 'result' and work[RESULT_WORK_DEALT] or ''
     local accepted = { 'accepted', '', false, entry, paid }
@@ -742,15 +872,22 @@ local function answer(event, place)
 end
 
 local answers = {}
-for place, event in ipairs(events) do
-  answers[place] = answer(event, place)
+for index, event in ipairs(events) do
+  answers[index] = answer(event, places[index])
 end
 
 count_plans()
-local output = { true, last_entry, chain, is_head_in_ledger(), answers }
+local hidden_states = {}
+for index, meter in ipairs(hidden_meters) do
+  hidden_states[index] = {
+    meter, balance(METER_ACCOUNT[meter]), balance(RESERVE_ACCOUNT[meter]), cycle_of(meter), meters['hidden:' .. meter] or '',
+  }
+end
+local output = { true, last_entry, chain, is_head_in_ledger(), answers, hidden_states }
 write_books(TEXTS)
 write_tables()
 remember_dealt()
+for field, sealed in pairs(hidden_writes) do redis.call('HSET', METERS, field, sealed) end
 call_with('HDEL', ROUNDS, ended_rounds)
 call_with('HSET', REPLIES, reply_fields)
 repeat_claims(opened_claims)

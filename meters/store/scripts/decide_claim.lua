@@ -14,6 +14,8 @@
 --       17 for a rejection that two people decide: the entry of the request that the actor confirms;
 --          empty if the actor decides alone
 --       18 the digest of the floor file's settings; empty for no check
+--       19 '1' for a must-hit-by meter: a rejected win waits in the reserve for the next cycles,
+--       because more on the meter could take it to its hidden value
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
@@ -37,7 +39,7 @@ local REPEATED_CLAIMS, APPROVED = KEYS[11], KEYS[12]
 local ID, ACT, BY, TABLE_ID = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ROUND, METER, PERCENT, HAND_PAY, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16]
-local REQUEST, FLOOR_DIGEST = ARGV[17], ARGV[18]
+local REQUEST, FLOOR_DIGEST, MUST_HIT_BY = ARGV[17], ARGV[18], ARGV[19]
 
 --include books
 --include envy
@@ -81,6 +83,7 @@ if held ~= tonumber(claim['amount']) * MICROS_PER_CENT or envy_differs then retu
 local back = ACT == 'reject' and (percent and 'meter:' .. METER or 'house') or 'paid'
 if not transfer_fits(account, back, held + envy_micros)
   or not transfer_fits(account, 'overflow:' .. METER, held)
+  or not transfer_fits(account, 'reserve:' .. METER, held)
   or not can_receive('house', envy_micros) then
   return { 'books_full' }
 end
@@ -92,7 +95,10 @@ if ACT == 'reject' then
   -- If the win was reopened, the house can have paid a part of the amount.
   local to_house = percent and tonumber(claim['of_house'] or '0') or held
   transfer(transfers, account, 'house', to_house, cycle)
-  if percent then
+  if percent and MUST_HIT_BY == '1' then
+    over = held - to_house
+    transfer(transfers, account, 'reserve:' .. METER, over, cycle)
+  elseif percent then
     over = fill_meter(transfers, account, METER, held - to_house, cycle, tonumber(LIMIT_MICROS))
   end
   returned = format('%d %d %d', held - to_house - over, over, cycle)

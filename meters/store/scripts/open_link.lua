@@ -4,8 +4,10 @@
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 -- ARGV  1 the time, RFC 3339   2 the digest of all terms   3 the actor
---       4… four per meter: its id, its terms as text, its terms in the floor file (these
---       differ from the former if a proposal changed a parameter), its seed in micros
+--       4… six per meter: its id, its terms as text, its terms in the floor file (these
+--       differ from the former if a proposal changed a parameter), its seed in micros, and for a
+--       must-hit-by meter the entry of its first hidden value for the ledger, and this value
+--       sealed; both are empty for other meters
 -- Output, in order of precedence ('differs' and 'lost' meter by meter, in the order of ARGV)
 --   { 'schema', version }   the data in Redis has another schema version, or none ('')
 --   { 'differs', meter, the terms in Redis }   the meter has other terms in Redis
@@ -14,7 +16,7 @@
 --   { 'open' }
 
 local TERMS, BY = ARGV[2], ARGV[3]
-local FIRST_METER, ARGS_PER_METER = 4, 4
+local FIRST_METER, ARGS_PER_METER = 4, 6
 
 --include books
 
@@ -30,7 +32,9 @@ for i = FIRST_METER, #ARGV, ARGS_PER_METER do
   if terms and terms ~= set_terms then return { 'differs', meter, terms } end
   if not terms then
     if redis.call('HEXISTS', ACCOUNTS, 'meter:' .. meter) == 1 then return { 'lost', meter } end
-    new[#new + 1] = { meter = meter, terms = set_terms, seed_micros = tonumber(ARGV[i + 3]) }
+    new[#new + 1] = {
+      meter = meter, terms = set_terms, seed_micros = tonumber(ARGV[i + 3]), drawn = ARGV[i + 4], sealed = ARGV[i + 5],
+    }
   end
 end
 for field in pairs(meters) do
@@ -45,9 +49,13 @@ for _, one in ipairs(new) do
   transfer(transfers, 'house', 'meter:' .. one.meter, one.seed_micros, 1)
   touch_meter(one.meter)
   note_entry('seed', BY, '', '', 0, transfers, one.terms, '')
+  if one.drawn ~= '' then note_entry('hidden_value', BY, '', '', 0, {}, one.drawn, '') end
 end
 write_books()
-for _, one in ipairs(new) do redis.call('HSET', METERS, 'terms:' .. one.meter, one.terms) end
+for _, one in ipairs(new) do
+  redis.call('HSET', METERS, 'terms:' .. one.meter, one.terms)
+  if one.drawn ~= '' then redis.call('HSET', METERS, 'hidden:' .. one.meter, one.sealed) end
+end
 for i = FIRST_METER, #ARGV, ARGS_PER_METER do
   local meter, file_terms = ARGV[i], ARGV[i + 2]
   redis.call('HSET', METERS, 'file:' .. meter, file_terms)

@@ -11,6 +11,7 @@
 --       12 the Envy Bonuses that are owed under the claim, msgpack: { meter, cents } each
 --       13 the meter's reseed in micros
 --       14 for a hand pay: how the claim holds its table, JSON; else empty
+--       15 '1' for a must-hit-by meter: the amount waits in the reserve
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
@@ -25,7 +26,7 @@
 local CLAIM, TABLES, REPEATED_CLAIMS = KEYS[8], KEYS[9], KEYS[10]
 local ID, BY, TABLE_ID, ROUND = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local METER, PERCENT, DECISION, REQUEST, SETTERS = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
-local OWED, RESEED_MICROS, HOLD = ARGV[12], ARGV[13], ARGV[14]
+local OWED, RESEED_MICROS, HOLD, MUST_HIT_BY = ARGV[12], ARGV[13], ARGV[14], ARGV[15]
 
 --include books
 --include envy
@@ -46,14 +47,18 @@ if who then return { 'same_person', who, setter } end
 
 -- The amount comes back from the meter and its overflow, where the rejection moved it. The overflow
 -- comes first: while there is an overflow, the meter stays at its limit (duty D3). If the whole
--- meter was won meanwhile, the house pays. The meter keeps its reseed, or its balance after the win
+-- meter was won meanwhile, the house pays. What a must-hit-by win gave to the reserve stays there
+-- until later cycles begin with it. The meter keeps its reseed, or its balance after the win
 -- if this is less: the house pays the rest.
 local percent, owed, envy = PERCENT == '1', cmsgpack.unpack(OWED), claim['envy']
 if envy ~= 'rejected' then owed = {} end
-local account, meter, overflow = 'claim:' .. ID, 'meter:' .. METER, 'overflow:' .. METER
+local account, meter = 'claim:' .. ID, 'meter:' .. METER
+local overflow = (MUST_HIT_BY == '1' and 'reserve:' or 'overflow:') .. METER
 local micros, now = tonumber(claim['amount']) * MICROS_PER_CENT, cycle_of(METER)
 local off_meter, off_overflow = 0, 0
-if percent and cycle == now then
+if MUST_HIT_BY == '1' then
+  off_overflow = math.min(to_overflow, balance(overflow))
+elseif percent and cycle == now then
   local least = math.min(tonumber(RESEED_MICROS), tonumber(claim['after']) * MICROS_PER_CENT)
   off_overflow = math.min(to_meter + to_overflow, balance(overflow))
   off_meter = math.min(to_meter + to_overflow - off_overflow, math.max(0, balance(meter) - least))

@@ -138,7 +138,7 @@ const readEvery = (input) => {
    properties of a field for the new value, and a function that reads the field. A parameter with
    `options` has a select. A wager or a paytable is not among them if it has only the present value. */
 const parameters = (meter) => ({
-  ...(meter.wagers.length !== 1 && { wager: {
+  ...(meter.wagers.length !== 1 && meter.must_hit_by === null && { wager: {
     now: money(meter.wager),
     ...(meter.wagers.length
       ? {
@@ -154,7 +154,7 @@ const parameters = (meter) => ({
   } }),
   ...Object.fromEntries(["magic_card_every", "lucky_every"].filter((name) => meter[name] !== null).map((name) =>
     [name, { now: every(meter[name]), field: { ...typed, inputmode: "numeric", maxlength: "7" }, read: readEvery }])),
-  ...Object.fromEntries(["limit", "contribution_max"].map((name) => [name, {
+  ...Object.fromEntries(["limit", "contribution_max"].filter((name) => meter.must_hit_by === null || name !== "limit").map((name) => [name, {
     now: bound(meter[name]),
     field: { ...typed, placeholder: "0.00" },
     read: (input) => readAmount(input, say("An amount is needed; 0 means none."), 0),

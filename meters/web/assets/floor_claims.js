@@ -45,8 +45,10 @@ export const since = (claim) => {
   if (claim.state === "rejected" && claim.request) return claim.request.at;
   return onlyEnvy(claim) && !claim.only_envy ? claim.envy_at ?? claim.at : claim.at;
 };
+/* A wager has won a must-hit-by meter, whatever the cards: so no cards stay on the table. */
+export const isMustHitBy = (claim) => claim.hand === "must_hit_by";
 /* Check if a table waits for this win before it may go on. */
-export const holdsTable = (claim) => isHandPay(claim) && (claim.state === "pending" || waitsForPay(claim));
+export const holdsTable = (claim) => isHandPay(claim) && !isMustHitBy(claim) && (claim.state === "pending" || waitsForPay(claim));
 /* Who did the first of two acts on a win: who requested a change, or else who validated the win. */
 const firstOf = (claim) => claim.request?.by ?? claim.validated_by;
 /* Why another person must do the second act, if a person who set PINs (`barred_by`) bars the user:
@@ -87,7 +89,7 @@ export const already = (claim) => {
       return say("Validated already by {by}, {time}", { by: claim.validated_by, time: format.time(claim.validated_at) });
     case "rejected":
       return say("Rejected already by {by}, {time}: {reason}",
-        { by: claim.decided_by, time: format.time(claim.decided_at), reason: reasonText(claim.reason ?? claim.envy_reason) });
+        { by: claim.decided_by, time: format.time(claim.decided_at), reason: reasonText(claim.reason) });
     default: return say("It waits for a floorperson again");
   }
 };
@@ -124,7 +126,7 @@ export const Envy = ({ claim, title = envyTitle(claim) }) => claim.envy.length >
   </section>`;
 
 export const order = (claim) =>
-  claim.turns > 1
+  claim.turns > 1 && !isMustHitBy(claim)
     ? say("Win {turn} of {turns} of its round · entry {order}", claim)
     : say("Entry {order}", claim);
 

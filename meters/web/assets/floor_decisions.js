@@ -27,7 +27,7 @@ const Again = ({ claim }) => html`
     <p class="place">${claims.place(claim)}</p>
     <p>${`${claims.handName(claim)} · ${claims.itemName(claim)}`}</p>
     <${Hands} claim=${claim} />
-    ${claim.wagers.length > 0 && html`<p class="of">${chipsText(claim)}</p>`}
+    ${claim.wagers.length > 0 && !claims.isMustHitBy(claim) && html`<p class="of">${chipsText(claim)}</p>`}
   </div>`;
 
 /* Nothing is paid with a slip before the win is validated, or after it was rejected. */
@@ -101,6 +101,7 @@ const Reasons = () => {
 const rejectedText = (claim) => {
   if (claim.two_people_reject) return say("Another person must confirm this. Until then the win waits.");
   if (claim.percent === null) return say("Nothing is paid for it.");
+  if (claims.isMustHitBy(claim)) return say("Nothing is paid for it; the amount raises the next cycles of the meter.");
   return claim.percent === 100
     ? say("Nothing is paid for it; the amount goes back to the meter. The reseed stays on the meter until two supervisors adjust it.")
     : say("Nothing is paid for it; the amount goes back to the meter.");
@@ -356,7 +357,7 @@ const who = (claim, me) => {
   return isOwnRequest(claim, me) ? say("You requested it: another person must confirm it.") : "";
 };
 const then = (claim) => claim.state === "pending" && !claim.request && [
-  claims.isHandPay(claim) && say("Another person pays: the cards stay until then."),
+  claims.isHandPay(claim) && (claims.isMustHitBy(claim) ? say("Another person pays.") : say("Another person pays: the cards stay until then.")),
   claim.two_people_reject && say("A rejection needs a second person."),
 ].filter(Boolean).join(" ");
 

@@ -6,7 +6,7 @@ import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 import { say } from "./say.js";
 
 const DONE = {
-  seed: say("Meter started"), validate: say("Win validated"), reject: say("Win rejected"), pay: say("Win paid"),
+  seed: say("Meter started"), hidden_value: say("Hidden value drawn"), validate: say("Win validated"), reject: say("Win rejected"), pay: say("Win paid"),
   request_reject: say("Rejection requested"), request_reopen: say("Reopening requested"), withdraw_request: say("Request withdrawn"),
   reopen: say("Win reopened"), correct_slip: say("Slip number corrected"),
   pay_envy: say("Envy Bonuses paid"), reject_envy: say("Envy Bonuses not due"),

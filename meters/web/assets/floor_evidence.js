@@ -42,15 +42,17 @@ export const Hands = ({ claim }) => {
 
 const NUMBERS = ["", say("one"), say("two"), say("three"), say("four"), say("five"), say("six")];
 
-export const CardsPanel = ({ claim }) => html`
+export const CardsPanel = ({ claim }) => !claims.isMustHitBy(claim) && html`
   <section class="panel cards-of">
     <h3>${say("Cards")} ${claim.winning.length > 0 && html`
       <span>${say("the winning {count} are ringed", { count: NUMBERS[claim.winning.length] })}</span>`}</h3>
     <${Hands} claim=${claim} />
   </section>`;
 
-/* The chips that the table counted: it takes no card before the count agrees. */
+/* The chips that the table counted: it takes no card before the count agrees. A must-hit-by win is older
+   than the count. */
 export const chipsText = (claim) => {
+  if (claims.isMustHitBy(claim)) return "";
   const electronic = claim.electronic.map(format.item);
   return [
     sayCount("{count} value chip for {count} accepted wager, counted before the cards",
@@ -86,20 +88,20 @@ export const WagersPanel = ({ claim }) => {
               ${row.patron && html`<small>${row.patron}</small>`}
               ${(claim.no_win ?? []).includes(row.position) && html`<small>${say("declared to win nothing")}</small>`}</th>
             ${names.map((name) => html`
-              <td key=${name} data-won=${row.position === claim.position && name === claim.item ? "" : null}>${cell(row, name)}</td>`)}
+              <td key=${name} data-won=${row.position === claim.position && name === (claim.wager || claim.item) ? "" : null}>${cell(row, name)}</td>`)}
             ${claim.envy.length > 0 && html`<td class="owed">${envyOf(row.position) > 0 && money(envyOf(row.position))}</td>`}
           </tr>`)}
         </tbody>
       </table>
       </div>
-      <p class="foot"><span>${chipsText(claim)}</span></p>
+      ${!claims.isMustHitBy(claim) && html`<p class="foot"><span>${chipsText(claim)}</span></p>`}
       ${claim.envy.length > 0 && html`<p class="foot envy-foot"><span>${claims.envyTitle(claim)}</span> <b>${money(claim.envy_amount)}</b></p>`}
     </section>`;
 };
 
 /* The meter before the first win of the round. */
 const meterAt = (claim, round) => {
-  const meter = claim.percent !== null && round?.meters.find((one) => one.meter === claim.meter);
+  const meter = claim.percent !== null && !claims.isMustHitBy(claim) && round?.meters.find((one) => one.meter === claim.meter);
   return meter && meter.at_result !== null ? money(meter.at_result) : "";
 };
 
@@ -120,7 +122,7 @@ export const FactsPanel = ({ claim, round }) => html`
       [say("Round#alone"), claim.round],
       [say("Order"), claims.order(claim)],
       [say("Patron"), claim.patron],
-      [say("Wager"), `${claims.itemName(claim)}, ${money(claim.wagered)}`],
+      [say("Wager"), `${claim.wager_name || claims.itemName(claim)}, ${money(claim.wagered)}`],
       [say("Meter"), `${claim.meter_name || claim.meter} · ${claim.link_name || claim.link}`],
       [say("Share"), claims.share(claim)],
       [say("Meter at the settlement"), meterAt(claim, round)],
@@ -138,7 +140,7 @@ const story = (claim, round) => [
   [round?.row.at, round && sayCount("Lock-out: {count} wager accepted", "Lock-out: {count} wagers accepted", round.row.wagers)],
   ...(round?.acts ?? []).filter(({ what }) => CORRECTED[what]).map(({ at, by, what, told }) =>
     [at, by.startsWith("table:") ? `${CORRECTED[what]}: ${told}` : say("{what} by {by}: {told}", { what: CORRECTED[what], by, told })]),
-  [claim.at, claims.isHandPay(claim) ? say("Win recorded, table held") : say("Win recorded"), true],
+  [claim.at, claims.isHandPay(claim) && !claims.isMustHitBy(claim) ? say("Win recorded, table held") : say("Win recorded"), true],
   [claim.validated_at, claim.validated_by && say("Validated by {by}", { by: claim.validated_by })],
   [claim.state === "rejected" && claim.decided_at, claim.state === "rejected" && claims.rejection(claim)],
   [claim.state === "pending" && claim.decided_at, claim.decided_by

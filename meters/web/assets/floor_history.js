@@ -73,8 +73,8 @@ const Stats = ({ history, amounts }) => {
       <div><dt>${day ? say("Added on the day") : say("Last 60 minutes")}</dt><dd>${`+${money(hour ?? today.added)}`}</dd></div>
       <div><dt>${say("Wins in 30 days")}</dt><dd>${month.hit_count}</dd></div>
       <div><dt>${say("Mean win")}</dt><dd>${mean === null ? "—" : money(mean)}</dd></div>
-      <div class="even"><dt>${say("Break-even, {amount} wager", { amount: money(history.wager).replace(/\.00$/, "") })}</dt>
-        <dd>${even ? money(even.amount) : "…"}</dd></div>
+      ${history.wager > 0 && html`<div class="even"><dt>${say("Break-even, {amount} wager", { amount: money(history.wager).replace(/\.00$/, "") })}</dt>
+        <dd>${even ? money(even.amount) : "…"}</dd></div>`}
     </dl>`;
 };
 

@@ -109,7 +109,8 @@ const accounting = (sums) => [
 ];
 
 const parameters = (meter) => [
-  [say("Wager"), money(meter.wager)],
+  [say("Wager"), meter.must_hit_by === null ? money(meter.wager) : ""],
+  [say("Must hit by"), meter.must_hit_by === null ? "" : money(meter.must_hit_by)],
   [say("Paytable"), meter.paytable],
   [say("Reserve"), meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
   [say("Overflow"), meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
@@ -144,7 +145,8 @@ const MeterActs = ({ link, meter, canAct, done }) => {
     <div class="acts">
       ${canAct && link.changeable && html`
         ${!off && html`<${Action} label=${say("Change a parameter")} about=${about} onClick=${() => changes.parameter(link, meter, done)} />`}
-        <${Action} label=${say("Adjust")} about=${about} onClick=${() => changes.adjust(link, meter, done)} />`}
+        ${meter.adjustable
+          && html`<${Action} label=${say("Adjust")} about=${about} onClick=${() => changes.adjust(link, meter, done)} />`}`}
       <a class="button" href=${hrefOf("history", `${link.link}/${meter.meter}`)}><${Icon} name="chart" />${say("History")}</a>
       ${canAct && link.changeable && off && html`<p class="why">${off}</p>`}
     </div>`;
@@ -193,7 +195,7 @@ const State = ({ link, meter }) => {
 const MeterRow = ({ link, meter, spark, isOpen }) => html`
   <tr data-meter=${meter.meter} aria-current=${isOpen ? "true" : null}>
     <th scope="row"><a href=${hrefOf("meters", `${link.link}/${meter.meter}`)}>${meter.name}</a></th>
-    <td class="wide">${dollars(meter.wager)}</td>
+    <td class="wide">${meter.must_hit_by === null ? dollars(meter.wager) : ""}</td>
     <td class="now"><span class="expires">${money(meter.amount)}</span><span class="expired" data-text=${say("not current")}></span></td>
     <td class="spark-cell"><${Spark} spark=${spark} /></td>
     <td>${spark ? `+${money(spark.hour)}` : ""}</td>
