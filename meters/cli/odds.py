@@ -26,7 +26,7 @@ from meters.floor.game_files import read_games
 from meters.process.console import PlainConsole
 from meters.process.printing import print_error, print_json
 from meters.selfcheck.floor_offers import floor_offers
-from meters.selfcheck.must_hit_by_odds import MustHitByEntry, must_hit_by_entries
+from meters.selfcheck.must_hit_by_entries import MustHitByEntry, must_hit_by_entries
 from meters.selfcheck.odds_counting import count_entries
 
 _WRONG_USAGE: Final = 2

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from bonus.display import money, short_money
 from bonus.law.games import Games, chapter_games
-from bonus.odds.must_hit_by import Distribution
+from bonus.odds.must_hit_by_odds import Distribution
 from bonus.odds.odds_entries import (
     Drawn,
     Folding,
@@ -26,7 +26,7 @@ from bonus.odds.odds_entries import (
     exact,
 )
 from bonus.odds.odds_words import GameNames, one_in, percent, plain_name, rounded
-from meters.selfcheck.must_hit_by_odds import MustHitByEntry
+from meters.selfcheck.must_hit_by_entries import MustHitByEntry
 
 _GAP: Final = 3
 _MARGIN: Final = 6

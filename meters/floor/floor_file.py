@@ -33,7 +33,7 @@ from meters.floor.facility import (
     service_problems,
 )
 from meters.floor.game_files import read_games
-from meters.floor.must_hit_by import MUST_HIT_BY_TITLE, MustHitBy, must_hit_by_problems
+from meters.floor.must_hit_by_settings import MUST_HIT_BY_TITLE, MustHitBy, must_hit_by_problems
 from meters.floor.themes import BUILT_IN, theme_problem
 from meters.floor.toml_errors import read_file, read_toml, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER

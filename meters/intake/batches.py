@@ -21,7 +21,7 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
 from meters.intake.bonus_draws import draw_for
 from meters.intake.event_reading import EventReader, check_texts
-from meters.intake.must_hit_by import MustHitByJudge, placed_hits
+from meters.intake.must_hit_by_judging import MustHitByJudge, placed_hits
 from meters.intake.result_judging import OpenedClaim, check_declared, judge_result
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import (

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from bonus.odds.must_hit_by import Distribution
+from bonus.odds.must_hit_by_odds import Distribution
 from meters.floor.floor_file import Link, Meter, MeterSettings
 
 

@@ -33,7 +33,7 @@ from meters.ledger.approved_configuration import LinkConfiguration
 from meters.reports import submission_contents as filed
 from meters.reports.wager_filings import chance_of, hand_rows, rules_of, wager_odds
 from meters.selfcheck.floor_offers import chance_ratio, floor_offers, meter_chances
-from meters.selfcheck.must_hit_by_odds import must_hit_by_entries
+from meters.selfcheck.must_hit_by_entries import must_hit_by_entries
 
 Count = Callable[[Sequence[Offer]], Sequence[OddsEntry]]
 """Returns the odds of offers, in the order of the offers."""

@@ -14,7 +14,7 @@ from bonus.law.chapter_file import Deal
 from bonus.odds.odds_entries import LongRun, exact
 from bonus.odds.odds_words import percent
 from bonus.rounds import WrittenPercent
-from meters.selfcheck.must_hit_by_odds import MustHitByEntry
+from meters.selfcheck.must_hit_by_entries import MustHitByEntry
 
 FORMAT: Final = 1
 """Version of the JSON format. It rises when a field gets another meaning, or is removed."""

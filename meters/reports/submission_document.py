@@ -27,7 +27,7 @@ from meters.reports.report_document import (
 )
 from meters.reports.wager_filings import validated_wins
 from meters.reports.wager_parts import wager_part
-from meters.selfcheck.must_hit_by_odds import MustHitByEntry
+from meters.selfcheck.must_hit_by_entries import MustHitByEntry
 
 TITLE: Final = "Rules Submission and linked progressive filing"
 

@@ -13,7 +13,7 @@ from meters.floor.floor_file import Floor, Link, Meter, fewest_positions
 from meters.floor.game_files import date_warnings
 from meters.floor.themes import themes_of
 from meters.selfcheck.check_result import Check, failure, judged, passed, warning
-from meters.selfcheck.must_hit_by_odds import amounts_of, odds_of
+from meters.selfcheck.must_hit_by_entries import amounts_of, odds_of
 
 
 def facility_checks(floor: Floor) -> list[Check]:

@@ -21,7 +21,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from bonus.errors import UserError
-from bonus.odds.must_hit_by import HIGHEST_OF, Distribution
+from bonus.odds.must_hit_by_odds import HIGHEST_OF, Distribution
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import HIDDEN_VALUE_SECRETS_FILE, read_secrets

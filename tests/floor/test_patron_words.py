@@ -21,7 +21,7 @@ from bonus.law.games import Games
 from bonus.wagers import MUST_HIT_BY
 from meters.floor.branding import Branding, BrandingText, Language
 from meters.floor.floor_file import parse_floor
-from meters.floor.must_hit_by import MUST_HIT_BY_TITLE
+from meters.floor.must_hit_by_settings import MUST_HIT_BY_TITLE
 from meters.floor.patron_words import PatronWords, patron_words
 from tests.floor_text import floor_text, link_text, meter_text
 

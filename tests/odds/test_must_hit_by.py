@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from bonus.odds.must_hit_by import Distribution, MustHitByOdds
+from bonus.odds.must_hit_by_odds import Distribution, MustHitByOdds
 from bonus.wagers import MICROS_PER_CENT
 
 ODDS: Final = MustHitByOdds(minimum_cents=50, maximum_cents=100, primary_bps=100)

@@ -9,7 +9,7 @@ from bonus.display import money
 from bonus.errors import nearest
 from bonus.law.meter_terms import MeterTerms, must_hit_by_terms
 from bonus.law.paytables import ChapterError, read_rate_bps
-from bonus.odds.must_hit_by import Distribution, MustHitByOdds
+from bonus.odds.must_hit_by_odds import Distribution, MustHitByOdds
 from bonus.wagers import MICROS_PER_CENT, MUST_HIT_BY
 from meters.floor.facility import Config, Problem
 

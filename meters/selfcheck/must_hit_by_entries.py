@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.odds.must_hit_by import Distribution, MustHitByOdds
+from bonus.odds.must_hit_by_odds import Distribution, MustHitByOdds
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Floor, Link, Meter
 
