@@ -532,12 +532,12 @@ class SecondBooks:
         """Take the win from where its rejection put it, as far as it is still there.
 
         A meter that was won since keeps all, and every meter its reseed or what the win left. The
-        house pays the rest.
+        reserve of a must-hit-by meter gives what it has. The house pays the rest.
         """
         was, one = claim.rejection, self.meters[claim.meter]
         assert was is not None
         account, given = f"claim:{claim_id}", Fraction(0)
-        if was.cycle == self.cycles[claim.meter] and claim.hidden:
+        if claim.hidden:  # the reserve, until later cycles begin with it
             given = min(was.cents, self.accounts[f"reserve:{claim.meter}"])
             self.move(f"reserve:{claim.meter}", account, given)
         elif was.cycle == self.cycles[claim.meter]:

@@ -13,7 +13,10 @@ import msgspec
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
+from meters.floor.key_bundle import HIDDEN_VALUE_SECRETS_FILE
+from meters.process.private_files import make_directory, write_private
 from meters.wire import topics
+from tests.model.pit import SERVICES_SECRET
 from tests.servers import RedisServer
 from tests.sim.agent_reports import AgentReports, hold_history
 from tests.sim.checker import Checker
@@ -52,6 +55,9 @@ class Simulation:
         self._world = world
         played = model_floor_of(world.seed)
         homes = [world.home / f"serve-{each}" for each in range(SERVICES)]
+        for home in homes:
+            make_directory(home)
+            write_private(home / HIDDEN_VALUE_SECRETS_FILE, f"{SERVICES_SECRET}\n")
         floors = [simulated_floor(home, played) for home in homes]
         self._link = floors[0].link[0]
         self._broker = Broker(world)
