@@ -1,6 +1,8 @@
 """The 52 cards of 649a.3: each is a small integer, with a two-character name for people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, NewType
 
 Card = NewType("Card", int)
@@ -16,6 +18,39 @@ SPADES: Final = 3
 
 _NAMES: Final = tuple(rank + suit for rank in RANKS for suit in SUITS)
 _CARDS: Final = {name: Card(number) for number, name in enumerate(_NAMES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """What a table deals: cards, or results such as those of dice.
+
+    Attributes:
+        numbers: the number of each card or result, by its name.
+        kind: what the names are, and how they are written, for errors.
+        once: true if each card is dealt only once.
+    """
+
+    numbers: Mapping[str, Card]
+    kind: str
+    once: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in the order of the numbers."""
+        return tuple(self.numbers)
+
+    def parse(self, names: Iterable[str]) -> tuple[Card, ...]:
+        """Return the cards with these names; an unknown name is a ValueError."""
+        try:
+            return tuple(map(self.numbers.__getitem__, names))
+        except KeyError as error:
+            raise ValueError(f"{error.args[0]!r} is not {self.kind}") from None
+
+
+CARDS: Final = Deck(
+    MappingProxyType(_CARDS), f"a card: write a rank of {RANKS}, then a suit of {SUITS}"
+)
+"""One deck of 52 cards."""
 
 
 def parse_card(text: str) -> Card:
@@ -34,13 +69,7 @@ def parse_card(text: str) -> Card:
 
 def parse_cards(texts: Iterable[str]) -> tuple[Card, ...]:
     """Return the cards with these two-character names; an unknown name is a ValueError."""
-    try:
-        return tuple(map(_CARDS.__getitem__, texts))
-    except KeyError as error:
-        text = error.args[0]
-        raise ValueError(
-            f"{text!r} is not a card: write a rank of {RANKS}, then a suit of {SUITS}"
-        ) from None
+    return CARDS.parse(texts)
 
 
 def card_name(card: Card) -> str:

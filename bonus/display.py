@@ -5,6 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
+from bonus.cards import CARDS
 from bonus.wagers import MICROS_PER_CENT, MUST_HIT_BY
 
 _ITEMS: Final = {
@@ -115,4 +116,11 @@ def hand_words(hand: str) -> str:
 
 
 def card_words(name: str) -> str:
+    """Return a card, or a result that is not a card, as words.
+
+    >>> card_words("Td"), card_words("dragon_7")
+    ('ten of diamonds', 'Dragon 7')
+    """
+    if name not in CARDS.numbers:
+        return hand_words(name)
     return f"{_RANKS[name[0]]} of {_SUITS[name[1]]}"

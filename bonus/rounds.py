@@ -8,9 +8,9 @@ from typing import Annotated, Final, Literal, Protocol, Self
 
 import msgspec
 
-from bonus.cards import Card, parse_cards
+from bonus.cards import CARDS, Card, Deck
 from bonus.display import percent_text
-from bonus.wagers import PaidFrom, Percent, envy_item, is_jackpot, read_percent
+from bonus.wagers import PaidFrom, Percent, envy_item, is_jackpot, is_on_dealer, read_percent
 
 LuckyPosition = int | Literal["dealer"]
 
@@ -126,7 +126,9 @@ class Round(msgspec.Struct, frozen=True):
     dealer_exposed: bool = False
 
 
-def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> tuple[Card, ...]:
+def read_cards(
+    names: Sequence[str], count: int, field: str, rule: str = "", deck: Deck = CARDS
+) -> tuple[Card, ...]:
     """Return the cards with these names; the subsection ``rule`` requires ``count`` cards.
 
     Raises:
@@ -138,7 +140,7 @@ def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> 
         message = f"{len(names)} cards are given, but {count} are dealt{by}"
         raise RoundError("wrong_cards", message, field)
     try:
-        return parse_cards(names)
+        return deck.parse(names)
     except ValueError as error:
         raise RoundError("bad_card", str(error), field) from None
 
@@ -195,7 +197,8 @@ class Line(
             whole number.
         rule: the subsection that decides the item.
         envy_of: for an Envy Bonus, the position whose hand caused it.
-        on: for the Magic Card and the Lucky Bonus, whose hand the wager is on.
+        on: for the Magic Card and the Lucky Bonus, whose hand the wager is on. ``dealer`` is also
+            for a wager that feeds a meter and is on the dealer's cards, or on the table's result.
     """
 
     position: int
@@ -215,6 +218,11 @@ class Line(
 def percent_won(line: Line) -> Percent:
     """Return the percentage of the meter that a line pays, or 0."""
     return 0 if line.percent is None else read_percent(line.percent)
+
+
+def is_divided(line: Line) -> bool:
+    """Return whether the players of a wager divide what the line pays of a meter (reading T17)."""
+    return is_on_dealer(line.item) or line.on == "dealer"
 
 
 def encode_line(line: Line) -> bytes:

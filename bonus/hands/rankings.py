@@ -226,7 +226,7 @@ class OfCards(Protocol[Result_co]):
     def __hash__(self) -> int: ...
 
 
-Judge = OfCards[StrEnum]
+Judge = OfCards[str]
 
 Compare = OfCards[tuple[StrEnum, int]]
 """Function that returns a hand and its strength. The higher strength wins; equal strengths tie."""
@@ -237,17 +237,15 @@ class Ranking:
     """The hands that cards can form, the highest first.
 
     ``tops`` are the hands with which a paytable can begin: several, because a paytable need not
-    list the royals separately. ``cards`` are the possible numbers of cards.
+    list the royals separately. ``cards`` are the possible numbers of cards. If the hands are not
+    ``ordered``, a paytable lists any of them, and pays nothing for the others.
     """
 
-    hands: tuple[StrEnum, ...]
-    tops: frozenset[StrEnum]
+    names: tuple[str, ...]
+    tops: frozenset[str]
     cards: frozenset[int]
     of: Judge
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(hand.value for hand in self.hands)
+    ordered: bool = True
 
 
 def _four_card_hand(cards: Sequence[Card], counts: int | None = None) -> FourCardHand:
@@ -255,7 +253,12 @@ def _four_card_hand(cards: Sequence[Card], counts: int | None = None) -> FourCar
 
 
 def _ranking(hands: type[StrEnum], tops: int, cards: set[int], of: Judge) -> Ranking:
-    return Ranking(tuple(hands), frozenset(tuple(hands)[:tops]), frozenset(cards), of)
+    names = _names(hands)
+    return Ranking(names, frozenset(names[:tops]), frozenset(cards), of)
+
+
+def _names(hands: type[StrEnum]) -> tuple[str, ...]:
+    return tuple(hand.value for hand in hands)
 
 
 COMPARES: Final[Mapping[str, Compare]] = MappingProxyType(
@@ -271,13 +274,13 @@ RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
             FiveCardHand, 2, {*range(FIVE_OF_LEAST, FIVE_OF_MOST + 1)}, best_five
         ),
         "six_card": Ranking(
-            tuple(SixCardHand),
+            _names(SixCardHand),
             frozenset({SixCardHand.SIX_CARD_ROYAL_DIAMONDS, SixCardHand.ROYAL_FLUSH}),
             frozenset({6}),
             six_card_hand,
         ),
         "super_royal": Ranking(
-            tuple(SuperRoyalHand),
+            _names(SuperRoyalHand),
             frozenset({SuperRoyalHand.SUPER_ROYAL_DIAMONDS, SuperRoyalHand.ROYAL_FLUSH}),
             frozenset({6}),
             super_royal_hand,

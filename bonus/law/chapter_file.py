@@ -27,6 +27,7 @@ Source = Annotated[PaidFrom, msgspec.Meta(description='`"table_inventory"`, `"ga
 
 CardsOf = Literal[
     "hand",
+    "dealer",
     "hand_and_dealer",
     "hand_and_community",
     "hand_and_community_and_dealer",
@@ -39,8 +40,11 @@ OF_COMMUNITY: Final[frozenset[CardsOf]] = frozenset(
 )
 
 OF_DEALER: Final[frozenset[CardsOf]] = frozenset(
-    {"hand_and_dealer", "hand_and_community_and_dealer", "dealer_and_community"}
+    {"dealer", "hand_and_dealer", "hand_and_community_and_dealer", "dealer_and_community"}
 )
+
+DEALERS_ALONE: Final[frozenset[CardsOf]] = frozenset({"dealer", "dealer_and_community"})
+"""Cards that are the same for every position."""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -143,12 +147,13 @@ class Envy(_Part, frozen=True):
 
     Attributes:
         rule: the section about Envy Bonuses.
-        lowest: the lowest hand that brings an Envy Bonus.
+        lowest: the lowest hand that brings an Envy Bonus. Only for wagers on ``results``, leave it
+            out.
     """
 
     rule: Rule
-    lowest: str
     schedule: tuple[EnvySchedule, ...]
+    lowest: str = ""
 
 
 class Validation(_Part, frozen=True):
@@ -215,12 +220,14 @@ class WagerTables(_Part, frozen=True):
     Attributes:
         names: the name in data. Wagers with the same paytables can share a section: ``cards`` and
             ``short`` then have an entry for each name.
-        ranking: how the hands are judged.
-        cards: the cards that form the hand.
+        ranking: how the hands are judged; ``results`` in a game with ``[[result]]``.
+        cards: the cards that form the hand. In a game with ``[[result]]``, ``dealer`` is the one
+            result of the table, and ``hand`` the position's own.
         placing: the section about placing the wager.
-        lowest: the lowest hand that a paytable can pay.
         paid_from: the source of payouts that are not a percentage of a meter: the chips at the
             table, or the player's electronic account.
+        lowest: the lowest hand that a paytable can pay. Only wagers on ``results``, which have no
+            order, lack it.
         title: the name for people, the same in all games. If this is left out, people see the words
             of the name.
         needs: the player must have placed one of these wagers first.
@@ -228,8 +235,8 @@ class WagerTables(_Part, frozen=True):
             changes nothing.
         collected: the section under which a losing wager is collected, if this is not the section
             of the paytable.
-        divided: the section under which players divide a jackpot on the dealer's hand. A wager with
-            ``draws`` needs it.
+        divided: the section under which players divide a percentage of the meter that the dealer's
+            cards or the table's result win. A wager on them that feeds a meter needs it.
         meter: the only meter that the wager feeds.
         meters: the meters (tiers) that the wager feeds, the highest first, if there are several.
         short: the short name on the panel. A wager that feeds meters needs it; no other wager can
@@ -242,9 +249,9 @@ class WagerTables(_Part, frozen=True):
     ranking: str
     cards: tuple[CardsOf, ...]
     placing: Rule
-    lowest: str
     paid_from: Source
     table: tuple[PrintedTable, ...]
+    lowest: str = ""
     title: str = ""
     needs: tuple[Name, ...] = ()
     forfeited: Rule = ""
@@ -362,15 +369,17 @@ class Main(_Part, frozen=True):
 
 
 class Deal(_Part, frozen=True):
-    """The cards from one deck of 52.
+    """The cards from one deck of 52. In a game with ``[[result]]``, results take their place.
 
     Attributes:
         rule: the section about the deal.
-        deck_rule: the section about the deck.
+        deck_rule: the section about the deck, or about the dice, the wheel or another device.
         positions: the number of positions.
         positions_rule: the section about the positions.
-        hand: the number of cards for each position, at most 7.
-        dealer: the number of cards for the dealer, at most 7.
+        hand: the number of cards for each position, at most 7. With results: 1 if each position has
+            a result of its own, otherwise 0.
+        dealer: the number of cards for the dealer, at most 7. With results: 1 if the whole table
+            has one result, otherwise 0.
         community: the number of community cards, at most 7.
     """
 
@@ -386,12 +395,51 @@ class Deal(_Part, frozen=True):
         """Return how many cards of each source form the hand that decides a wager."""
         return {
             "hand": (self.hand,),
+            "dealer": (self.dealer,),
             "hand_and_dealer": (self.hand, self.dealer),
             "hand_and_community": (self.hand, self.community),
             "hand_and_community_and_dealer": (self.hand, self.community, self.dealer),
             "dealer_and_community": (self.dealer, self.community),
             "hand_and_all_six": (self.hand, 1),
         }[cards]
+
+
+class Chances(_Part, frozen=True):
+    """How the results of a game come about: by dice, by a wheel, or in another way.
+
+    Write exactly one key. With ``source``, each result has a ``chance`` that the house declares:
+    odds and submission say so. The other two let pitlink calculate the chances.
+
+    Attributes:
+        source: where the declared chances come from, such as a laboratory's report.
+        dice: the number of dice with six sides, at most 5.
+        pockets: the pockets of a wheel, all equally likely.
+    """
+
+    source: str = ""
+    dice: int = 0
+    pockets: tuple[str, ...] = ()
+
+
+class GameResult(_Part, frozen=True):
+    """A result that the dealer enters in place of cards.
+
+    Everything else is the result ``other``: the panel has a button for it too. So the results must
+    leave it a chance.
+
+    Attributes:
+        name: the name in data and paytables. People see its words: ``dragon_7`` is *Dragon 7*.
+        chance: with ``source``, the probability as a fraction, such as ``1/38``.
+        rolls: with ``dice``, the rolls with this result, such as ``4-4`` or ``sum 7``. A roll
+            belongs to the first result that names it.
+        pockets: with ``pockets``, those with this result. A pocket belongs to the first result that
+            names it.
+    """
+
+    name: Name
+    chance: str = ""
+    rolls: tuple[str, ...] = ()
+    pockets: tuple[str, ...] = ()
 
 
 class WagerLimit(_Part, frozen=True):
@@ -473,6 +521,8 @@ class Chapter(_Part, frozen=True, kw_only=True):
     expires: Day | None = None
     meter: tuple[MeterTitle, ...] = ()
     deal: Deal
+    chances: Chances | None = None
+    result: tuple[GameResult, ...] = ()
     wager: tuple[WagerTables, ...]
     irregular: Irregular
     main: Main | None = None

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Final
 
 from bonus.hands.five import FiveCardHand
-from bonus.hands.rankings import RANKINGS
+from bonus.hands.rankings import Ranking
 from bonus.law.chapter_file import Chapter, Envy, WagerTables
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import (
@@ -28,6 +28,7 @@ from bonus.law.paytables import (
     read_times,
     rows_of,
 )
+from bonus.law.results import ranking_of
 from bonus.wagers import PaidFrom, Percent
 
 
@@ -187,8 +188,8 @@ def _game_of(kind: str, games: Games, game: str = "") -> Chapter:
 
 
 def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) -> MeterTerms:
-    tables, hands = _wager_tables(chapter, kind)
-    chosen, rates = _choose(tables, kind, hands, choice)
+    tables, ranking = _wager_tables(chapter, kind)
+    chosen, rates = _choose(tables, kind, ranking, choice)
     if wager_cents < 1:
         raise ValueError(f"{kind}: a wager is at least one cent ({rates.rule})")
     envy_cents = _envy_cents(kind, tables.envy, wager_cents) if tables.envy else {}
@@ -218,21 +219,21 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
                     payout.sum_cents,
                     envy_cents.get(name, 0),
                 )
-                for hand, (name, payout) in rows_of(chosen, hands).items()
+                for hand, (name, payout) in rows_of(chosen, ranking).items()
             }
         ),
     )
 
 
-def _wager_tables(chapter: Chapter, kind: str) -> tuple[WagerTables, Sequence[str]]:
+def _wager_tables(chapter: Chapter, kind: str) -> tuple[WagerTables, Ranking]:
     tables = next((tables for tables in chapter.wager if kind in tables.fed), None)
     if tables is None:
         raise ValueError(f"{chapter.game} has no {kind} meter")
-    return tables, RANKINGS[tables.ranking].names
+    return tables, ranking_of(chapter, tables.ranking)
 
 
-def _paytables(tables: WagerTables, hands: Sequence[str]) -> list[Paytable]:
-    return [paytable for table in tables.table for paytable in paytables_of(table, hands)]
+def _paytables(tables: WagerTables, ranking: Ranking) -> list[Paytable]:
+    return [paytable for table in tables.table for paytable in paytables_of(table, ranking.names)]
 
 
 def _choices(paytables: Sequence[Paytable]) -> tuple[str, ...]:
@@ -240,9 +241,9 @@ def _choices(paytables: Sequence[Paytable]) -> tuple[str, ...]:
 
 
 def _choose(
-    tables: WagerTables, meter: str, hands: Sequence[str], choice: str | None
+    tables: WagerTables, meter: str, ranking: Ranking, choice: str | None
 ) -> tuple[Paytable, Rates]:
-    paytables = _paytables(tables, hands)
+    paytables = _paytables(tables, ranking)
     for paytable in paytables:
         if paytable.choice == choice and paytable.rates:
             return paytable, paytable.rates[meter if tables.meters else ""]

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from bonus.errors import nearest
-from bonus.hands.rankings import COMPARES, RANKINGS, Ranking
+from bonus.hands.rankings import COMPARES, Ranking
 from bonus.law.chapter_file import (
     Bonus,
     Chapter,
@@ -39,6 +39,7 @@ from bonus.law.paytables import (
     read_times,
 )
 from bonus.law.reference_checks import check_cards, check_consistency
+from bonus.law.results import check_results, ranking_of
 from bonus.wagers import Percent
 
 _Worth = tuple[Percent, int, int]
@@ -47,6 +48,7 @@ _Worth = tuple[Percent, int, int]
 def check_chapter(chapter: Chapter) -> None:
     """Check all parts of a chapter; a ChapterError says what is wrong."""
     check_cards(chapter.deal)
+    check_results(chapter)
     names = [*chapter.main_wagers, *(name for tables in chapter.wager for name in tables.names)]
     if chapter.main:
         with placed("main"):
@@ -65,7 +67,7 @@ def check_chapter(chapter: Chapter) -> None:
 
 def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
     of = f"{main.stake} and {main.follow}"
-    ranking = _ranking(of, main.ranking)
+    ranking = _ranking(chapter, of, main.ranking)
     if main.ranking not in COMPARES:
         known = " or ".join(COMPARES)
         reason = f"{main.ranking} hands cannot be compared with the dealer's: use {known}"
@@ -83,16 +85,16 @@ def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
     if main.not_qualified and main.not_qualified.returns not in pair:
         raise ChapterError(f"{of}: {main.not_qualified.returns!r} is neither of these wagers")
     if main.follow_pays:
-        lowest = ranking.hands[-1]
-        for paytable in paytables_of(main.follow_pays, ranking.hands):
+        lowest = ranking.names[-1]
+        for paytable in paytables_of(main.follow_pays, ranking.names):
             _check_paytable(of, paytable, ranking, lowest)
             _check_pays(of, paytable, meters=())
     for number, bonus in enumerate(main.bonus):
         with placed("bonus", number):
-            _check_bonus(main, bonus, names)
+            _check_bonus(chapter, main, bonus, names)
 
 
-def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
+def _check_bonus(chapter: Chapter, main: Main, bonus: Bonus, names: Sequence[str]) -> None:
     pair = {main.stake, main.follow}
     if bonus.on not in pair or bonus.returns not in {"", *pair}:
         raise ChapterError(f"{bonus.item}: on and returns must name {main.stake} or {main.follow}")
@@ -100,7 +102,10 @@ def _check_bonus(main: Main, bonus: Bonus, names: Sequence[str]) -> None:
         raise ChapterError(
             f"{bonus.item}: a bonus on {bonus.on} cannot have the name of another wager"
         )
-    paytables = _check_tables(bonus.item, bonus.table, bonus.ranking, bonus.lowest, meters=())
+    ranking = _ranking(chapter, bonus.item, bonus.ranking)
+    paytables = _check_tables(
+        bonus.item, bonus.table, ranking, bonus.ranking, bonus.lowest, meters=()
+    )
     _check_choices(bonus.item, paytables)
     if (paytables[0].choice is None) != (not bonus.choice):
         raise ChapterError(
@@ -120,7 +125,8 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         raise ChapterError(f"{of}: the first of its readings must have the ranking of the wager")
     for name in rankings:
         counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
-        possible = _ranking(of, name).cards
+        ranking = _ranking(chapter, of, name)
+        possible = ranking.cards
         if not counts <= possible:
             given, needed = (" or ".join(map(str, sorted(each))) for each in (counts, possible))
             raise ChapterError(
@@ -128,13 +134,15 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
                 f" {given} cards: {needed} are needed"
             )
         named = tables.meters or (("meter",) if tables.meter else ())
-        paytables = _check_tables(of, tables.table, name, tables.lowest, meters=named)
-        _check_choices(of, _with_fourth(of, tables, name, paytables))
+        paytables = _check_tables(of, tables.table, ranking, name, tables.lowest, meters=named)
+        _check_choices(of, _with_fourth(of, tables, ranking, paytables))
     _check_mini_royal(of, tables.mini_royal, paytables)
-    _check_meter(of, tables, paytables)
+    _check_meter(of, tables, ranking, paytables)
 
 
-def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) -> None:
+def _check_meter(
+    of: str, tables: WagerTables, ranking: Ranking, paytables: Sequence[Paytable]
+) -> None:
     for paytable in paytables:
         if set(paytable.rates) != (set(tables.meters) or ({""} if tables.meter else set())):
             raise ChapterError(
@@ -157,7 +165,7 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
     if (tables.envy or tables.draws) and not tables.fed:
         raise ChapterError(f"{of}: Envy Bonuses and draws need a meter")
     if tables.envy:
-        _check_envy(of, _ranking(of, tables.ranking), tables.envy, paytables)
+        _check_envy(of, ranking, tables.envy, paytables)
     if tables.draws:
         _check_draws(f"{of} {tables.draws.rule}", tables.draws)
 
@@ -169,29 +177,30 @@ def _check_draws(where: str, draws: DrawPays) -> None:
 
 
 def _with_fourth(
-    of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
+    of: str, tables: WagerTables, ranking: Ranking, paytables: Sequence[Paytable]
 ) -> Sequence[Paytable]:
     """Return the paytables among which a table chooses: those in ``fourth_card``, if it exists."""
     if tables.fourth_card is None:
         return paytables
     if len(paytables) > 1:
         raise ChapterError(f"{of}: a wager with fourth_card has one paytable for all other ranks")
-    return _check_tables(of, tables.fourth_card.table, ranking, tables.lowest, meters=())
+    fourth = tables.fourth_card.table
+    return _check_tables(of, fourth, ranking, tables.ranking, tables.lowest, meters=())
 
 
 def _check_tables(
     of: str,
     tables: Sequence[PrintedTable],
-    ranking_name: str,
+    ranking: Ranking,
+    name: str,
     lowest: str,
     *,
     meters: Sequence[str] = (),
 ) -> list[Paytable]:
-    ranking = _ranking(of, ranking_name)
     found: list[Paytable] = []
     for number, table in enumerate(tables):
         with placed("table", number):
-            found += _check_table(of, table, ranking, ranking_name, lowest, meters=meters)
+            found += _check_table(of, table, ranking, name, lowest, meters=meters)
     if not found:
         raise ChapterError(f"{of} has no paytable")
     return found
@@ -208,6 +217,9 @@ def _check_table(
 ) -> Iterator[Paytable]:
     rows = list(table.pays)
     hands = ranking.names
+    if ranking.ordered == (not lowest):
+        reason = "`lowest` is missing" if ranking.ordered else f"leave out `lowest` for {name}"
+        raise ChapterError(f"{of} {table.rule}: {reason}")
     if rows != [hand for hand in hands if hand in rows]:
         unknown = [row for row in rows if row not in hands]
         reason = (
@@ -218,7 +230,7 @@ def _check_table(
         raise ChapterError(
             f"{of} {table.rule}: {reason}", ("pays", unknown[0]) if unknown else ("pays",)
         )
-    for paytable in paytables_of(table, ranking.hands):
+    for paytable in paytables_of(table, ranking.names):
         with placed("pays"):
             _check_paytable(of, paytable, ranking, lowest)
             _check_pays(of, paytable, meters=meters)
@@ -295,6 +307,9 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Payta
     for schedule in envy.schedule:
         with cell_of(f"{of} {envy.rule}", schedule.wager):
             wagers.append(read_cents(schedule.wager))
+    if ranking.ordered == (not envy.lowest):
+        reason = "lowest is missing" if ranking.ordered else "leave out lowest for results"
+        raise ChapterError(f"{of} {envy.rule}: {reason}")
     if not wagers or len(set(wagers)) < len(wagers):
         raise ChapterError(f"{of} {envy.rule}: each wager amount needs one schedule")
     for schedule in envy.schedule:
@@ -318,9 +333,13 @@ def _check_rows(
     A hand that wins a percentage of one of several meters cannot be compared: its worth is None.
     """
     hands = ranking.names
-    for hand in (lowest, *worth):
+    for hand in (*((lowest,) if ranking.ordered else ()), *worth):
         if hand not in hands:
             raise ChapterError(f"{where}: {hand!r} is not a hand of the ranking")
+    if not ranking.ordered:
+        if not worth:
+            raise ChapterError(f"{where}: a paytable needs a row")
+        return
     first = next(iter(worth), None)
     if first is None or first not in ranking.tops:
         raise ChapterError(f"{where}: a paytable must begin with the highest hand, not {first!r}")
@@ -334,11 +353,11 @@ def _check_rows(
             raise ChapterError(f"{where}: {better} pays less than {lower}")
 
 
-def _ranking(of: str, name: str) -> Ranking:
-    ranking = RANKINGS.get(name)
-    if ranking is None:
-        raise ChapterError(f"{of}: there is no ranking {name!r}")
-    return ranking
+def _ranking(chapter: Chapter, of: str, name: str) -> Ranking:
+    try:
+        return ranking_of(chapter, name)
+    except ChapterError as error:
+        raise ChapterError(f"{of}: {error}") from None
 
 
 def _parts(chapter: Chapter) -> Iterator[tuple[str, msgspec.Struct]]:

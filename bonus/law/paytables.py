@@ -11,6 +11,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from bonus.hands.rankings import Ranking
 from bonus.law.chapter_file import Cells, OneTable, PrintedTable, Progression
 from bonus.wagers import PERCENT, Percent, percent_bps, read_percent
 
@@ -236,13 +237,13 @@ def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
     return Paytable(paytable.rule, paytable.choice, MappingProxyType(cells), paytable.version)
 
 
-def rows_of(paytable: Paytable, hands: Sequence[str]) -> dict[str, tuple[str, Payout]]:
+def rows_of(paytable: Paytable, ranking: Ranking) -> dict[str, tuple[str, Payout]]:
     """Return the name and the payout that a paytable has for every hand of a ranking.
 
     A royal without a row of its own has the name and the payout of the first row.
     """
-    first = next(iter(paytable.cells))
-    above = hands[: hands.index(first)]
+    first, hands = next(iter(paytable.cells)), ranking.names
+    above = hands[: hands.index(first)] if ranking.ordered else ()
     shown = {hand: first if hand in above else hand for hand in hands}
     return {
         hand: (name, read_payout(paytable.cells[name]) if name in paytable.cells else NOTHING)

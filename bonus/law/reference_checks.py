@@ -5,7 +5,6 @@ from typing import Final
 
 from bonus.cards import DECK, RANKS
 from bonus.errors import nearest
-from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import (
     OF_COMMUNITY,
     OF_DEALER,
@@ -18,6 +17,7 @@ from bonus.law.chapter_file import (
     WagerTables,
 )
 from bonus.law.paytables import ChapterError, cell_of, placed, read_cents, read_times
+from bonus.law.results import ranking_of
 from bonus.wagers import PaidFrom, envy_item, is_envy, is_jackpot, is_on_dealer
 
 _NUMBERS: Final = ("version", "mini_royal")
@@ -28,6 +28,9 @@ _CARDS_MAX: Final = 7
 
 A message to the service has room for eight cards in each of these.
 """
+
+_POSITIONS_MAX: Final = 99
+"""Largest number of positions, as in a message to the service."""
 
 _CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
 
@@ -185,7 +188,28 @@ def _check_judged(of: str, tables: WagerTables) -> None:
         raise ChapterError(f"{of}: the All-Six card cannot decide a wager that feeds a meter")
     if "dealer_and_community" in tables.cards and not tables.draws:
         raise ChapterError(
-            f"{of}: only a wager with draws can feed a meter and be on the dealer's hand alone"
+            f"{of}: only a wager with draws can feed a meter and be on the dealer's and the"
+            " community cards"
+        )
+    if "dealer" in tables.cards:
+        _check_shared(of, tables)
+
+
+def _check_shared(of: str, tables: WagerTables) -> None:
+    """Check a wager on the dealer's cards or the table's result: its players win together."""
+    if not tables.divided:
+        raise ChapterError(
+            f"{of}: several players can win this wager together: name the section under which they"
+            " divide a percentage of the meter, `divided`"
+        )
+    if tables.forfeited:
+        raise ChapterError(f"{of}: a fold does not forfeit a wager on the dealer's cards or result")
+    if tables.envy:
+        raise ChapterError(f"{of}: there is no Envy Bonus for what every player of a wager wins")
+    if tables.meters or any(" + " in cell for cell in tables.cells):
+        raise ChapterError(
+            f"{of}: a wager on the dealer's cards or the table's result feeds one meter, and wins"
+            " either a percentage of it or a fixed payout"
         )
 
 
@@ -198,8 +222,8 @@ def _check_names(tables: WagerTables) -> None:
             raise ChapterError(f"{name}: only a jackpot has a name that ends with _jackpot")
         if tables.fed and is_on_dealer(name) != (cards == "dealer_and_community"):
             raise ChapterError(
-                f"{name}: a wager on the dealer's hand, and no other, has a name that ends with"
-                " _dealer"
+                f"{name}: a wager on the dealer's and the community cards, and no other, has a name"
+                " that ends with _dealer"
             )
 
 
@@ -214,7 +238,7 @@ def _check_limit(chapter: Chapter, limit: Limit) -> None:
             raise ChapterError(f"{limit.rule}: the limit covers {rule}, which pays nothing")
     if not limit.covers:
         raise ChapterError(f"{limit.rule}: the limit covers nothing")
-    hands = {hand.value for tables in chapter.wager for hand in RANKINGS[tables.ranking].hands}
+    hands = {hand for tables in chapter.wager for hand in ranking_of(chapter, tables.ranking).names}
     for hand in limit.excluded:
         if hand not in hands:
             raise ChapterError(f"{limit.rule}: {hand!r} is not a hand of {chapter.game}")
@@ -235,9 +259,14 @@ def _check_deal(chapter: Chapter) -> None:
     deal = chapter.deal
     every = [cards for tables in chapter.wager for cards in tables.cards]
     largest = max((sum(deal.judged(cards)) for cards in every), default=0)
-    if min(deal.positions, deal.hand, deal.dealer + 1, deal.community + 1) < 1:
+    if deal.positions > _POSITIONS_MAX:
+        raise ChapterError(f"{deal.rule}: at most {_POSITIONS_MAX} positions are possible")
+    least = 0 if chapter.result else 1
+    if min(deal.positions, deal.hand + 1 - least, deal.dealer + 1, deal.community + 1) < 1:
         raise ChapterError(f"{deal.rule}: a deal needs a position, and a card for each")
     _check_dealt(chapter)
+    if chapter.result:
+        return
     shared = max(deal.dealer + deal.community, largest - deal.hand)
     if deal.positions * deal.hand + shared > len(DECK):
         raise ChapterError(f"{deal.rule}: one deck is not enough for {deal.positions} hands")

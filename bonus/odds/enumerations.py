@@ -5,12 +5,14 @@ A count depends only on the cards and the ranking, so it can be cached for all p
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import lcm
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
 from bonus.hands.rankings import COMPARES, RANKINGS
-from bonus.law.chapter_file import Chapter, WagerTables
+from bonus.law.chapter_file import CardsOf, Chapter, WagerTables
+from bonus.law.results import chances_of
 from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel, unseen
 from bonus.odds.hand_counts import (
     BY_COLOR,
@@ -119,6 +121,15 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
         lambda advance: HandDeals(count_hands(ranking, groups, advance)),
         lambda: steps_of_hands(ranking, groups),
     )
+
+
+def deals_of(chapter: Chapter, ranking: str, cards: CardsOf, counted: Enumerator) -> Counts:
+    """Return the number of deals of each hand that decides a wager, or of ways to each result."""
+    if not chapter.result:
+        return counted.get(all_hands(ranking, chapter.deal.judged(cards))).deals
+    chances = chances_of(chapter)
+    ways = lcm(*(chance.denominator for chance in chances.values()))
+    return {name: int(chance * ways) for name, chance in chances.items()}
 
 
 def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[HandDeals]:

@@ -16,7 +16,6 @@ flush are four times the deals with a flush in this suit.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from itertools import combinations, combinations_with_replacement, permutations, product
 from math import comb, factorial, perm, prod
@@ -156,7 +155,7 @@ def _packed(masks: list[Integers]) -> Integers:
 Advance = Callable[[int], None]
 """Function that receives the number of steps done since its last call."""
 
-Judge = Callable[[Sequence[Card]], StrEnum]
+Judge = Callable[[Sequence[Card]], str]
 
 Counts = dict[str, int]
 """Number of deals of each hand, by its name."""
@@ -227,8 +226,8 @@ def each_class(classes: HandClasses, advance: Advance) -> Iterator[HandClass]:
 def judged(judge: Judge, one: HandClass) -> Iterable[tuple[str, int]]:
     """Return the names of the hands in a class, and the number of hands with each name."""
     if one.suited:
-        return [(judge(sorted(hand)).value, 1) for hand in renamed(one.cards)]
-    return ((judge(one.cards).value, one.hands),)
+        return [(str(judge(sorted(hand))), 1) for hand in renamed(one.cards)]
+    return ((str(judge(one.cards)), one.hands),)
 
 
 def _count_colors(ranking: str, groups: tuple[int, ...], advance: Advance) -> Counts:
@@ -238,7 +237,7 @@ def _count_colors(ranking: str, groups: tuple[int, ...], advance: Advance) -> Co
     for colors in product(range(len(_BLACK_AND_RED)), repeat=sum(groups)):
         earlier = [colors[:seat].count(color) for seat, color in enumerate(colors)]
         cards = [_BLACK_AND_RED[color][at] for color, at in zip(colors, earlier, strict=True)]
-        ordered[judge(cards).value] += prod(
+        ordered[str(judge(cards))] += prod(
             perm(len(deck), colors.count(color)) for color, deck in enumerate(_BLACK_AND_RED)
         )
         advance(1)

@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Chapter, Main
 from bonus.law.choices import MINI_ROYAL
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
+from bonus.law.results import ranking_of
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.hand_counts import Integers
@@ -282,7 +282,8 @@ def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
 def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[str, Paytable]:
     found = {}
     for bonus in chapter.main_bonuses:
-        paytable = choose(bonus.table, bonus.ranking, choice if bonus.choice else None)
+        ranking = ranking_of(chapter, bonus.ranking)
+        paytable = choose(bonus.table, ranking, choice if bonus.choice else None)
         if mini_royal and bonus.mini_royal:
             paytable = with_mini_royal(paytable, mini_royal)
         found[bonus.choice or bonus.item] = paytable
@@ -300,11 +301,12 @@ def _hand_lines(
 ) -> Iterator[HandLine]:
     """Yield a line for each hand of the player; royals that no paytable lists share a line."""
     main = chapter.main_game
-    hands = RANKINGS[main.ranking].names
+    ranking = ranking_of(chapter, main.ranking)
+    hands = ranking.names
     printed = dict(paytables)
     if main.follow_pays:
         printed[main.follow] = paytables_of(main.follow_pays, hands)[0]
-    names = [rows_of(paytable, hands) for paytable in printed.values()]
+    names = [rows_of(paytable, ranking) for paytable in printed.values()]
     shown = {
         hand: min((rows[hand][0] for rows in names), key=hands.index, default=hand)
         for hand in hands

@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from bonus.cards import DECK
-from bonus.law.chapter_file import WagerTables
+from bonus.law.chapter_file import DEALERS_ALONE, WagerTables
 from bonus.law.paytables import (
     Paytable,
     Rates,
@@ -26,7 +26,7 @@ from bonus.law.paytables import (
     read_seed,
     read_times,
 )
-from bonus.odds.enumerations import Enumerator, all_hands, fives
+from bonus.odds.enumerations import Enumerator, deals_of, fives
 from bonus.odds.main_edges import folded_strengths
 from bonus.odds.odds_entries import (
     Drawn,
@@ -42,6 +42,10 @@ from bonus.odds.offers import OTHERS_MAX, Offer, paid_hands, paytable_of
 from bonus.wagers import Percent
 
 PLAYERS_MAX: Final = 7
+_DIVIDED: Final = (
+    "The edge is for one player with this wager. If several players have this wager, they divide a"
+    " percentage of the meter."
+)
 _ONLY: Final = ""
 """The name that a wager's only meter has in the wager's rates."""
 
@@ -155,11 +159,10 @@ def has_tiers(tables: WagerTables) -> bool:
 def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
     paytable = paytable_of(offer, tables.table, offer.paytable)
     cards = tables.cards[tables.names.index(offer.wager)]
-    groups = offer.chapter.deal.judged(cards)
-    deals = counted.get(all_hands(offer.ranking, groups)).deals
-    of_draws = _draws(offer, tables, sum(groups))
+    deals = deals_of(offer.chapter, offer.ranking, cards, counted)
+    of_draws = _draws(offer, tables, sum(offer.chapter.deal.judged(cards)))
     metered = Metered(
-        hands=paid_hands(paytable, offer.ranking, deals, sum(deals.values())),
+        hands=paid_hands(paytable, offer.judged, deals, sum(deals.values())),
         rates=paytable.rates,
         drawn=sum((_per(gives, every) for gives, every in of_draws), Fraction(0)),
     )
@@ -176,9 +179,14 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         tables=offer.at,
         envy_return={str(cents): each for cents, each in envy.items()},
     )
+    of_dealer = cards in DEALERS_ALONE
+    if of_dealer:
+        players = max(PLAYERS_MAX, offer.chapter.deal.positions)
+        entry = msgspec.structs.replace(
+            entry, when_shared=tuple(_shared(metered, wagers_cents, players))
+        )
     if has_tiers(tables):
         return _with_tiers(entry, tables, metered, wagers_cents, envy)
-    of_dealer = cards == "dealer_and_community"
     drawn = [_drawn(*each, entry.house_edge) for each in of_draws]
     folding = _when_folding(offer, tables, counted, paytable)
     return msgspec.structs.replace(
@@ -193,7 +201,6 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         magic_card=drawn[0] if drawn else None,
         lucky=drawn[1] if drawn else None,
         positions=offer.draws.positions if of_draws else 0,
-        when_shared=tuple(_shared(metered, wagers_cents)) if of_dealer else (),
     )
 
 
@@ -215,6 +222,7 @@ def _with_tiers(
             [
                 "The house edge is for every meter at its seed.",
                 "The break-even balance of a meter is for the other meters at their seeds.",
+                *([_DIVIDED] if entry.when_shared else []),
                 *_forfeits(tables),
             ]
         ),
@@ -285,7 +293,7 @@ def _when_folding(
         of += sum(deals.values())
         if strength not in folded:
             played.update(deals)
-    return Metered(paid_hands(paytable, offer.ranking, played, of), paytable.rates)
+    return Metered(paid_hands(paytable, offer.judged, played, of), paytable.rates)
 
 
 def _folding(
@@ -301,8 +309,10 @@ def _folding(
     )
 
 
-def _shared(metered: Metered, wagers_cents: tuple[int, ...]) -> Iterator[SharedWager]:
-    for players in range(1, PLAYERS_MAX + 1):
+def _shared(
+    metered: Metered, wagers_cents: tuple[int, ...], players_max: int
+) -> Iterator[SharedWager]:
+    for players in range(1, players_max + 1):
         share = replace(metered, shares=players)
         yield SharedWager(
             players=players,
@@ -360,10 +370,7 @@ def _forfeits(tables: WagerTables) -> Iterator[str]:
 def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
     notes = []
     if of_dealer:
-        notes.append(
-            "The edge is for one player with this wager. If several players have this wager, they"
-            " divide a percentage of the meter."
-        )
+        notes.append(_DIVIDED)
     notes += _forfeits(tables)
     if tables.forfeited and tables.cards == ("hand",):
         notes.append("Under the optimal strategy, no hand that wins this wager is folded.")

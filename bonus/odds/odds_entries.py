@@ -40,6 +40,8 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class HandLine(_Part, frozen=True):
     """A hand with its payout. ``combinations`` counts the deals with the hand, ``of`` all deals.
 
+    For a result that is not cards, only their ratio has a meaning: its chance.
+
     Attributes:
         pays: the printed cell of the paytable; empty if the paytable does not pay the hand.
         beside: the cells of other paytables that also pay the hand, by the name of the wager or
@@ -239,6 +241,7 @@ class OddsEntry(_Part, frozen=True):
         house_edge_by_wager: the house edge by the wager in cents, if the paytable has fixed sums;
             ``house_edge_long_run_by_wager`` is the edge in the long run.
         note: sentences about the limits of these figures.
+        source: for a game without cards, where the chances of its results come from.
         tables: the casino tables, in the floor file, that have this offer.
         pays_what: which bonus the paytables of a main game pay, and when.
         by_rank: left out if the best strategy by rank alone is optimal.
@@ -267,6 +270,7 @@ class OddsEntry(_Part, frozen=True):
     house_edge_by_wager: dict[str, Fraction] = {}
     house_edge_long_run_by_wager: dict[str, Fraction] = {}
     note: str = ""
+    source: str = ""
     tables: tuple[str, ...] = ()
     pays_what: str = ""
     strategy: tuple[str, ...] = ()

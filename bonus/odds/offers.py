@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bonus.errors import UserError, nearest
-from bonus.hands.rankings import RANKINGS
+from bonus.hands.rankings import Ranking
 from bonus.law.chapter_file import Bonus, Chapter, Main, MiniRoyal, PrintedTable, WagerTables
 from bonus.law.paytables import Paytable, chosen_of, rows_of, with_mini_royal
+from bonus.law.results import ranking_of
 from bonus.odds.odds_entries import HandLine
 
 WAGERS_CENTS: Final = (100, 500)
@@ -50,6 +51,11 @@ class Offer:
     wagers_cents: tuple[int, ...] = WAGERS_CENTS
     draws: DrawOdds = DrawOdds()
     at: tuple[str, ...] = ()
+
+    @property
+    def judged(self) -> Ranking:
+        """The ranking itself; ``ranking`` is its name."""
+        return ranking_of(self.chapter, self.ranking)
 
     @property
     def mini_royal_cell(self) -> str:
@@ -182,8 +188,8 @@ def _refusal(what: str, name: str, known: Iterable[str]) -> str:
     return f"no {what} is called {name!r}{meant}{choices}"
 
 
-def choose(printed: Iterable[PrintedTable], ranking: str, choice: str | None) -> Paytable:
-    paytable = chosen_of(printed, RANKINGS[ranking].names, choice)
+def choose(printed: Iterable[PrintedTable], ranking: Ranking, choice: str | None) -> Paytable:
+    paytable = chosen_of(printed, ranking.names, choice)
     if paytable is None:
         raise ValueError(f"no paytable is called {choice}")
     return paytable
@@ -191,12 +197,12 @@ def choose(printed: Iterable[PrintedTable], ranking: str, choice: str | None) ->
 
 def paytable_of(offer: Offer, printed: Iterable[PrintedTable], choice: str | None) -> Paytable:
     """Return the paytable of an offered wager, including the mini-royal if one is added."""
-    paytable = choose(printed, offer.ranking, choice)
+    paytable = choose(printed, offer.judged, choice)
     return with_mini_royal(paytable, offer.mini_royal) if offer.mini_royal else paytable
 
 
 def paid_hands(
-    paytable: Paytable, ranking: str, deals: Mapping[str, int], of: int, fourth_card: str = ""
+    paytable: Paytable, ranking: Ranking, deals: Mapping[str, int], of: int, fourth_card: str = ""
 ) -> tuple[HandLine, ...]:
     """Return a line for every hand of a ranking with its payout, the highest hand first.
 
@@ -204,7 +210,7 @@ def paid_hands(
     flush.
     """
     found: Counter[str] = Counter()
-    for hand, (name, _) in rows_of(paytable, RANKINGS[ranking].names).items():
+    for hand, (name, _) in rows_of(paytable, ranking).items():
         found[name] += deals.get(hand, 0)
     return tuple(
         HandLine(

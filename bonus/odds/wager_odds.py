@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from bonus.cards import DECK
 from bonus.law.chapter_file import WagerTables
-from bonus.odds.enumerations import Enumerator, all_hands, with_further_card
+from bonus.law.results import source_words
+from bonus.odds.enumerations import Enumerator, deals_of, with_further_card
 from bonus.odds.main_edges import main_entry
 from bonus.odds.meter_edges import meter_entry
 from bonus.odds.odds_entries import HandLine, HitTimes, MeterTimes, OddsEntry, exact
@@ -24,15 +25,22 @@ def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
         entry = meter_entry(offer, offer.tables, counted)
     else:
         entry = _optional_entry(offer, offer.tables, counted)
-    notes = (entry.note, rare_top_award(entry.hands) if offer.tables else "")
+    rare = rare_top_award(entry.hands, ordered=offer.judged.ordered) if offer.tables else ""
     return replace(
-        entry, hit_frequency=_hit_frequency(offer, entry), note=" ".join(filter(None, notes))
+        entry,
+        hit_frequency=_hit_frequency(offer, entry),
+        note=" ".join(filter(None, (entry.note, rare))),
+        source=source_words(offer.chapter),
     )
 
 
-def rare_top_award(hands: Sequence[HandLine]) -> str:
-    """Return a sentence about the highest award if it is too rare (duty D22), or an empty text."""
-    top = next((line for line in hands if line.payout.wins), None)
+def rare_top_award(hands: Sequence[HandLine], *, ordered: bool = True) -> str:
+    """Return a sentence about the highest award if it is too rare (duty D22), or an empty text.
+
+    Without an order of the hands, it is about the rarest award.
+    """
+    winning = [line for line in hands if line.payout.wins]
+    top = min(winning, key=lambda line: 0 if ordered else line.combinations, default=None)
     if top is None or top.combinations * _RAREST >= top.of:
         return ""
     often = f"one in {round(Fraction(top.of, top.combinations)):,}" if top.combinations else "never"
@@ -51,12 +59,12 @@ def _hit_frequency(offer: Offer, entry: OddsEntry) -> Fraction:
 def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
     """Return the odds of a wager; a fourth card can decide its paytable (679a.12(e), (f))."""
     cards = tables.cards[tables.names.index(offer.wager)]
-    deals = counted.get(all_hands(offer.ranking, offer.chapter.deal.judged(cards))).deals
+    deals = deals_of(offer.chapter, offer.ranking, cards, counted)
     of = sum(deals.values())
     fourth = tables.fourth_card
     paytable = paytable_of(offer, tables.table, None if fourth else offer.paytable)
     rules = [paytable.rule]
-    hands = paid_hands(paytable, offer.ranking, deals, of)
+    hands = paid_hands(paytable, offer.judged, deals, of)
     if fourth:
         size = offer.chapter.deal.hand
         further = len(DECK) - size
@@ -66,8 +74,8 @@ def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> O
         chosen = paytable_of(offer, fourth.table, offer.paytable)
         rules.append(chosen.rule)
         hands = (
-            *paid_hands(paytable, offer.ranking, others, of, f"not a {fourth.rank}"),
-            *paid_hands(chosen, offer.ranking, on_fourth, of, f"a {fourth.rank}"),
+            *paid_hands(paytable, offer.judged, others, of, f"not a {fourth.rank}"),
+            *paid_hands(chosen, offer.judged, on_fourth, of, f"a {fourth.rank}"),
         )
     edges = {
         str(cents): 1 - sum((line.returned(cents) for line in hands), Fraction(0))

@@ -14,7 +14,7 @@ import msgspec
 from bonus.cards import Card
 from bonus.hands.counts import counts_of
 from bonus.hands.rankings import Compare, Judge
-from bonus.law.chapter_file import CardsOf
+from bonus.law.chapter_file import DEALERS_ALONE, CardsOf
 from bonus.law.meter_terms import MeterTerms
 from bonus.rounds import (
     Due,
@@ -131,16 +131,16 @@ class Turns:
     ``box`` is the position whose turn it is, with the lines ``dues``; ``hands`` are the hands whose
     names are known in this turn. ``repeats`` is false if the lines must not be used for other
     rounds: they depend on other positions, on the payout limit or on a meter. ``limited_cents`` is
-    the sum of the payouts in these lines that the payout limit covers. ``divided_take`` is the
-    index in ``takes`` of a jackpot on the dealer's hand, once this jackpot is won; ``had_share``
-    are the players who have received their share of the jackpot (reading T17).
+    the sum of the payouts in these lines that the payout limit covers. ``divided_takes`` has, by
+    the meter, the index in ``takes`` of a jackpot on the dealer's hand, once this jackpot is won;
+    ``had_share`` are the players who have received their share of it (reading T17).
 
     If ``check_cards`` did not check the round and cards are missing, a method that needs them
     raises RoundError.
     """
 
     __slots__ = (
-        *("box", "divided_take", "dues", "had_share", "hands", "limited_cents", "made", "played"),
+        *("box", "divided_takes", "dues", "had_share", "hands", "limited_cents", "made", "played"),
         *("repeats", "takes", "terms", "_boxes", "_dealer_hands", "_dealer_strength"),
         *("_limit", "_limited_cents", "_piles", "_shared_piles", "_survivors"),
     )
@@ -158,8 +158,8 @@ class Turns:
         self.takes: Final[list[PercentWon]] = []
         self.repeats = True
         self.limited_cents = 0
-        self.divided_take: int | None = None
-        self.had_share: Final[set[str | int]] = set()
+        self.divided_takes: Final[dict[str, int]] = {}
+        self.had_share: Final[set[tuple[str, str | int]]] = set()
         self._boxes = paying_order(played.positions)
         self.made: Final = frozenset().union(*[box.wagers for box in self._boxes])
         self._survivors = survivors
@@ -194,7 +194,7 @@ class Turns:
     def name_hand(self, judged: JudgedCards) -> str:
         cards, counts = self._piles.get(judged.cards) or self._joined(judged.cards)
         hand = self.hands[judged] = judged.judge(cards, counts)
-        if judged.cards == "dealer_and_community":
+        if judged.cards in DEALERS_ALONE:
             self._dealer_hands[judged] = hand
         return hand
 
@@ -217,7 +217,7 @@ class Turns:
         return hand, strength, self._dealer_strength
 
     def _joined(self, of: CardsOf) -> _Pile:
-        if of == "dealer_and_community":
+        if of in DEALERS_ALONE:
             return self._shared(of)
         hand, counts = self._piles.get("hand") or self._refuse(of)
         shared, shared_counts = self._shared(of)
@@ -234,7 +234,7 @@ class Turns:
     def _shared_cards(self, of: CardsOf) -> tuple[Card, ...] | None:
         played = self.played
         match of:
-            case "hand_and_dealer":
+            case "dealer" | "hand_and_dealer":
                 return played.dealer
             case "hand_and_community":
                 return played.community
@@ -246,7 +246,7 @@ class Turns:
                 return played.dealer + played.community
 
     def _refuse(self, cards: CardsOf) -> NoReturn:
-        if cards != "dealer_and_community" and self.box.cards is None:
+        if cards not in DEALERS_ALONE and self.box.cards is None:
             at = self.box.position
             message = f"the hand of position {at} must be turned up, but has no cards"
             raise RoundError("cards_missing", message)

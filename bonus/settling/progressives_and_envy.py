@@ -150,7 +150,7 @@ def _percent_line(  # noqa: PLR0917  (every argument is a part of the line)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DealerBonus:
-    """Settlement of a Five Card Hand Bonus wager on the dealer's hand.
+    """Settlement of a wager that the dealer's cards, or the one result of the table, decide.
 
     The wager on the player's own hand is settled first (reading T18). A fold forfeits neither wager
     (649a.11(b)(3)). Even if the player's hand was declared to win nothing, the dealer's cards
@@ -183,16 +183,20 @@ class DealerBonus:
         percent = row.percent_of(self.meter)
         if not percent:
             settle_row(turns, self.wager, row, terms)
-        elif box.player in turns.had_share:
+        elif (self.meter, box.player) in turns.had_share:
             turns.repeats = False
             turns.collect(self.wager, self.divided, row.hand)
         else:
-            if turns.divided_take is None:
+            take = turns.divided_takes.get(self.meter)
+            if take is None:
                 players = {bettor.player for bettor in turns.bettors(self.wager)}
                 turns.takes.append(PercentWon(terms.kind, percent, len(players)))
-                turns.divided_take = len(turns.takes) - 1
-            turns.had_share.add(box.player)
-            settle_row(turns, self.wager, row, terms, take=turns.divided_take)
+                take = turns.divided_takes[self.meter] = len(turns.takes) - 1
+            turns.had_share.add((self.meter, box.player))
+            settle_row(turns, self.wager, row, terms, take=take)
+        if self.judged.cards == "dealer":
+            line = turns.dues[-1].line
+            turns.dues[-1] = replace(turns.dues[-1], line=replace(line, on="dealer"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

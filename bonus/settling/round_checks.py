@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from bonus.cards import DECK, Card, card_name
 from bonus.errors import nearest
-from bonus.law.chapter_file import OF_COMMUNITY, CardsOf, Main
+from bonus.law.chapter_file import DEALERS_ALONE, OF_COMMUNITY, CardsOf, Main
 from bonus.law.meter_terms import MeterTerms
 from bonus.rounds import KeptWagers, Outcome, Round, RoundError, RoundPosition, kept_wagers, refuse
 from bonus.settling.settlement import settle_round
@@ -185,7 +185,7 @@ def check_cards(played: Round, rules: TableRules) -> None:
             was declared to win nothing.
     """
     errors: list[RoundError] = []
-    repeated = _has_repeated_card(played)
+    repeated = rules.deck.once and _has_repeated_card(played)
     seen: set[Card] = set()
     for index, box in enumerate(played.positions):
         # In most rounds no card is repeated. Then a position with cards has no error.
@@ -253,7 +253,7 @@ def _table_cards(played: Round) -> Iterator[tuple[str, tuple[Card, ...]]]:
 
 
 def _needs_hand(box: RoundPosition, played: Round, rules: TableRules) -> bool:
-    if box.no_win:
+    if box.no_win or not rules.chapter.deal.hand:
         return False
     if played.dealer_exposed:
         return not box.wagers.keys().isdisjoint(rules.chapter.irregular.settled)
@@ -310,7 +310,8 @@ def _missing(played: Round) -> Mapping[CardsOf, tuple[str, str, str]]:
         all_six = ("cards_missing", "the All-Six Bonus card is missing", "all_six_card")
         missing["hand_and_all_six"] = all_six
     if played.dealer is None:
-        missing["hand_and_dealer"] = ("cards_missing", "the dealer's hand is missing", "dealer")
+        dealers = ("cards_missing", "the dealer's hand is missing", "dealer")
+        missing["dealer"] = missing["hand_and_dealer"] = dealers
     return missing
 
 
@@ -427,7 +428,8 @@ def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
     """Return whether a wager depends on the position's cards and on other cards or a draw."""
     if played.dealer_exposed and wager not in rules.chapter.irregular.settled:
         return False
-    return rules.placings[wager].cards not in {"hand", "dealer_and_community"}
+    cards = rules.placings[wager].cards
+    return cards != "hand" and cards not in DEALERS_ALONE
 
 
 def _possible_hands(seen: Collection[Card], count: int) -> Iterator[tuple[Card, ...]]:

@@ -115,7 +115,8 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
     """A whole round. A field that is not listed, or that the game does not have, is refused.
 
-    A card is a rank ``23456789TJQKA`` and a suit ``cdhs``, such as ``Td``. Amounts are in cents.
+    A card is a rank ``23456789TJQKA`` and a suit ``cdhs``, such as ``Td``. In a game with
+    ``[[result]]``, the name of a result takes the place of a card. Amounts are in cents.
 
     Attributes:
         game: ``three_card_poker``, ``three_card_prime``, ``four_card_prime`` or a game of the
@@ -247,7 +248,8 @@ def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -
     for index, box in enumerate(text.positions):
         cards, fourth = None, None
         if box.cards is not None:
-            cards = read_cards(box.cards, deal.hand, f"positions[{index}].cards", deal.rule)
+            field = f"positions[{index}].cards"
+            cards = read_cards(box.cards, deal.hand, field, deal.rule, rules.deck)
         if box.fourth_card is not None:
             fourth = one_card(box.fourth_card, f"positions[{index}].fourth_card")
         positions.append(
@@ -265,7 +267,7 @@ def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -
         positions=tuple(positions),
         dealer=None
         if text.dealer is None
-        else read_cards(text.dealer, deal.dealer, "dealer", deal.rule),
+        else read_cards(text.dealer, deal.dealer, "dealer", deal.rule, rules.deck),
         community=None
         if text.community is None
         else read_cards(text.community, deal.community, "community", deal.rule),

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from bonus.cards import RANKS
-from bonus.hands.rankings import COMPARES, RANKINGS
+from bonus.cards import RANKS, Deck
+from bonus.hands.rankings import COMPARES, Ranking
 from bonus.hands.three import QUEEN_HIGH
 from bonus.law.chapter_file import (
     Bonus,
@@ -28,6 +28,7 @@ from bonus.law.paytables import (
     rows_of,
     with_mini_royal,
 )
+from bonus.law.results import deck_of, ranking_of
 from bonus.rounds import Outcome
 from bonus.settling.payouts import Decision, PayoutLimit, SettlingStep, collected, judged_cards
 from bonus.settling.progressives_and_envy import BonusDraws, DealerBonus, ProgressiveWager
@@ -71,6 +72,7 @@ class TableRules:
             if a dealer's card was exposed.
         survivors: the wagers that a fold does not forfeit.
         version: the version of the game that the table offers (649a.7(e)).
+        deck: the cards or the results of the game.
         whole: false if a round contains only the wagers that feed a meter.
     """
 
@@ -83,6 +85,7 @@ class TableRules:
     version: Version | None
     limit: PayoutLimit | None
     choices: Choices
+    deck: Deck
     whole: bool = True
 
     @property
@@ -103,10 +106,14 @@ def meter_rules(game: str, games: Games | None = None) -> TableRules:
         if wager.fed
         for name in wager.names
     }
-    steps = tuple(step for wager in chapter.wager if wager.fed for step in _meter_steps(wager))
+    feeding = [wager for wager in chapter.wager if wager.fed]
+    steps = tuple(step for wager in feeding for step in _meter_steps(chapter, wager))
     survivors = _survivors(chapter)
     meters = GameMeters.of([chapter])
-    return TableRules(chapter, meters, placings, steps, (), survivors, None, None, {}, whole=False)
+    deck = deck_of(chapter)
+    return TableRules(
+        chapter, meters, placings, steps, (), survivors, None, None, {}, deck, whole=False
+    )
 
 
 def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
@@ -136,6 +143,7 @@ def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
         version=next((version for version in chapter.version if version.name == chosen), None),
         limit=build.limit(),
         choices=choices,
+        deck=deck_of(chapter),
     )
 
 
@@ -157,13 +165,21 @@ def _placing(chapter: Chapter, wager: WagerTables, name: str, choice: str) -> Pl
 
 
 def _survivors(chapter: Chapter) -> frozenset[str]:
-    return frozenset(name for wager in chapter.wager if not wager.forfeited for name in wager.names)
+    return frozenset(
+        name
+        for wager in chapter.wager
+        if not wager.forfeited
+        for name, cards in zip(wager.names, wager.cards, strict=True)
+        if cards != "dealer"
+    )
 
 
-def _meter_steps(wager: WagerTables) -> list[SettlingStep]:
-    judge = RANKINGS[wager.ranking].of
+def _meter_steps(chapter: Chapter, wager: WagerTables) -> list[SettlingStep]:
+    judge = ranking_of(chapter, wager.ranking).of
     name, meter = wager.names[0], wager.fed[0]
     judged = judged_cards(judge, wager.cards[0])
+    if wager.cards[0] == "dealer":
+        return [DealerBonus(name, meter, judged, wager.divided)]
     step = ProgressiveWager(name, meter, envy_item(name), judged, wager.forfeited)
     if not wager.draws:
         return [step]
@@ -207,7 +223,8 @@ class _Builder:
         return placings, [] if missing else [self._main_step(main)]
 
     def _main_step(self, main: Main) -> MainWagers:
-        hands = RANKINGS[main.ranking].names
+        ranking = self._ranking(main.ranking)
+        hands = ranking.names
         above = hands[: hands.index(main.highest)]
         names = {hand: main.highest if hand in above else hand for hand in hands}
         times = read_times(main.odds, "to")
@@ -221,7 +238,7 @@ class _Builder:
         follow_pays = at_odds(main.follow)
         if main.follow_pays:
             (paytable,) = paytables_of(main.follow_pays, hands)
-            follow_pays = self._by_hand(main.follow, main.follow, paytable, hands)
+            follow_pays = self._by_hand(main.follow, main.follow, paytable, ranking)
         terms = MainTerms(
             main=main,
             names=names,
@@ -232,7 +249,7 @@ class _Builder:
         return MainWagers(
             stake=main.stake,
             follow=main.follow,
-            judged=judged_cards(RANKINGS[main.ranking].of, "hand"),
+            judged=judged_cards(ranking.of, "hand"),
             compare=COMPARES[main.ranking],
             qualifies=QUEEN_HIGH if main.not_qualified else 0,
             folded=collected(main.stake, main.asking),
@@ -253,7 +270,7 @@ class _Builder:
             bonus.item,
             bonus.on,
             paytable,
-            RANKINGS[bonus.ranking].names,
+            self._ranking(bonus.ranking),
             royal=bonus.mini_royal,
             royal_times=self._mini_royal.get(bonus.item),
         )
@@ -261,7 +278,7 @@ class _Builder:
     def steps(self, wager: WagerTables) -> list[SettlingStep]:
         """Return the steps for wagers that share paytables; none if they are not offered."""
         if wager.fed:
-            return _meter_steps(wager)
+            return _meter_steps(self._chapter, wager)
         made = [self._optional(wager, at) for at in range(len(wager.names))]
         return [step for step in made if step]
 
@@ -271,28 +288,27 @@ class _Builder:
         if wager.readings:
             reading = str(self._choices.get(wager.readings.choice, ""))
             ranking_name = wager.readings.rankings.get(reading, ranking_name)
-        ranking = RANKINGS[ranking_name]
-        hands = ranking.names
+        ranking = self._ranking(ranking_name)
         fourth = wager.fourth_card
         chosen = self._chosen(wager.table, "" if fourth else name, ranking_name)
         on_fourth = self._chosen(fourth.table, name, ranking_name) if fourth else None
         if chosen is None or (fourth and on_fourth is None):
             return None
-        shown = rows_of(chosen, hands)
+        shown = rows_of(chosen, ranking)
         lost_rule = wager.collected or chosen.rule
         lost = {hand: collected(item, lost_rule, row[0]) for hand, row in shown.items()}
         paid = self._by_hand(
             item,
             item,
             chosen,
-            hands,
+            ranking,
             royal=wager.mini_royal,
             royal_times=self._mini_royal.get(name),
             paid_from=wager.paid_from,
         )
         fourth_paid: Mapping[str, Decision] = {}
         if on_fourth:
-            fourth_paid = self._by_hand(item, item, on_fourth, hands, paid_from=wager.paid_from)
+            fourth_paid = self._by_hand(item, item, on_fourth, ranking, paid_from=wager.paid_from)
         return OptionalWager(
             wager=item,
             judged=judged_cards(ranking.of, wager.cards[at]),
@@ -306,14 +322,18 @@ class _Builder:
     def _chosen(self, tables: Sequence[PrintedTable], choice: str, ranking: str) -> Paytable | None:
         """Return the chosen or only paytable; None if there are several and none is chosen."""
         letter = self._choices.get(choice)
-        return chosen_of(tables, RANKINGS[ranking].names, None if letter is None else str(letter))
+        hands = self._ranking(ranking).names
+        return chosen_of(tables, hands, None if letter is None else str(letter))
+
+    def _ranking(self, name: str) -> Ranking:
+        return ranking_of(self._chapter, name)
 
     def _by_hand(
         self,
         item: str,
         on: str,
         paytable: Paytable,
-        hands: Sequence[str],
+        ranking: Ranking,
         *,
         royal: MiniRoyal | None = None,
         royal_times: int | None = None,
@@ -337,7 +357,7 @@ class _Builder:
                 sum_cents=payout.sum_cents,
                 paid_from=paid_from,
             )
-            for hand, (shown, payout) in rows_of(paytable, hands).items()
+            for hand, (shown, payout) in rows_of(paytable, ranking).items()
             if payout.wins
         }
 

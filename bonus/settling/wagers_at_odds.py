@@ -12,7 +12,7 @@ from typing import Literal
 
 from bonus.cards import rank_of
 from bonus.hands.rankings import Compare
-from bonus.law.chapter_file import Bonus, Main
+from bonus.law.chapter_file import DEALERS_ALONE, Bonus, Main
 from bonus.rounds import RoundPosition
 from bonus.settling.payouts import Decision, Fact, JudgedCards, Turns, collected, returned
 
@@ -164,7 +164,7 @@ class OptionalWager:
         return self.wager in made
 
     def decided_by(self, box: RoundPosition, *, shown: bool) -> JudgedCards | Fact | None:
-        if self.wager not in box.wagers or (box.folded and self.folded) or box.no_win:
+        if self.wager not in box.wagers or (box.folded and self.folded) or self._lost(box):
             return None
         return self.judged if self.fourth_rank is None else self._by_cards
 
@@ -173,10 +173,14 @@ class OptionalWager:
             return
         if box.folded and self.folded:
             turns.settle(self.folded)
-        elif box.no_win:
+        elif self._lost(box):
             turns.settle(self.lost)
         else:
             turns.settle(self._by_cards(turns, box))
+
+    def _lost(self, box: RoundPosition) -> bool:
+        """Return whether the declaration that a hand wins nothing decides the wager."""
+        return box.no_win and self.judged.cards not in DEALERS_ALONE
 
     def _by_cards(self, turns: Turns, _: RoundPosition) -> Decision:
         hand, fourth = turns.hand(self.judged), self.fourth_rank

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from bonus.cards import Card, parse_cards
+from bonus.cards import CARDS, Card, parse_cards
 from bonus.hands.counts import counts_of, ranks_mask, ranks_most_first, straight_top
 from bonus.hands.five import best_five
 from bonus.hands.four import best_four
@@ -57,6 +57,8 @@ def _judged(games: Iterable[Chapter], item: str) -> Iterable[tuple[str, CardsOf]
 
 @lru_cache(maxsize=1_024)
 def _formed(ranking: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    if not CARDS.numbers.keys() >= set(names):
+        return names  # a result that the dealer entered
     cards = parse_cards(names)
     size = _size(ranking, cards)
     if len(cards) <= size:

@@ -21,7 +21,15 @@ from bonus.law.chapter_file import OF_COMMUNITY, Main
 from bonus.rounds import Line
 from bonus.settling.table_rules import TableRules
 from controllers.agent.agent import Agent, occurs
-from controllers.demo.decks import DealtRound, deal, jackpot_hands, shuffle, stack, stacked_hand
+from controllers.demo.decks import (
+    DealtRound,
+    deal,
+    jackpot_hands,
+    random_results,
+    shuffle,
+    stack,
+    stacked_hand,
+)
 from controllers.demo.resettlement import RoundRecord
 from controllers.table.device_events import (
     BettingLocked,
@@ -238,6 +246,10 @@ class DealerBot:
     def _deal(self, laid: Laid) -> DealtRound:
         """Deal the cards that the wagers need (649a.8(d), 679a.8(c), 682a.8(c))."""
         layout = self._layout
+        if layout.rules.chapter.result:
+            stacked = self._stacked(laid)
+            forced = stacked and (stacked[0], stacked[2])
+            return random_results(self._rng, layout.rules.chapter, sorted(laid), forced)
         made = {wager for wagers in laid.values() for wager in wagers}
         cards = {layout.rules.placings[wager].cards for wager in made}
         all_six = "hand_and_all_six" in cards
@@ -282,14 +294,14 @@ class DealerBot:
     ) -> Generator[DeviceEvent, DeviceAnswer, None]:
         for position, cards in dealt.hands.items():
             folds = position in folded
-            if self._stays(laid[position], folded=folds):
-                yield HandRead(position=position, cards=_names(cards))
+            if cards and self._stays(laid[position], folded=folds):
+                yield HandRead(position=position, cards=self._names(cards))
             if folds:
                 yield HandFolded(position=position)
         if dealt.dealer:
-            yield DealerRead(cards=_names(dealt.dealer))
+            yield DealerRead(cards=self._names(dealt.dealer))
         if dealt.community is not None:
-            yield CommunityRead(cards=_names(dealt.community))
+            yield CommunityRead(cards=self._names(dealt.community))
 
     def _record(
         self,
@@ -306,8 +318,8 @@ class DealerBot:
         for position, cards in dealt.hands.items():
             wagers = laid[position]
             fields: dict[str, object] = {"position": position, "patron": self._seats[position]}
-            if self._stays(wagers, folded=position in folded):
-                fields["cards"] = _names(cards)
+            if cards and self._stays(wagers, folded=position in folded):
+                fields["cards"] = self._names(cards)
             if position in dealt.fourth:
                 fields["fourth_card"] = card_name(dealt.fourth[position])
             positions.append({**fields, "folded": position in folded, "wagers": wagers})
@@ -317,9 +329,9 @@ class DealerBot:
             "positions": positions,
         }
         if dealt.dealer:
-            round_fields["dealer"] = _names(dealt.dealer)
+            round_fields["dealer"] = self._names(dealt.dealer)
         if dealt.community is not None:
-            round_fields["community"] = _names(dealt.community)
+            round_fields["community"] = self._names(dealt.community)
         if dealt.all_six is not None:
             round_fields["all_six_card"] = card_name(dealt.all_six)
         if locked.draw is not UNSET and locked.draw is not None:
@@ -333,7 +345,12 @@ class DealerBot:
             {meter.kind: meter.limit for meter in self._layout.meters if meter.limit},
         )
 
-    def _deck(self, laid: Laid, *, all_six: bool) -> list[Card]:
+    def _names(self, cards: Sequence[Card]) -> list[str]:
+        names = self._layout.rules.deck.names
+        return [names[card] for card in cards]
+
+    def _stacked(self, laid: Laid) -> tuple[int, str, str] | None:
+        """Return a position, its wager and a hand that wins a jackpot, or None for most rounds."""
         jackpots = [
             (position, wager, hands)
             for position, wagers in sorted(laid.items())
@@ -342,10 +359,16 @@ class DealerBot:
         ]
         often = self._stack_every
         if not jackpots or not often or self._rng.randrange(often):
-            return shuffle(self._rng)
-        main = self._layout.rules.chapter.main
+            return None
         winner, wager, hands = self._rng.choice(jackpots)
-        hand = self._rng.choice(hands)
+        return winner, wager, self._rng.choice(hands)
+
+    def _deck(self, laid: Laid, *, all_six: bool) -> list[Card]:
+        chosen = self._stacked(laid)
+        if chosen is None:
+            return shuffle(self._rng)
+        winner, wager, hand = chosen
+        main = self._layout.rules.chapter.main
         stacked = stacked_hand(
             self._layout,
             wager,
@@ -356,10 +379,6 @@ class DealerBot:
         if stacked is None:
             return shuffle(self._rng)
         return stack(self._rng, stacked, sorted(laid), winner, self._layout.deal, all_six=all_six)
-
-
-def _names(cards: Sequence[Card]) -> list[str]:
-    return [card_name(card) for card in cards]
 
 
 async def run_bot(

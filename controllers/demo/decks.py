@@ -1,17 +1,23 @@
-"""Decks, sometimes stacked, and deals of simulated tables (649a.8(d), 679a.8(c), 682a.8(c))."""
+"""Decks, sometimes stacked, and deals of simulated tables (649a.8(d), 679a.8(c), 682a.8(c)).
+
+A game whose results are not cards has random results instead of a deck.
+"""
 
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final, NamedTuple
 
 from bonus.cards import DECK, RANKS, SUITS, Card, rank_of, suit_of
-from bonus.hands.rankings import RANKINGS
-from bonus.law.chapter_file import OF_COMMUNITY, OF_DEALER, Deal
+from bonus.law.chapter_file import DEALERS_ALONE, OF_COMMUNITY, OF_DEALER, Chapter, Deal
+from bonus.law.results import chances_of, deck_of, ranking_of
 from controllers.table.state import Layout
 
 _DRAWS_MAX: Final = 20_000
 """Limit on the draws of similar cards. A royal flush of spades takes 720 draws on average."""
+_WAYS: Final = 10**12
+"""A random result is drawn from so many equally likely numbers."""
 _RANKS_FEWEST: Final = 2
 _RANKS_MOST: Final = 6
 
@@ -113,6 +119,32 @@ def deal(
     )
 
 
+def random_results(
+    rng: random.Random, game: Chapter, positions: Sequence[int], forced: tuple[int, str] | None
+) -> DealtRound:
+    """Return a random result for each position, or one for the table, each with its chance.
+
+    `forced` is a position and its result, which is the table's result if the table has one.
+    """
+    numbers, chances = deck_of(game).numbers, chances_of(game)
+
+    def result(position: int) -> tuple[Card, ...]:
+        if forced and (forced[0] == position or game.deal.dealer):
+            return (numbers[forced[1]],)
+        at = Fraction(rng.randrange(_WAYS), _WAYS)
+        for name, chance in chances.items():
+            if at < chance:
+                return (numbers[name],)
+            at -= chance
+        raise ValueError("the chances of the results are below 1")
+
+    own = game.deal.hand > 0
+    return DealtRound(
+        {position: result(position) if own else () for position in sorted(positions)},
+        () if own else result(0),
+    )
+
+
 def jackpot_hands(layout: Layout, wager: str) -> tuple[str, ...]:
     """Return the hands with which a wager wins a percentage of a meter, or brings an Envy Bonus."""
     terms = layout.terms.get(layout.rules.meters.meter_of.get(wager, ""))
@@ -134,9 +166,9 @@ def stacked_hand(
     """
     tables = layout.rules.meters.terms[wager]
     of = tables.cards[tables.names.index(wager)]
-    judge = RANKINGS[tables.ranking].of
+    judge = ranking_of(layout.rules.chapter, tables.ranking).of
     sizes = (
-        0 if of == "dealer_and_community" else layout.deal.hand,
+        0 if of in DEALERS_ALONE else layout.deal.hand,
         layout.deal.dealer if of in OF_DEALER else 0,
         layout.deal.community if of in OF_COMMUNITY else 0,
         1 if of == "hand_and_all_six" else 0,

@@ -18,10 +18,18 @@ import msgspec
 from bonus.errors import UserError
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
-from bonus.rounds import Line, MeterHolding, PercentWon, RoundError, SettlementText, percent_won
+from bonus.rounds import (
+    Line,
+    MeterHolding,
+    PercentWon,
+    RoundError,
+    SettlementText,
+    is_divided,
+    percent_won,
+)
 from bonus.settling.settle_round import settle_line
 from bonus.settling.settlement import take_off
-from bonus.wagers import MICROS_PER_CENT, is_on_dealer, jackpot_item
+from bonus.wagers import MICROS_PER_CENT, jackpot_item
 
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -170,9 +178,9 @@ def _explains(
 
 def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
     """Yield the percentages that a meter paid, in paying order, each with one share in cents."""
-    divided = [line for line in lines if line.percent and is_on_dealer(line.item)]
+    own = {jackpot_item(terms.kind)} if terms.tiers else terms.wagers
+    divided = [line for line in lines if line.percent and line.item in own and is_divided(line)]
     for line in lines:
-        own = {jackpot_item(terms.kind)} if terms.tiers else terms.wagers
         if not line.percent or line.item not in own:
             continue
         if line in divided:

@@ -150,7 +150,8 @@ def _settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHa
     @post("/api/v1/settlements", media_type=MediaType.JSON, request_max_body_size=BODY_BYTES_MAX)
     async def settle(request: WebRequest) -> Response[bytes]:
         try:
-            body, status = msgspec.json.encode(settle_body(await request.body())), 200
+            settlement = settle_body(await request.body(), floor.games)
+            body, status = msgspec.json.encode(settlement), 200
         except RoundError as error:
             first, *_ = found = problems_of(error)
             problem = {**msgspec.structs.asdict(first), "all": found}

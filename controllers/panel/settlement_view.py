@@ -141,12 +141,15 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> views.Line
         act = _OUTCOMES[line.outcome]
     if state == "hand_pay" and line.hand == MUST_HIT_BY:
         act = Said("Do not pay: hand pay. Go on with the round.")
+    elif state == "hand_pay" and layout.has_results:
+        act = Said("Do not pay: hand pay")
     item = layout.words(line.item)
+    dealers = line.on == "dealer" and not layout.has_results
     return views.LineView(
         line=number,
         position=line.position,
         kind="envy" if is_envy(line.item) else _DRAWS.get(line.item, "wager"),
-        item=Said("{wager}, dealer's hand", {"wager": item}) if line.on == "dealer" else item,
+        item=Said("{wager}, dealer's hand", {"wager": item}) if dealers else item,
         hand=hand_words(line.hand or ""),
         amount=line.paid + line.returned,
         state=state,
@@ -168,10 +171,14 @@ def _why(layout: Layout, line: Line) -> list[Said]:
         return [Said("The wager took the meter to its hidden value. The cards do not matter.")]
     validation = layout.validation(line.item)
     stays = {"rule": validation.stays}
+    results = layout.has_results
     why = [Said("{rule}: the payout of this hand.", rule)]
+    if results:
+        why = [Said("{rule}: the payout of this result.", rule)]
     if line.percent:
         rule["percent"] = str(line.percent)
-        why = [Said("{rule}: this hand pays {percent}% of the meter.", rule)]
+        pays = Said("{rule}: this hand pays {percent}% of the meter.", rule)
+        why = [Said("{rule}: this result pays {percent}% of the meter.", rule) if results else pays]
     if line.envy_of is not None:
         of = {"position": line.envy_of}
         why.append(Said("The Envy Bonus is for the hand of position {position}.", of))
@@ -181,7 +188,7 @@ def _why(layout: Layout, line: Line) -> list[Said]:
         why.append(
             Said("{rule}: the wins that a floorperson validates.", {"rule": validation.rule})
         )
-    if line.paid_from is PaidFrom.HAND_PAY:
+    if line.paid_from is PaidFrom.HAND_PAY and not results:
         why.append(
             Said(
                 "{rule}: not paid at the table; the cards stay until the documents are done.", stays

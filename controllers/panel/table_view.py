@@ -106,6 +106,7 @@ def view_table(
         chips=state.chips_due(layout),
         chips_returned=state.returned_chips,
         lit=list(_lit(layout, state)),
+        results=layout.rules.deck.names if layout.has_results else (),
         hand_cards=layout.deal.hand,
         dealer_cards=layout.deal.dealer,
         community_cards=layout.deal.community,
@@ -114,7 +115,7 @@ def view_table(
         needs_community=state.needs_community(layout),
         seen=sorted(state.cards_seen()),
         next=str(unread[0]) if unread else None,
-        missing=list(_missing(unread)),
+        missing=list(_missing(layout, unread)),
         envy_unread=state.phase is Phase.DEALT and _envy_unread(layout, state),
         declared_wins=[
             views.DeclaredWinView(
@@ -227,15 +228,16 @@ def _position(
 ) -> views.PositionView:
     cards, folded = state.cards_at(position), position in state.folded
     declared, entered = position in state.no_win, state.is_entered(position)
-    stays = state.keeps_cards(layout, position)
+    stays = state.keeps_cards(layout, position) and not layout.has_results
     lit = [placed.wager for placed in state.wagers_at(position)]
     joined, open_hand = position in state.joined, not folded and not declared
+    folds = not layout.has_results
     can: dict[str, bool] = {}
     if state.phase is Phase.DEALT and not busy:
         can = {
-            "hand": not entered,
-            "fold": open_hand and not stays and (cards is not None or bool(lit)),
-            "fold stay": not folded and cards is not None,
+            "hand": not entered and layout.deal.hand > 0,
+            "fold": folds and open_hand and not stays and (cards is not None or bool(lit)),
+            "fold stay": folds and not folded and cards is not None,
             "retract no_win": declared,
             "retract fold": folded,
             "retract hand": cards is not None and not folded,
@@ -248,7 +250,7 @@ def _position(
         cards=cards,
         folded=folded,
         no_win=declared,
-        needs=bool(lit) and not entered and state.phase is Phase.DEALT,
+        needs=position in state.unread(layout) and state.phase is Phase.DEALT,
         stays=stays,
         lucky=state.draw is not None and state.draw.lucky_position == position,
         joined_next=joined,
@@ -291,11 +293,15 @@ def _lit(layout: Layout, state: TableState) -> Iterator[views.LitView]:
             yield views.LitView(position=position, wagers=chips)
 
 
-def _missing(unread: Sequence[str | int]) -> Iterator[Said]:
+def _missing(layout: Layout, unread: Sequence[str | int]) -> Iterator[Said]:
     if "dealer" in unread:
-        yield Said("the dealer's hand")
+        yield Said("the table's result") if layout.has_results else Said("the dealer's hand")
     if hands := [str(each) for each in unread if isinstance(each, int)]:
-        yield Said("hand or fold of position {positions}", {"positions": ", ".join(hands)})
+        which = {"positions": ", ".join(hands)}
+        if layout.has_results:
+            yield Said("result of position {positions}", which)
+        else:
+            yield Said("hand or fold of position {positions}", which)
     if "community" in unread:
         yield Said("the community cards")
 

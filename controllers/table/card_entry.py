@@ -6,7 +6,6 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from bonus.cards import parse_card, parse_cards
 from bonus.rounds import Line, Outcome, Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from controllers.table.betting import check_locked, check_position
@@ -48,11 +47,12 @@ def enter(
                 raise DeviceRefusal("wrong_cards", f"{layout.game} has no dealer's hand")
             if state.dealer is not None:
                 raise DeviceRefusal("hand_twice", "the dealer's hand was entered already")
-            return replace(state, dealer=_cards(state, event.cards, layout.deal.dealer))
+            return replace(state, dealer=_cards(layout, state, event.cards, layout.deal.dealer))
         case CommunityRead():
             if state.community is not None:
                 raise DeviceRefusal("hand_twice", "the community cards were entered already")
-            return replace(state, community=_cards(state, event.cards, layout.deal.community))
+            cards = _cards(layout, state, event.cards, layout.deal.community)
+            return replace(state, community=cards)
 
 
 def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
@@ -63,7 +63,9 @@ def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
         reason = f"the cards of position {event.position} were collected: take its fold back first"
         raise DeviceRefusal("cards_collected", reason)
     _check_undeclared(state, event.position)
-    hand = Hand(event.position, _cards(state, event.cards, layout.deal.hand))
+    if not layout.deal.hand:
+        raise _no_hands(layout)
+    hand = Hand(event.position, _cards(layout, state, event.cards, layout.deal.hand))
     return replace(state, hands=(*state.hands, hand))
 
 
@@ -114,11 +116,14 @@ def declare(
         raise DeviceRefusal("all_hands", "the house requires the cards of every hand")
     if event.position is None:
         waiting = [each for each in state.lit if not state.is_entered(each)]
+        waiting = waiting if layout.deal.hand else []
         if not waiting:
             raise DeviceRefusal("nothing_there", "every hand with a wager is entered")
     else:
         check_position(layout, event.position)
         waiting = [event.position]
+        if not layout.deal.hand:
+            raise _no_hands(layout)
         if state.is_entered(event.position):
             raise _twice(event.position)
     declared = tuple(each for each in waiting if not state.needs_cards(layout, each))
@@ -128,6 +133,10 @@ def declare(
             f"a Magic Card or a Lucky Bonus is drawn: enter the cards of position {waiting[0]}",
         )
     return replace(state, no_win=tuple(sorted((*state.no_win, *declared)))), declared
+
+
+def _no_hands(layout: Layout) -> DeviceRefusal:
+    return DeviceRefusal("wrong_cards", f"in {layout.game}, one result is for all positions")
 
 
 def _twice(position: int) -> DeviceRefusal:
@@ -140,18 +149,18 @@ def _check_undeclared(state: TableState, position: int) -> None:
         raise DeviceRefusal("declared_no_win", reason)
 
 
-def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ...]:
+def _cards(layout: Layout, state: TableState, names: Sequence[str], count: int) -> tuple[str, ...]:
+    deck = layout.rules.deck
     if len(names) != count:
         raise DeviceRefusal(
             "wrong_cards", f"{len(names)} cards were entered, but {count} are dealt"
         )
-    for name in names:
-        try:
-            parse_card(name)
-        except ValueError as error:
-            raise DeviceRefusal("bad_card", str(error)) from None
+    try:
+        deck.parse(names)
+    except ValueError as error:
+        raise DeviceRefusal("bad_card", str(error)) from None
     twice = set(names) & state.cards_seen() or {name for name in names if names.count(name) > 1}
-    if twice:
+    if twice and deck.once:
         raise DeviceRefusal("card_twice", f"{min(twice)} was entered twice: correct one of the two")
     return tuple(names)
 
@@ -163,7 +172,7 @@ def retract(layout: Layout, state: TableState, event: Retracted) -> TableState:
         case "hand":
             return _retract_hand(layout, state, event, _position_of(event))
         case "fold":
-            return _retract_fold(state, _position_of(event))
+            return _retract_fold(layout, state, _position_of(event))
         case "no_win":
             return _retract_no_win(state, event)
         case "dealer":
@@ -220,11 +229,12 @@ def _retract_no_win(state: TableState, event: Retracted) -> TableState:
     return replace(state, no_win=tuple(each for each in state.no_win if each not in back))
 
 
-def _retract_fold(state: TableState, position: int) -> TableState:
+def _retract_fold(layout: Layout, state: TableState, position: int) -> TableState:
     if position not in state.folded:
         raise DeviceRefusal("nothing_there", f"position {position} has not folded")
     back = tuple(hand for hand in state.collected_hands if hand.position == position)
-    if twice := state.cards_seen().intersection(card for hand in back for card in hand.cards):
+    twice = state.cards_seen().intersection(card for hand in back for card in hand.cards)
+    if twice and layout.rules.deck.once:
         reason = f"{min(twice)} of this hand was entered elsewhere since: take it back there first"
         raise DeviceRefusal("card_twice", reason)
     return replace(
@@ -279,7 +289,7 @@ def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
     belong to any declared hand, under two conditions: none of the cards is on the table now, and
     the other hand was entered or has no wager.
     """
-    seen = state.cards_seen()
+    seen = state.cards_seen() if layout.rules.deck.once else frozenset()
     for back in state.taken_back:
         cards = frozenset(back.cards)
         there = any(cards == frozenset(hand.cards) for hand in state.hands)
@@ -296,14 +306,15 @@ def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
 
 
 def _win_of(layout: Layout, state: TableState, position: int, cards: Sequence[str]) -> Line | None:
-    community = None if state.community is None else parse_cards(state.community)
+    deck = layout.rules.deck
+    community = None if state.community is None else deck.parse(state.community)
     wagers = {
         placed.wager: placed.amount_cents
         for placed in state.wagers_at(position)
         if (decided := layout.rules.placings[placed.wager].cards) in _OWN_CARDS
         and (decided == "hand" or community is not None)
     }
-    box = RoundPosition(position, None, parse_cards(cards), folded=False, wagers=wagers)
+    box = RoundPosition(position, None, deck.parse(cards), folded=False, wagers=wagers)
     alone = Round((box,), None, community)
     dues = settle_round(alone, layout.rules, layout.terms).dues if wagers else ()
     return next((due.line for due in dues if due.line.outcome is Outcome.PAID), None)

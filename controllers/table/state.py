@@ -69,6 +69,11 @@ class Layout:
     def deal(self) -> Deal:
         return self.rules.chapter.deal
 
+    @property
+    def has_results(self) -> bool:
+        """True if the dealer enters results instead of cards."""
+        return bool(self.rules.chapter.result)
+
     def words(self, item: str) -> str:
         return item_words(item, self.titles)
 
@@ -318,7 +323,7 @@ class TableState(_Record, frozen=True):
             yield "dealer"
         community = self.needs_community(layout) and self.community is None
         for position in reversed(self.lit):
-            if not self.is_entered(position):
+            if layout.deal.hand and not self.is_entered(position):
                 yield position
             turns = position not in self.folded or self.keeps_cards(layout, position)
             needs = any(layout.needs_community(each.wager) for each in self.wagers_at(position))

@@ -316,7 +316,8 @@ def _check_entered(layout: Layout, state: TableState) -> None:
     if hands := [each for each in missing if isinstance(each, int)]:
         raise DeviceRefusal("hand_missing", f"position {min(hands)} has a wager but no hand yet")
     if "dealer" in missing:
-        raise DeviceRefusal("dealer_missing", "the dealer's hand is not entered yet")
+        what = "the table's result" if layout.has_results else "the dealer's hand"
+        raise DeviceRefusal("dealer_missing", f"{what} is not entered yet")
     if missing:
         rule = layout.deal.rule
         raise DeviceRefusal("community_missing", f"a wager needs the community cards ({rule})")
@@ -327,6 +328,8 @@ def _result(
 ) -> SentStep:
     before = [each for each in state.taken_back if _differs(state, each)]
     dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
+    if not layout.deal.hand:
+        dealt |= {*state.lit}
     # A folded hand was entered only if its cards stayed on the table: because of a wager that
     # survives a fold, or of a Six Card Bonus, which no device reports (649a.11(c), reading T8).
     cards = {hand.position: list(hand.cards) for hand in state.hands}

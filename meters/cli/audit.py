@@ -1,7 +1,7 @@
 """The `audit` command, which checks each link's ledger against the balances."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from meters.audit.archive_audit import audit_marked, last_day
 from meters.audit.audit_files import AUDIT_NOTE, AuditNote, note_audit, read_note
 from meters.audit.link_audit import Finding
 from meters.floor.facility import Facility, GamingDays
-from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
+from meters.floor.floor_file import ConfigOption, Floor, Link, read_own_floor
 from meters.process.console import PlainConsole, begin_bar, progress_bar
 from meters.process.printing import print_error, print_json, print_text
 from meters.process.private_files import make_private_directory, write_private_file
@@ -209,7 +209,8 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
                         begin_bar(progress, link.id),
                         since=_begin(since, before, link.id),
                     )
-                    findings.append(finding)
+                    notes = (*finding.notes, *_entered_results(link))
+                    findings.append(replace(finding, notes=notes))
                     if day := last_day(ArchiveFiles(archive, link.id)):
                         through[link.id] = day.isoformat()
                     if finding.entries and not seen.entries:
@@ -235,6 +236,16 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
     else:
         _print(found, data)
     return not found.problems
+
+
+def _entered_results(link: Link) -> Iterator[str]:
+    """Yield a note for each game whose results the dealers enter: no cards support them."""
+    tables: dict[str, list[str]] = {}
+    for table in link.table:
+        if table.chapter.result:
+            tables.setdefault(table.game, []).append(table.id)
+    for game, names in tables.items():
+        yield f"{game}: the dealers of {', '.join(names)} declare its results, without cards"
 
 
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:

@@ -98,6 +98,8 @@ def _wager(entries: list[OddsEntry], names: GameNames, width: int) -> Iterator[R
         yield Text(f"These are the paytables of the {paid}.", "dim")
     for entry in entries:
         yield from _meter(entry, names, many=len(entries) > 1)
+    for text, of in _by_text((entry.source, entry) for entry in entries):
+        yield _footnote("Source", " of ", text, of, len(entries))
     for text, noted in _by_text((entry.note, entry) for entry in entries):
         yield _footnote("Note", " on ", text, noted, len(entries))
     for text, at in _by_text((", ".join(entry.tables), entry) for entry in entries):
@@ -129,26 +131,27 @@ def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
     # Only the column of a single paytable is wrapped, if it is too long.
     first = entries[0]
     extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
-    titles = ("Combinations", "Chance", *(plain_name(name).capitalize() for name in extra))
+    ways = [] if first.source else ["Combinations"]
+    titles = (*ways, "Chance", *(plain_name(name).capitalize() for name in extra))
     table = _table(
-        Column("Hand", no_wrap=True),
+        Column("Result" if first.source else "Hand", no_wrap=True),
         *(Column(title, justify="right", no_wrap=True) for title in titles),
         *(Column(_short(each), justify="right", no_wrap=len(entries) > 1) for each in entries),
     )
     for number, line in enumerate(first.hands):
         table.add_row(
             _hand(line),
-            f"{line.combinations:,}",
+            *(f"{line.combinations:,}" for _ in ways),
             _chance(line.chance),
             *(line.beside.get(name, "") for name in extra),
             *(names.cell(entry.hands[number].pays) for entry in entries),
         )
-    of = f"{first.hands[0].of:,}"
-    nothing = ("" for _ in (*extra, *entries))
-    table.add_row("all deals", of, "", *nothing)
+    if ways:
+        nothing = ("" for _ in (*extra, *entries))
+        table.add_row("all deals", f"{first.hands[0].of:,}", "", *nothing)
     for title, figures in _figures(entries):
         style = "bold" if title.startswith("House") else ""
-        table.add_row(title, "", "", *("" for _ in extra), *figures, style=style)
+        table.add_row(title, *("" for _ in titles), *figures, style=style)
     return table
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bonus.display import short_money
+from bonus.law.chapter_file import Chapter
 from bonus.law.meter_terms import MeterTerms, Row
 from meters.floor.floor_file import Meter
 from meters.floor.patron_words import PatronWords
@@ -60,11 +61,12 @@ class PayRow:
 class Pays:
     """A paytable for patrons: what each hand wins, in one game or in several games.
 
-    `columns` are the headings, except for the column of the hands; `envy` is true for Envy Bonus
-    columns. `rows` has the highest hand first, and the draws last. Amounts are in dollars for one
-    wager. `rules` are sentences below the paytable.
+    `heading` is that of the column of the hands; `columns` are the others; `envy` is true for Envy
+    Bonus columns. `rows` has the highest hand first, and the draws last. Amounts are in dollars for
+    one wager. `rules` are sentences below the paytable.
     """
 
+    heading: str
     columns: tuple[str, ...]
     envy: tuple[bool, ...]
     rows: tuple[PayRow, ...]
@@ -157,16 +159,19 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
         for title, pays in shown.items()
         for column in ([(title, False), (words.envy, True)] if pays.has_envy else [(title, False)])
     ]
+    results = all(game.result for game in _feeding(top))
     rows = []
     for hand in _merged(pays.wins for pays in shown.values()):
         if any(hand in pays.hands for pays in shown.values()):
             cells = tuple(cell for pays in shown.values() for cell in _cells(pays, hand))
             of_meter = any(part.meter for cell in cells for part in cell)
-            cards = _cards(hand, top.terms) if of_meter else ()
+            cards = _cards(hand, top.terms, results=results) if of_meter else ()
             name = _name(hand, (each for pays in shown.values() for each in pays.hands), words)
             rows.append(PayRow(name, cards, cells))
     envy = tuple(envy for _, envy in columns)
-    rules = [words.highest_rule, *([words.envy_rule] if any(envy) else [])]
+    rules = [] if results else [words.highest_rule]
+    rules += [words.divided_rule] if any(map(_is_divided, meters)) else []
+    rules += [words.envy_rule] if any(envy) else []
     terms = top.terms
     for title, rule, every, for_1 in (
         (words.magic_card, words.magic_rule, top.magic_card_every, terms.magic_card_for_1),
@@ -176,7 +181,8 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
             won = (Part("sum", short_money(for_1 * top.wager)),)
             rows.append(PayRow(title, (), (won, *(() for _ in columns[1:]))))
             rules.append(rule)
-    return Pays(tuple(title for title, _ in columns), envy, tuple(rows), tuple(rules))
+    heading = words.result if results else words.hand
+    return Pays(heading, tuple(title for title, _ in columns), envy, tuple(rows), tuple(rules))
 
 
 def highest_envy(meters: Iterable[Meter]) -> int:
@@ -211,6 +217,20 @@ def _games_of(meter: Meter) -> tuple[str, ...]:
     return meter.fed_in or ("",)
 
 
+def _game(meter: Meter, game: str) -> Chapter:
+    return meter.games[game] if game else meter.games.with_meter(meter.kind)[0]
+
+
+def _feeding(meter: Meter) -> list[Chapter]:
+    return [_game(meter, game) for game in _games_of(meter)]
+
+
+def _is_divided(meter: Meter) -> bool:
+    """Return whether a game lets players divide what the dealer's cards or result win."""
+    wagers = (wager for game in _feeding(meter) for wager in game.wager if meter.kind in wager.fed)
+    return any(wager.cards == ("dealer",) for wager in wagers)
+
+
 def _fed(meter: Meter) -> Sequence[str]:
     return meter.games.meters.terms[meter.terms.wagers[0]].fed
 
@@ -227,15 +247,15 @@ def _pays_in(meters: Sequence[Meter], game: str, words: PatronWords) -> _GamePay
 
 
 def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ...]:
-    terms = meter.terms_in(game)
+    terms, results = meter.terms_in(game), _game(meter, game).result != ()
     percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
     hands = _shown(terms, percents)
     return tuple(
         Winner(
             "",
             words.ace_king_queen if hand == "mini_royal_spades" else _name(hand, hands, words),
-            _cards(hand, terms),
-            hand in _EXACT,
+            _cards(hand, terms, results=results),
+            hand in _EXACT and not results,
             words.share.format(percent=words.percent(percents[hand])),
             percents[hand] == 100,
         )
@@ -248,7 +268,10 @@ def _shown(terms: MeterTerms, wins: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.hand for hand, row in terms.rows.items() if wins[hand]))
 
 
-def _cards(hand: str, terms: MeterTerms) -> tuple[str, ...]:
+def _cards(hand: str, terms: MeterTerms, *, results: bool) -> tuple[str, ...]:
+    """Return example cards of a hand; none for a result, even if it has the name of a hand."""
+    if results:
+        return ()
     examples = _EXAMPLES_OF_THREE if "mini_royal" in terms.rows else _EXAMPLES
     return tuple((_EXACT.get(hand) or examples.get(hand, "")).split())
 

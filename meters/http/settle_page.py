@@ -17,6 +17,7 @@ from bonus.display import item_words
 from bonus.json_input import has_name_twice
 from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices
+from bonus.law.games import Games
 from bonus.rounds import RoundError, SettlementText
 from bonus.settling.settle_round import settle_line
 from bonus.settling.table_rules import TableRules, table_rules
@@ -69,9 +70,9 @@ class SettlePage:
         return _TEMPLATE.render(page=self, forms=forms, mark=DEMONSTRATION_MARK)
 
 
-def settle_body(body: bytes) -> SettlementText:
+def settle_body(body: bytes, games: Games) -> SettlementText:
     """Settle the round in a request's body, or raise a `RoundError`."""
-    settled = settle_line(body)
+    settled = settle_line(body, games)
     if has_name_twice(body):
         raise RoundError("malformed", "the round names a field twice")
     return settled
@@ -105,6 +106,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
     """The form for a round of one game, for tables with the same choices in the floor file.
 
     Attributes:
+        results: the results that can be entered, if the game has results and no cards.
         hand: how many cards a position has.
         dealer: how many cards the dealer has.
         community: how many community cards there are.
@@ -120,6 +122,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
     title: str
     chapter: str
     paytables: Choices
+    results: tuple[str, ...]
     hand: int
     dealer: int
     community: int
@@ -206,6 +209,7 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
         title=chapter.title,
         chapter=chapter.chapter,
         paytables=chosen,
+        results=rules.deck.names if chapter.result else (),
         hand=chapter.deal.hand,
         dealer=chapter.deal.dealer,
         community=chapter.deal.community,

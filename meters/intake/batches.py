@@ -22,7 +22,7 @@ from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
 from meters.intake.bonus_draws import draw_for
 from meters.intake.event_reading import EventReader, check_texts
 from meters.intake.must_hit_by_judging import MustHitByJudge, placed_hits
-from meters.intake.result_judging import OpenedClaim, check_declared, judge_result
+from meters.intake.result_judging import OpenedClaim, check_declared, check_entered, judge_result
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import (
     AddedWagers,
@@ -329,6 +329,8 @@ class LinkIntake:
                 case EventRefusal():
                     raise event
             check_texts(event)
+            if isinstance(event, Result | Void) and not self._replays:
+                check_entered(arrival.known, event)
             match event:
                 case Result() | WagerCorrection():
                     return self._judge_by_round(arrival, event)

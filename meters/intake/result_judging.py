@@ -29,8 +29,9 @@ from meters.intake.wager_judging import OpenRound, check_position
 from meters.ledger.claim_records import ClaimRecord, Records
 from meters.ledger.redis_layout import dealt_digest
 from meters.ledger.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
+from meters.ledger.table_corrections import entered_in
 from meters.store.event_refusals import EventRefusal
-from meters.wire.messages import POSITIONS_MAX, ClaimOpened, Result, holds_table
+from meters.wire.messages import POSITIONS_MAX, ClaimOpened, Result, Void, holds_table
 
 _AMOUNT: Final = '"amount":'
 _GAP: Final = "\0"
@@ -95,8 +96,23 @@ def check_declared(known: CatalogTable, event: Result) -> None:
             )
 
 
+def check_entered(known: CatalogTable, event: Result | Void) -> None:
+    """Check that cards which were entered before are cards or results of the game.
+
+    Raises:
+        EventRefusal: ``bad_card``.
+    """
+    for each in entered_in(event):
+        try:
+            known.rules.deck.parse(each.cards)
+        except ValueError as error:
+            field = "entered" if isinstance(event, Void) else "entered_before"
+            raise EventRefusal("bad_card", str(error), field) from None
+
+
 def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
-    deal, placed, nothing = known.rules.chapter.deal, opened.placed, (None, kept_wagers({}))
+    deal, deck, placed = known.rules.chapter.deal, known.rules.deck, opened.placed
+    nothing = (None, kept_wagers({}))
     seen: set[int] = set()
     positions: list[RoundPosition] = []
     for index, dealt in enumerate(event.positions):
@@ -116,7 +132,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
             RoundPosition(
                 number,
                 patron,
-                read_cards(cards, deal.hand, _CARDS_AT[index]) if cards else None,
+                read_cards(cards, deal.hand, _CARDS_AT[index], deck=deck) if cards else None,
                 dealt.folded,
                 wagers,
                 # A result does not have the cards of folded hands that the dealer has collected. So
@@ -133,7 +149,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
         )
     return Round(
         positions=tuple(positions),
-        dealer=read_cards(event.dealer, deal.dealer, "dealer") or None,
+        dealer=read_cards(event.dealer, deal.dealer, "dealer", deck=deck) or None,
         community=read_cards(event.community, deal.community, "community")
         if event.community
         else None,

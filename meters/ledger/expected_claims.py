@@ -7,8 +7,8 @@ confirms it.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bonus.rounds import Line, cause_of, percent_won
-from bonus.wagers import MICROS_PER_CENT, Percent, is_on_dealer
+from bonus.rounds import Line, cause_of, is_divided, percent_won
+from bonus.wagers import MICROS_PER_CENT, Percent
 from meters.ledger.accounts import (
     ENVY,
     HOUSE,
@@ -351,7 +351,7 @@ def _take_of(line: Line) -> str:
     """
     if not line.percent:
         return ""
-    return line.item if is_on_dealer(line.item) else f"{line.item} of {line.position}"
+    return line.item if is_divided(line) else f"{line.item} of {line.position}"
 
 
 def _take_off(

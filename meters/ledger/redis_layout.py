@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from bonus.cards import CARDS
 from meters.ledger.link_state import TableRecord
 from meters.ledger.script_steps import PackedTable
 from meters.wire.messages import Result
@@ -323,13 +324,14 @@ entry determines the place of its digest. A new digest replaces the old digest i
 
 
 def dealt_digest(event: Result) -> str:
-    """Return a digest of a round's id and cards, or an empty text if no player has a hand.
+    """Return a digest of a round's id and cards, or an empty text if no player has a hand of cards.
 
-    The digest does not depend on the positions of the hands or on the order of the cards. So a
-    copied result is found even if somebody changed the positions or the order.
+    Results that are not cards repeat in honest rounds, so they have no digest. The digest does not
+    depend on the positions of the hands or on the order of the cards. So a copied result is found
+    even if somebody changed the positions or the order.
     """
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
-    if not hands:
+    if not hands or hands[0][0] not in CARDS.numbers:
         return ""
     content = [event.round, hands, sorted(event.dealer), sorted(event.community or ())]
     return hashlib.blake2b(msgspec.json.encode(content), digest_size=8).hexdigest()

@@ -15,6 +15,7 @@ from bonus.display import short_money
 from bonus.errors import UserError
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import mini_royals, offered
+from bonus.law.results import deck_of, ranking_of, source_words
 from bonus.odds.odds_entries import OddsEntry, exact
 from bonus.odds.odds_words import GameNames
 from bonus.odds.offers import Offer, choose
@@ -140,6 +141,8 @@ def _game_filing(
         source=OF_HOUSE if text else OF_CODE,
         file=file,
         text=text.text if text else None,
+        results=deck_of(chapter).names if chapter.result else (),
+        chances=source_words(chapter),
         tables=tuple(
             _game_table(link, table, [offer for offer, _ in offers])
             for link in floor.link
@@ -267,8 +270,9 @@ def _feeds(link: Link, meter: Meter) -> Iterator[filed.MeterFeed]:
     """If no table feeds the meter, its parameters come from the first game that has the meter."""
     games = meter.fed_in or (meter.games.with_meter(meter.kind)[0].game,)
     for game in games:
-        wager = next(each for each in meter.games[game].wager if meter.kind in each.fed)
-        paytable = choose(wager.table, wager.ranking, meter.paytable)
+        chapter = meter.games[game]
+        wager = next(each for each in chapter.wager if meter.kind in each.fed)
+        paytable = choose(wager.table, ranking_of(chapter, wager.ranking), meter.paytable)
         yield filed.MeterFeed.taken_from(
             paytable.rates[meter.kind if wager.meters else ""],
             game=game,

@@ -283,6 +283,8 @@ class GameFiling(_Part, frozen=True, kw_only=True):
         effective: the first day of play; null if the file has none.
         expires: the last day of play; null if the file has none.
         text: the full text of a game file of the house; null for a chapter.
+        results: the results that the dealer enters, if the game has results and no cards.
+        chances: where the chances of these results come from: a calculation, or a declaration.
     """
 
     game: str
@@ -295,6 +297,8 @@ class GameFiling(_Part, frozen=True, kw_only=True):
     file: FileDigest
     text: str | None
     deal: Deal
+    results: tuple[str, ...]
+    chances: str
     tables: tuple[GameTable, ...]
     wagers: tuple[WagerFiling, ...]
 

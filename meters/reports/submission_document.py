@@ -126,12 +126,19 @@ def _game_facts(game: filed.GameFiling) -> Iterator[Fact]:
         yield "First day of play", game.effective
     if game.expires:
         yield "Last day of play", game.expires
-    cards = [f"{deal.hand} to each position"]
-    if deal.dealer:
-        cards.append(f"{deal.dealer} to the dealer")
-    if deal.community:
-        cards.append(f"{deal.community} community")
-    yield "Cards", f"{', '.join(cards)} ({deal.rule}); one deck ({deal.deck_rule})"
+    if game.results:
+        one = "for each position" if deal.hand else "for the table"
+        names = ", ".join(map(plain_name, game.results))
+        rules = f"{deal.rule}; {deal.deck_rule}"
+        yield "Results", f"one {one}, entered by the dealer: {names} ({rules})"
+        yield "Chances", game.chances
+    else:
+        cards = [f"{deal.hand} to each position"]
+        if deal.dealer:
+            cards.append(f"{deal.dealer} to the dealer")
+        if deal.community:
+            cards.append(f"{deal.community} community")
+        yield "Cards", f"{', '.join(cards)} ({deal.rule}); one deck ({deal.deck_rule})"
     yield "Positions", f"at most {deal.positions} ({deal.positions_rule})"
 
 

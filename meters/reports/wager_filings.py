@@ -8,6 +8,7 @@ from typing import Final
 from bonus.display import money
 from bonus.law.chapter_file import CardsOf, DrawPays, Envy, Main, WagerTables
 from bonus.law.paytables import read_cents
+from bonus.law.results import ranking_of
 from bonus.odds.odds_entries import Folding, HandLine, OddsEntry, TierOdds, exact
 from bonus.odds.odds_words import one_in
 from bonus.odds.offers import Offer, choose
@@ -79,9 +80,9 @@ def _cell_rules(offer: Offer, line: HandLine) -> Mapping[str, str]:
         return {offer.wager: tables.mini_royal.rule}
     fourth = tables.fourth_card
     if fourth and line.fourth_card == f"a {fourth.rank}":
-        return {offer.wager: choose(fourth.table, offer.ranking, offer.paytable).rule}
+        return {offer.wager: choose(fourth.table, offer.judged, offer.paytable).rule}
     choice = None if fourth else offer.paytable
-    return {offer.wager: choose(tables.table, offer.ranking, choice).rule}
+    return {offer.wager: choose(tables.table, offer.judged, choice).rule}
 
 
 def _main_cell_rules(offer: Offer, line: HandLine) -> Mapping[str, str]:
@@ -89,7 +90,7 @@ def _main_cell_rules(offer: Offer, line: HandLine) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for bonus in sorted(main.bonus, key=lambda each: not each.choice):
         choice = offer.paytable if bonus.choice else None
-        rule = choose(bonus.table, bonus.ranking, choice).rule
+        rule = choose(bonus.table, ranking_of(offer.chapter, bonus.ranking), choice).rule
         if offer.mini_royal and bonus.mini_royal and line.hand == _MINI_ROYAL:
             rule = bonus.mini_royal.rule
         found[bonus.choice or bonus.item] = rule

@@ -13,7 +13,8 @@ from meters.reports.submission_contents import GameFiling, WagerFiling, WagerOdd
 def wager_part(game: GameFiling, wager: WagerFiling) -> ReportPart:
     paytable = f", paytable {wager.paytable}" if wager.paytable else ""
     names = GameNames({}, game.titles)
-    sections = [*_game_sections(names, wager), *_odds_sections(names, wager.odds)]
+    results = bool(game.results)
+    sections = [*_game_sections(names, wager, results=results), *_odds_sections(names, wager.odds)]
     facts = list(_facts(game, wager))
     return ReportPart("", f"{game.title}: {wager.title}{paytable}", facts, sections)
 
@@ -83,18 +84,21 @@ def _break_even(alone_cents: int, with_envy_cents: Sequence[int]) -> str:
     )
 
 
-def _game_sections(names: GameNames, wager: WagerFiling) -> Iterator[ReportSection]:
+def _game_sections(
+    names: GameNames, wager: WagerFiling, *, results: bool
+) -> Iterator[ReportSection]:
     yield ReportSection(
         "Rules",
         columns("Subject 1.5 | Text 4 | Rule 1.5"),
         [(plain_name(each.subject), plain_name(each.text), each.rule) for each in wager.rules],
     )
+    title, deals = "Paytable, with the deals of each hand", " | >Deals 1.1 | >of 1.2"
+    if results:
+        title, deals = "Paytable, with the chance of each result", ""
     yield ReportSection(
-        "Paytable, with the deals of each hand",
-        columns(
-            "Hand 1.9 | Pays as 1.9 | Cell 2.2 | Rule 1.1 | >Deals 1.1 | >of 1.2 | >Chance 1.4"
-        ),
-        list(_hand_rows(names, wager)),
+        title,
+        columns(f"Hand 1.9 | Pays as 1.9 | Cell 2.2 | Rule 1.1{deals} | >Chance 1.4"),
+        list(_hand_rows(names, wager, results=results)),
     ).only_used
     if wager.odds.against_dealer:
         yield ReportSection(
@@ -107,17 +111,18 @@ def _game_sections(names: GameNames, wager: WagerFiling) -> Iterator[ReportSecti
         )
 
 
-def _hand_rows(names: GameNames, wager: WagerFiling) -> Iterator[Row]:
+def _hand_rows(names: GameNames, wager: WagerFiling, *, results: bool) -> Iterator[Row]:
     several = any(cell.item != wager.wager for hand in wager.hands for cell in hand.cells)
     for hand in wager.hands:
         name = ", ".join(filter(None, (plain_name(hand.hand), hand.fourth_card)))
-        figures = (f"{hand.combinations:,}", f"{hand.of:,}", hand.chance.one_in)
+        deals = () if results else (f"{hand.combinations:,}", f"{hand.of:,}")
+        figures = (*deals, hand.chance.one_in)
         if not hand.cells:
             yield (name, "", "nothing", "", *figures)
         for cell in hand.cells:
             pays_as = plain_name(cell.item) if several else ""
             yield (name, pays_as, names.cell(cell.pays), cell.rule, *figures)
-            name, figures = "", ("", "", "")
+            name, figures = "", tuple("" for _ in figures)
 
 
 def _odds_sections(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import msgspec
 
 from bonus.law.choices import MINI_ROYAL
+from bonus.law.results import chances_of
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, Offer, choices_of, main_choice
 from meters.floor.floor_file import Floor, Link, Meter, Table
@@ -115,7 +116,8 @@ def _hands(offer: Offer) -> object:
         return None
     cards = tables.cards[tables.names.index(offer.wager)]
     number = sum(offer.chapter.deal.judged(cards))
-    return offer.ranking, number, msgspec.json.encode(tables.table), offer.paytable
+    chances = tuple(chances_of(offer.chapter).items()) if offer.chapter.result else ()
+    return offer.ranking, number, msgspec.json.encode(tables.table), offer.paytable, chances
 
 
 def meter_chances(

@@ -33,7 +33,8 @@ def return_checks(floor: Floor) -> Iterator[Check]:
     """
     offers = [offer for offer in floor_offers(floor) if offer.chapter.game in floor.games.digests]
     for entry in count_entries(offers, "check") if offers else ():
-        if entry.long_run and (rare := rare_top_award(entry.hands)):
+        ordered = not entry.source
+        if entry.long_run and (rare := rare_top_award(entry.hands, ordered=ordered)):
             yield warning(f"top award of {entry.wager} in {entry.game}", rare)
         back = 1 - entry.house_edge
         lasting = 1 - entry.long_run.house_edge if entry.long_run else back

@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from bonus.cards import CARDS
 from bonus.settling.winning_cards import winning_cards
 from meters.acts.claim_views import current_jackpot, is_reopened
 from meters.acts.claims import LISTED_MAX
@@ -220,7 +221,9 @@ class LinkPublisher:
             dealer=record.dealer,
             community=record.community,
         )
-        return WinningHand(cards.winning or record.cards, record.percent)
+        shown = cards.winning or record.cards
+        # A result that the dealer entered is not drawn as a card.
+        return WinningHand(shown if CARDS.numbers.keys() >= set(shown) else (), record.percent)
 
     async def show_recorded(self, state: LinkState) -> None:
         """Show the wins and decisions that any service has recorded since the last call."""

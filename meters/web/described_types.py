@@ -46,7 +46,10 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "item_name": FieldText("The name of `item` for people.", "Progressive"),
     "hand": FieldText("The hand, as in the rules.", "mini_royal_spades"),
     "hand_name": FieldText("The hand in words.", "Mini-royal of spades"),
-    "cards": FieldText("The cards: rank `23456789TJQKA`, suit `cdhs`.", ["As", "Ks", "Qs"]),
+    "cards": FieldText(
+        "The cards: rank `23456789TJQKA`, suit `cdhs`; or a result that the dealer entered.",
+        ["As", "Ks", "Qs"],
+    ),
     "wagered": FieldText("The amount that was wagered, in cents.", 100),
     "amount": FieldText("The amount, in cents.", 151_000),
     "meter_after": FieldText("The meter after the win, in cents.", 100_000),

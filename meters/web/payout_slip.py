@@ -13,6 +13,7 @@ from reportlab.graphics.shapes import Drawing, Rect, String  # type: ignore[impo
 from reportlab.lib.colors import Color  # type: ignore[import-untyped]
 from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
+from bonus.cards import CARDS
 from bonus.display import card_words, hand_words, item_words, money
 from bonus.wagers import MUST_HIT_BY
 from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
@@ -195,7 +196,7 @@ class _Slip:
             (title, names)
             for title, names in (
                 (f"Position {self._row.position}", self._row.cards),
-                ("Dealer", self._row.dealer),
+                ("Dealer" if _are_cards(self._row.dealer) else "Result", self._row.dealer),
                 ("Community", self._row.community),
             )
             if names
@@ -206,7 +207,7 @@ class _Slip:
             cells = [
                 [
                     paragraph(title, 9, gray=HUSH),
-                    _cards_drawing(names, width - _GAP),
+                    *([_cards_drawing(names, width - _GAP)] if _are_cards(names) else []),
                     paragraph(", ".join(map(card_words, names)), 8, gray=HUSH),
                 ]
                 for title, names in groups
@@ -303,6 +304,11 @@ def _who(position: int, patron: str | None) -> str:
 def _due(one: ClaimRow) -> tuple[int, int]:
     won = 0 if one.state == "rejected" or one.only_envy else one.amount
     return won, 0 if one.envy_not_due else one.envy_amount
+
+
+def _are_cards(names: Sequence[str]) -> bool:
+    """Return whether names are of cards: not of a result that the dealer entered."""
+    return all(name in CARDS.numbers for name in names)
 
 
 def _facts(facts: Iterable[Fact], width: float) -> object:

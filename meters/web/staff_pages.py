@@ -110,6 +110,6 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
         answer names the subsection of the law that decides the line. If the round is not possible,
         `field` of the error names the wrong field of the round.
         """
-        return settle_body(await request.body())
+        return settle_body(await request.body(), floor.games)
 
     return [show_settle_page, settle]

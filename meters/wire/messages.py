@@ -33,8 +33,10 @@ _ENVY_ENDING: Final = "-envy"
 
 CardName = str
 """The name of a card; the rules of the game check its form later."""
-KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
-"""The name of a card; the decoder checks its form, because no rule of a game does."""
+KnownCard = Annotated[
+    str, msgspec.Meta(pattern="^([2-9TJQKA][cdhs]|[a-z][a-z0-9_]*)$", max_length=64)
+]
+"""The name of a card or a result, or its form: the game's own names are checked later."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=POSITIONS_MAX)]
@@ -68,7 +70,8 @@ class DealtPosition(_Message, frozen=True, kw_only=True):
     """Hand dealt to a position.
 
     Attributes:
-        cards: left out with `no_win`, and if the player folded and the cards were collected.
+        cards: left out with `no_win`, if the player folded and the cards were collected, and in a
+            game in which one result is for the whole table.
         folded: true if the player folded.
         no_win: true if the dealer declared that the hand wins nothing; otherwise left out.
     """
@@ -153,8 +156,9 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
     """Result of a round: every hand dealt to a position, the dealer's hand, the community cards.
 
     Attributes:
-        positions: every position that was dealt a hand, with or without a progressive wager.
-        dealer: the dealer's cards.
+        positions: every position that was dealt a hand, with or without a progressive wager. If one
+            result is for the whole table, every position with such a wager.
+        dealer: the dealer's cards, or the result of the table.
         community: the community cards, if some were dealt.
         entered_before: the cards that the dealer took back to enter other cards.
         confirm: true if a floorperson must first confirm that the cards were changed.

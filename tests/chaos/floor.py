@@ -21,7 +21,10 @@ from tests.model.second_books import SecondBooks, SecondTable
 from tests.model.second_games import THREE_CARD_POKER, HouseGame, SecondGame, SecondMeter
 from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE, MeterLaw
 
-_RIVER, _STUD, _LUCKY = (HouseGame(name) for name in ("river_duel", "keystone_stud", "lucky_seven"))
+_RIVER, _STUD, _LUCKY, _DICE, _TRIPS = (
+    HouseGame(name)
+    for name in ("river_duel", "keystone_stud", "lucky_seven", "keystone_dice", "keystone_trips")
+)
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,10 @@ LINKS: Final = {
             **{f"keystone_{tier}": SecondMeter(_STUD.law(f"keystone_{tier}"), 100)
                for tier in ("mega", "major", "minor")},
             "seven_jackpot": SecondMeter(_LUCKY.law("seven_jackpot"), 500, paytable="A"),
+            "dice_jackpot": SecondMeter(_DICE.law("dice_jackpot"), 100),
+            "trips_jackpot": SecondMeter(_TRIPS.law("trips_jackpot"), 500),
         },
-        (_RIVER, _STUD, _LUCKY),
+        (_RIVER, _STUD, _LUCKY, _DICE, _TRIPS),
     ),
 }  # fmt: skip
 TABLES_MIN: Final = sum(len(link.games) for link in LINKS.values())

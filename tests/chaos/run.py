@@ -3,10 +3,10 @@
     python -m tests chaos --minutes 30 [--tables 20] [--seed N]
 
 The run starts a mosquitto, a redis-server, two services and the tables' agents. Two links play
-Three Card Poker. A third of the tables is on a mixed link of three house games with tiers. Two
-floorpersons decide over HTTP, and so does the simulated floorperson of one service. A plan of
-faults follows from the seed. Then the faults stop, the rounds are finished, and all records are
-compared. It prints a report as JSON. The exit status is 1 if the records differ.
+Three Card Poker. A third of the tables is on a mixed link of five house games, two of them without
+cards. Two floorpersons decide over HTTP, and so does the simulated floorperson of one service. A
+plan of faults follows from the seed. Then the faults stop, the rounds are finished, and all records
+are compared. It prints a report as JSON. The exit status is 1 if the records differ.
 """
 
 import argparse

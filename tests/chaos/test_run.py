@@ -53,7 +53,7 @@ def test_each_event_is_passed_on_three_times_and_nothing_else_is() -> None:
 @pytest.mark.duty("D11")
 def test_duty_d11_after_a_minute_of_faults_everything_holds() -> None:
     """Every accepted wager counts once, every claim is in one state, and no table is stuck."""
-    report = run_chaos(SECONDS, tables=6, seed=3)
+    report = run_chaos(SECONDS, tables=8, seed=3)
     assert report.problems == []
     assert report.faults.total() > 5
     assert report.wagers > 100

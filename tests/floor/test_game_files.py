@@ -58,10 +58,12 @@ def test_the_examples_of_the_document_pass_the_check(
     tmp_path: Path, shared_redis_server: RedisServer, shared_mosquitto: Mosquitto
 ) -> None:
     """Only the approval is missing, which the next step of the page makes."""
-    example, floor, _, duel = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    texts = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    example, floor, _, duel, dragon = texts
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "lucky_five.toml").write_text(example)
     (tmp_path / "games" / "queens_duel.toml").write_text(duel)
+    (tmp_path / "games" / "dragon_link.toml").write_text(dragon)
     servers = {"broker": shared_mosquitto.url, "redis": f"{shared_redis_server.url}?db=13"}
     with Redis.from_url(servers["redis"]) as redis:
         redis.flushdb()
@@ -70,7 +72,9 @@ def test_the_examples_of_the_document_pass_the_check(
     done = invoke_pitlink("check", "--config", str(path))
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert any(line.endswith("of the house: lucky_five, queens_duel") for line in lines), lines
+    assert any(
+        line.endswith("of the house: dragon_link, lucky_five, queens_duel") for line in lines
+    ), lines
     (back,) = [line for line in lines if line.startswith("ok    return of lucky_bonus_bet")]
     assert "55.9% at the seed of its meters and 69.5% in the long run" in back
     warned = [line.split(":")[0] for line in lines if not line.startswith("ok")]
@@ -125,7 +129,7 @@ def test_the_page_names_all_cards() -> None:
         ('cards = ["hand_and_community"]', 'cards = ["hand_and_all_six"]', "[[wager]]",
          "hands are not formed from hand_and_all_six"),
         ('names = ["keystone_bonus"]', 'names = ["keystone_dealer"]', "[[wager]]",
-         "a wager on the dealer's hand, and no other, has a name that ends with _dealer"),
+         "a wager on the dealer's and the community cards, and no other, has a name"),
         ('"$200", royal_flush = "$100"', '"$200"', "[[wager]]", "royal_flush missing"),
         ('royal_flush_spades = "$200", ', "", "[[wager]]",
          "KS.4(e) $1: Envy Bonuses must begin with royal_flush_spades, as the paytable does"),
@@ -357,7 +361,7 @@ def draws_text(name: str) -> str:
         (
             game_text("g", ["m"], wager_text("w_dealer", "m", cards="dealer_and_community"),
                       dealer=2),
-            "only a wager with draws can feed a meter and be on the dealer's hand alone",
+            "only a wager with draws can feed a meter and be on the dealer's and the community",
         ),
         (
             game_text("g", ["m"], wager_text("w", "m", cards="hand_and_all_six"), hand=5,

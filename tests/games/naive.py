@@ -32,6 +32,9 @@ def law_of(game: str) -> Law:
 
 def hand_of(law: Law, wager: Law, position: Law, played: Law) -> str:
     """Return the hand of a wager. A royal flush of spades counts separately only if it is paid."""
+    if "result" in law:
+        result: str = (played["dealer"] if wager["cards"] == ["dealer"] else position["cards"])[0]
+        return result
     cards = [*position["cards"]]
     of = wager["cards"][0]
     if "community" in of:
@@ -72,6 +75,8 @@ def wins_with_every_hand(played: Law, position: Law) -> bool:
     law = law_of(played["game"])
     made = [wager for wager in law["wager"] if wager["names"][0] in position["wagers"]]
     seen = {*played.get("community", ()), *played.get("dealer", ())}
+    if "result" in law:
+        return False  # each wager can lose with the result "other"
     for other in played["positions"]:
         seen.update(other.get("cards", ()))
     unseen = [card for card in _DECK if card not in seen]
@@ -106,6 +111,8 @@ class NaiveRound:
         self.law = law_of(played["game"])
         self.meters = {name: dict(meter) for name, meter in played.get("meters", {}).items()}
         self.lines: list[Line] = []
+        self.shares: dict[str, int] = {}
+        self.had_share: set[tuple[str, object]] = set()
         for position in sorted(played["positions"], key=lambda one: -one["position"]):
             for wager in self.law["wager"]:
                 self._settle(position, wager)
@@ -117,10 +124,11 @@ class NaiveRound:
         name = wager["names"][0]
         folded = position.get("folded", False)
         rule = wager["table"][0]["rule"]
-        shown = is_holder(self.law, position)
+        of_table = wager["cards"] == ["dealer"]
+        shown = of_table or is_holder(self.law, position)
         hand = hand_of(self.law, wager, position, self.played) if shown else None
         if name in position["wagers"]:
-            if position.get("no_win"):
+            if position.get("no_win") and not of_table:
                 self._line(position, name, "collected", None, rule=rule)
             elif folded and "forfeited" in wager:
                 self._line(position, name, "collected", None, rule=wager["forfeited"])
@@ -169,6 +177,11 @@ class NaiveRound:
             self._line(position, name, "collected", hand, rule=lost)
             return
         alone = "meter" in wager and percents and not paid
+        if percents and wager["cards"] == ["dealer"]:
+            if (name, _player(position)) in self.had_share:
+                self._line(position, name, "collected", hand, rule=wager["divided"])
+                return
+            self.had_share.add((name, _player(position)))
         if not alone:
             self._line(
                 position, name, "paid", hand, rule=rule, paid=paid, back=back,
@@ -177,15 +190,26 @@ class NaiveRound:
         for meter, percent in percents:
             self._line(
                 position, name if alone else f"{meter}_jackpot", "paid", hand, rule=rule,
-                paid=self.take(meter, percent, wager, wagered), source="hand_pay",
+                paid=self._share(meter, percent, wager, wagered), source="hand_pay",
                 percent=percent, wagered=wagered,
             )  # fmt: skip
 
-    def take(self, meter: str, percent: Fraction, wager: Law, wagered: int) -> int:
-        """Take a percentage off a meter, and return it in cents. Reseed a meter that was won."""
+    def _share(self, meter: str, percent: Fraction, wager: Law, wagered: int) -> int:
+        """Return what one player wins. All players of a wager on the table's result divide it."""
+        if wager["cards"] != ["dealer"]:
+            return self.take(meter, percent, wager, wagered)
+        name = wager["names"][0]
+        if name not in self.shares:
+            boxes = [box for box in self.played["positions"] if name in box["wagers"]]
+            players = {_player(box) for box in boxes}
+            self.shares[name] = self.take(meter, percent, wager, wagered, len(players))
+        return self.shares[name]
+
+    def take(self, meter: str, percent: Fraction, wager: Law, wagered: int, shares: int = 1) -> int:
+        """Take a percentage off a meter, and return a share in cents. Reseed a won meter."""
         held = self.meters[meter]
-        cents: int = held["amount"] * percent // 100
-        held["amount"] -= cents
+        cents: int = held["amount"] * percent // 100 // shares
+        held["amount"] -= cents * shares
         if percent == 100:
             held["amount"] += reseed_cents(wager, meter, wagered) + held.get("reserve", 0)
             if "reserve" in held:
@@ -211,7 +235,9 @@ class NaiveRound:
         if percent:
             decimals = str(Decimal(percent.numerator) / percent.denominator)
             line["percent"] = int(percent) if percent.denominator == 1 else decimals
-        self.report(line | {"rule": rule})
+        wagers = [wager for wager in self.law["wager"] if wager["names"] == [item]]
+        of_table = any(wager["cards"] == ["dealer"] and fed_by(wager) for wager in wagers)
+        self.report(line | {"rule": rule} | ({"on": "dealer"} if of_table else {}))
 
 
 def settled(played: Mapping[str, Any]) -> tuple[Sequence[Line], Mapping[str, Any]]:

@@ -25,6 +25,10 @@ class Deal(Protocol):
     def community(self) -> int:
         """Community cards."""
 
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The results that take the place of cards; empty in a game of cards."""
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -67,6 +71,8 @@ def deal_stack(
     With `to_dealer`, the dealer has the first hand, and the first position what the dealer would
     have.
     """
+    if deal.results:
+        return _stacked_results(stack, deal, positions)
     shared = stack.shared.split()
     common = deal.community or deal.dealer
     hands = [hand.split() for hand in stack.hands]
@@ -89,3 +95,13 @@ def deal_stack(
         dealer,
         community,
     )
+
+
+def _stacked_results(stack: Stack, deal: Deal, positions: Sequence[int]) -> Dealt:
+    """Return results: a better one for each stack with fewer hands, and the last one elsewhere."""
+    best = deal.results[len(stack.hands) - 1]
+    hands = {
+        position: [best if number < len(stack.hands) else deal.results[-1]] * deal.hand
+        for number, position in enumerate(positions)
+    }
+    return Dealt(hands, [best] * deal.dealer, [])

@@ -119,8 +119,9 @@ def result_event(draw: Draw[Any], table: SecondTable, *, flawed: bool) -> Event:
     used: set[str] = set()
     wanted = {wager for bet in table.bets.values() for wager in bet["wagers"]}
     deal = table.game.deal
-    community = _deal(draw, _COMMUNITIES, used, deal.community)
-    dealer = _deal(draw, _DEALERS, used, deal.dealer)
+    repeats = deal.results != ()
+    community = _deal(draw, deal.results or _COMMUNITIES, used, deal.community, repeats=repeats)
+    dealer = _deal(draw, deal.results or _DEALERS, used, deal.dealer, repeats=repeats)
     positions = [_box(draw, table, place, used) for place in places]
     event: Event = {"type": "result", "positions": positions, "dealer": dealer}
     if community and (wanted.intersection(table.game.needs_community) or draw(st.booleans())):
@@ -142,7 +143,7 @@ def stacked_event(table: SecondTable, stack: Stack, *, to_dealer: bool = False) 
     event: Event = {
         "type": "result",
         "positions": [
-            {"position": place, "folded": False, "cards": list(cards)}
+            {"position": place, "folded": False} | ({"cards": list(cards)} if cards else {})
             for place, cards in dealt.hands.items()
         ],
         "dealer": list(dealt.dealer),
@@ -172,16 +173,25 @@ def _box(draw: Draw[Any], table: SecondTable, place: int, used: set[str]) -> Eve
     folded = draw(st.integers(0, 4)) == 0
     box: Event = {"position": place, "folded": folded}
     kept = any(wager in table.game.live for wager in bet["wagers"])
-    if not folded or kept or draw(st.booleans()):
-        box["cards"] = _deal(draw, _HANDS, used, table.game.deal.hand)
+    deal = table.game.deal
+    if deal.hand and (not folded or kept or draw(st.booleans())):
+        repeats = deal.results != ()
+        box["cards"] = _deal(draw, deal.results or _HANDS, used, deal.hand, repeats=repeats)
     if draw(st.booleans()):
         box["patron"] = bet.get("patron") or draw(st.sampled_from(("ann", "cyd")))
     return box
 
 
-def _deal(draw: Draw[Any], stacked: Sequence[str], used: set[str], count: int) -> list[str]:
-    """Deal those of the stacked cards that are still there, otherwise the next of the deck."""
+def _deal(
+    draw: Draw[Any], stacked: Sequence[str], used: set[str], count: int, *, repeats: bool = False
+) -> list[str]:
+    """Deal those of the stacked cards that are still there, otherwise the next of the deck.
+
+    If a card `repeats`, because it is a result, it can be dealt again.
+    """
     chosen: list[str] = draw(st.sampled_from(stacked)).split()[:count]
+    if repeats:
+        return chosen
     if used.intersection(chosen):
         chosen = [card for card in DECK if card not in used][:count]
     used.update(chosen)
@@ -192,14 +202,16 @@ def _spoil(event: Event, flaw: str, hand: int) -> None:
     first = event["positions"][0]
     match flaw:
         case "card":
-            pile = "dealer" if event["dealer"] else "community"
-            event[pile] = [*event[pile][:-1], event[pile][0]]
+            # Without cards, this is no flaw: a result can occur again.
+            for pile in [name for name in ("dealer", "community") if event.get(name)][:1]:
+                event[pile] = [*event[pile][:-1], event[pile][0]]
         case "missing":
             event["positions"] = event["positions"][1:] or [first | {"position": 1}]
         case "patron":
             first["patron"] = "somebody else"
         case "no_win":
-            event["positions"][0] = first | {"no_win": True, "cards": ["2c", "2d", "2h"][:hand]}
+            cards = {"cards": ["2c", "2d", "2h"][:hand]} if hand else {}
+            event["positions"][0] = first | {"no_win": True} | cards
         case "folded no_win":
             event["positions"][0] = {"position": first["position"], "no_win": True, "folded": True}
         case "no cards":

@@ -700,14 +700,15 @@ def _result_faults(  # noqa: PLR0912
                 yield "no_win_with_cards"
             if box.get("folded"):
                 yield "no_win_folded"
-        if not box.get("no_win") and cards is None and _shows_cards(table, box):
+        needs = table.game.deal.hand and not box.get("no_win")
+        if needs and cards is None and _shows_cards(table, box):
             yield "cards_missing"
         for card in cards or ():
-            if card in seen:
+            if card in seen and not table.game.deal.results:
                 yield "card_twice"
             seen.add(card)
     for card in [*event["dealer"], *event.get("community", ())]:
-        if card in seen:
+        if card in seen and not table.game.deal.results:
             yield "card_twice"
         seen.add(card)
     if "community" not in event and wagered.intersection(table.game.needs_community):

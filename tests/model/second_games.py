@@ -38,9 +38,12 @@ class SecondMeter:
 
 @dataclass(frozen=True)
 class Deal:
+    """How many cards are dealt; or `results` that take their place, the best first."""
+
     hand: int
     dealer: int
     community: int
+    results: tuple[str, ...] = ()
 
 
 class SecondGame(Protocol):
@@ -109,7 +112,13 @@ class HouseGame:
         self.name = name
         law = law_of(name)
         deal = law["deal"]
-        self.deal = Deal(deal["hand"], deal["dealer"], deal.get("community", 0))
+        results = [result["name"] for result in law.get("result", ())]
+        self.deal = Deal(
+            deal["hand"],
+            deal["dealer"],
+            deal.get("community", 0),
+            (*results, "other") if results else (),
+        )
         self.positions: int = deal["positions"]
         metered = {wager["names"][0]: wager for wager in law["wager"] if fed_by(wager)}
         self._metered: Final[Mapping[str, Any]] = metered
@@ -182,8 +191,10 @@ class _KeptRound(NaiveRound):
         self._report = report
         super().__init__(played)
 
-    def take(self, meter: str, percent: Fraction, wager: Mapping[str, Any], wagered: int) -> int:
-        return self._held.take(meter, percent, 1)
+    def take(
+        self, meter: str, percent: Fraction, wager: Mapping[str, Any], wagered: int, shares: int = 1
+    ) -> int:
+        return self._held.take(meter, percent, shares)
 
     def report(self, line: dict[str, Any]) -> None:
         known: Line = {**line}  # type: ignore[typeddict-item]

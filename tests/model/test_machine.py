@@ -16,12 +16,12 @@ from hypothesis.strategies import DataObject
 
 import meters.store.old_entries
 from tests.model.machine import Floor
-from tests.model.model_floor import HIDDEN, MIXED, POKER, TABLES, ModelFloor
+from tests.model.model_floor import HIDDEN, MIXED, POKER, RESULTS, TABLES, ModelFloor
 from tests.redis_versions import OldestRedis
 from tests.servers import RedisServer
 
 FLOORS: Final = pytest.mark.parametrize(
-    "floor", [POKER, MIXED, HIDDEN], ids=["poker", "mixed", "hidden"]
+    "floor", [POKER, MIXED, HIDDEN, RESULTS], ids=["poker", "mixed", "hidden", "results"]
 )
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 

@@ -194,7 +194,7 @@ def test_hands_with_a_two_to_follow() -> None:
     found: Counter[str] = Counter()
     judge = RANKINGS["three_card"].of
     for hand in combinations(DECK, 3):
-        found[judge(hand).value] += 4 - sum(card < 4 for card in hand)
+        found[judge(hand)] += 4 - sum(card < 4 for card in hand)
     assert count_hands("three_card", (3,), unseen, further="2") == found
     assert found.total() == comb(52, 3) * 49 * 4 // 52
 

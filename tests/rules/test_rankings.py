@@ -117,7 +117,7 @@ def test_hands_of_short_decks_are_judged_as_by_the_second_implementation(
         before: tuple[int, Strength] | None = None
         for _ in range(200):
             hand = rng.sample(deck, size)
-            assert judge(hand).value == JUDGES[ranking](named(hand)), named(hand)
+            assert judge(hand) == JUDGES[ranking](named(hand)), named(hand)
             if compare:
                 place = compare(hand)[1], best_four_card(named(hand))
                 if before:
@@ -190,8 +190,8 @@ ACES = (
 def test_the_hands_of_a_ranking_are_highest_first_and_a_paytable_begins_at_the_top(
     name: str, tops: str, hands: str
 ) -> None:
-    assert [hand.value for hand in RANKINGS[name].hands] == hands.split()
-    assert {hand.value for hand in RANKINGS[name].tops} == {*tops.split()}
+    assert RANKINGS[name].names == tuple(hands.split())
+    assert RANKINGS[name].tops == {*tops.split()}
 
 
 @pytest.mark.reading("G5")

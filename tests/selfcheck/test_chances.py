@@ -87,6 +87,10 @@ def test_a_top_award_rarer_than_one_in_a_hundred_million_is_named(
 ) -> None:
     unpaid = HandLine(hand="four_of_a_kind", combinations=0, of=of, pays="N/A")
     top = HandLine(hand="royal_flush", combinations=combinations, of=of, pays="100% of meter")
+    assert not rare_top_award((unpaid,))
+    common = HandLine(hand="pair", combinations=of // 2, of=of, pays="2 for 1")
+    assert rare_top_award((common, top)) == ""
+    assert ("royal flush" in rare_top_award((common, top), ordered=False)) == named
     said = rare_top_award((unpaid, top))
     assert ("The top award, royal flush, is rarer" in said) == named
 

@@ -54,8 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests sim",
         description="Simulate a whole floor under faults that follow from a seed: the same seed"
-        " repeats the same run. Of every three seeds, two play Three Card Poker, and one (2, 5, 8,"
-        " ...) plays a mixed link of three house games with tiers. The books are checked after"
+        " repeats the same run. Of every four seeds, the first (0, 4, 8, ...) plays Three Card"
+        " Poker, the second with a must-hit-by jackpot too, the third a mixed link of three house"
+        " games with tiers, and the last a link of games without cards. The books are checked after"
         " every script that wrote anything. The store is audited after every tenth such script and"
         " at the end. The first difference ends the run and is shown with the events that led to"
         " it.",

@@ -5,12 +5,12 @@ from typing import Final
 
 from meters.floor.floor_file import Floor, parse_floor
 from tests.floor_text import section_text
-from tests.model.model_floor import HIDDEN, MIXED, POKER, ModelFloor
+from tests.model.model_floor import HIDDEN, MIXED, POKER, RESULTS, ModelFloor
 
 _CLOSES: Final = 'day_starts = "19:02"'
 """The gaming day closes two minutes after the beginning of a run, in the zone of the floor."""
 
-_FLOORS: Final = (POKER, HIDDEN, MIXED)
+_FLOORS: Final = (POKER, HIDDEN, MIXED, RESULTS)
 
 
 def model_floor_of(seed: int) -> ModelFloor:

@@ -149,11 +149,20 @@ class ForeignTable:
     def _corrected(self, event: Record, field: str) -> Record:
         """Return the event, at times with earlier cards; then it mostly asks for confirmation."""
         if self._chance.random() < _CORRECTS:
-            cards = [card_name(card) for card in shuffle(self._chance)[: self._game.deal.hand]]
-            event[field] = [{"what": "hand", "position": min(self._bets), "cards": cards}]
+            event[field] = [self._earlier()]
             if self._chance.random() < _ASKS:
                 event["confirm"] = True
         return event
+
+    def _earlier(self) -> Record:
+        """Return cards, or a result, that were entered first and then taken back."""
+        deal = self._game.deal
+        if deal.results:
+            result = [self._chance.choice(deal.results)]
+            at = {"what": "hand", "position": min(self._bets)} if deal.hand else {"what": "dealer"}
+            return {**at, "cards": result}
+        cards = [card_name(card) for card in shuffle(self._chance)[: deal.hand]]
+        return {"what": "hand", "position": min(self._bets), "cards": cards}
 
     def _wagers(self, name: str, *, flawed: bool) -> Record:
         places = self._chance.sample(range(1, self._positions + 1), self._chance.randint(1, 4))
@@ -169,7 +178,8 @@ class ForeignTable:
         places = sorted(self._bets)
         dealt = self._deal(self._chance.sample(places, len(places)))
         positions: list[Record] = [
-            {"position": place, "folded": False, "cards": list(dealt.hands[place])}
+            {"position": place, "folded": False}
+            | ({"cards": list(dealt.hands[place])} if dealt.hands[place] else {})
             for place in places
         ]
         event: Record = {"type": "result", "round": name, "positions": positions}
@@ -177,7 +187,8 @@ class ForeignTable:
         if dealt.community:
             event["community"] = list(dealt.community)
         if flawed:
-            positions[0]["no_win"] = True
+            # Without cards, a declaration that contradicts a fold is the flaw.
+            positions[0] |= {"no_win": True, "folded": "cards" not in positions[0]}
         elif self._chance.random() < _DECLARES:
             declared = [*positions[:-1], {"position": places[-1], "no_win": True}]
             if self._game.refusal(self._round_of(event, declared)) is None:
@@ -188,6 +199,9 @@ class ForeignTable:
         deal = self._game.deal
         if self._chance.random() < 0.4:
             return deal_stack(self._chance.choice(STACKS), deal, places)
+        if deal.results:
+            results = {place: [self._chance.choice(deal.results)] * deal.hand for place in places}
+            return Dealt(results, [self._chance.choice(deal.results)] * deal.dealer, [])
         cards = iter([card_name(card) for card in shuffle(self._chance)])
         hands = {place: [next(cards) for _ in range(deal.hand)] for place in places}
         dealer = [next(cards) for _ in range(deal.dealer)]

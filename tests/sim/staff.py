@@ -152,7 +152,7 @@ class Staff:
             if self._world.weather.calm:
                 return
             by, other = self._chance.sample(NAMES, 2)
-            if self._chance.random() < 0.5:
+            if self._chance.random() < 0.5 or not self._changes:
                 await self._adjust(self._chance.choice(self._meters), by, other)
             else:
                 await self._close_and_change(self._chance.choice(self._changes), by, other)

@@ -6,12 +6,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from bonus.cards import card_name
+from bonus.cards import CARDS
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import Connect
 from controllers.agent.outbox import Outbox, OutboxError, Sent
 from controllers.demo.dealer_bots import DealerBot
-from controllers.demo.decks import shuffle
 from controllers.table.device_events import (
     ChipsCounted,
     CorrectionWithdrawn,
@@ -197,7 +196,8 @@ class SimulatedTable:
         return await self.say(self._asking(event))
 
     async def _misread(self, event: HandRead) -> None:
-        cards = [card_name(card) for card in shuffle(self._correcting)[: len(event.cards)]]
+        deck = agent.layout.rules.deck if (agent := self.agent) else CARDS
+        cards = self._correcting.sample(deck.names, len(event.cards))
         if (await self.say(HandRead(position=event.position, cards=cards))).ok:
             await self.say(Retracted(what="hand", position=event.position, reason="typed wrong"))
 

@@ -10,6 +10,8 @@ from bonus.display import hand_words, item_words, money
 from bonus.rounds import Line, Outcome
 from bonus.settling.settle_round import settle_line
 from tests.floor_text import METERS, floor_text, link_text, meter_text, table_text
+from tests.games.naive import HOUSE
+from tests.games.rounds import GAMES
 
 FLOOR: Final = floor_text(
     link_text(
@@ -29,9 +31,15 @@ FLOOR: Final = floor_text(
                        "payout_limit": 5_000_000},
         ),
         table_text("TCP-09"),
-    )
+    ),
+    link_text(
+        "house",
+        meter_text("dice_jackpot"),
+        table_text("KD-01", "dice_jackpot", game="keystone_dice", positions=8),
+    ),
+    games=str(HOUSE),
 )  # fmt: skip
-"""A table of each game, and a table of which the floor file has no paytables."""
+"""A table of each game and one without cards, and a table without its paytables."""
 
 Round = dict[str, Any]
 
@@ -80,6 +88,15 @@ ROUNDS: Final[Mapping[str, Round]] = {
         ],
         "dealer": ["Kc", "Kd", "Kh", "Ks", "3d", "4d"], "all_six_card": "2s",
     },
+    "KD-01": {
+        "game": "keystone_dice",
+        "positions": [
+            {"position": 3, "wagers": {"dice_bet": 100, "eight_bet": 500}},
+            {"position": 8, "wagers": {"dice_bet": 100}},
+        ],
+        "dealer": ["hard_eight"],
+        "meters": {"dice_jackpot": {"wager": 100, "amount": 4_000}},
+    },
 }  # fmt: skip
 """A round of each game with every wager of the game, by table."""
 
@@ -117,7 +134,8 @@ async def enter(page: Page, table: str, given: Round) -> None:
     for field, title in _HANDS.items():
         if field in given:
             cards = given[field]
-            await deal(page, title, [cards] if isinstance(cards, str) else cards)
+            of = "Result of the table" if given["game"] == "keystone_dice" else title
+            await deal(page, of, [cards] if isinstance(cards, str) else cards)
             await close_pad(page)
     for kind, meter in given.get("meters", {}).items():
         await page.locator(f'[id="meters.{kind}"]').fill(money(meter["amount"]))
@@ -161,12 +179,12 @@ async def shown_lines(page: Page) -> list[tuple[str, ...]]:
 
 
 def expected_lines(given: Round) -> list[tuple[str, ...]]:
-    return [_expected(line) for line in settle_line(json.dumps(given).encode()).lines]
+    return [_expected(line) for line in settle_line(json.dumps(given).encode(), GAMES).lines]
 
 
 def _expected(line: Line) -> tuple[str, ...]:
     words = item_words(line.item)
-    if line.on:
+    if line.on and line.item != "dice_bet":
         words = f"{words}, {line.on}'s hand"
     if line.envy_of:
         words = f"{words} for the hand of position {line.envy_of}"

@@ -1,4 +1,5 @@
-/* The pad of 52 cards. Touched cards are sent when the hand is complete; cards can also be typed. */
+/* The pad of 52 cards, or of the results of a game without cards. Touched cards are sent when the
+   hand is complete; cards can also be typed. */
 
 import { press, toast } from "./panel_connection.js";
 import { button } from "./panel_elements.js";
@@ -22,7 +23,13 @@ const sizeOf = (view, target) => {
   return target === "community" ? view.community_cards : view.hand_cards;
 };
 
-const titleOf = (target) => {
+const resultTitle = (target) => {
+  if (target === null) return say("All results entered");
+  return target === "dealer" ? say("Result of the table") : say("Result of position {position}", { position: target });
+};
+
+const titleOf = ({ view, target }) => {
+  if (view.results.length) return resultTitle(target);
   if (target === null) return say("All hands entered");
   if (target === "dealer") return say("Dealer's hand");
   return target === "community" ? say("Community cards") : say("Hand of position {position}", { position: target });
@@ -70,9 +77,18 @@ const key = (name, { view, target, picks }) => button(`card-${name}`,
     "data-suit": name[1],
   });
 
-export const Pad = (state) => html`<section class="pad" aria-labelledby="pad-title">
+/* Each hand has buttons of its own, so a second touch of the last button does not enter the next one. */
+const Results = (state) => html`<section class="pad of-results" aria-labelledby="pad-title">
+  <h2 id="pad-title">${titleOf(state)}</h2>
+  <div class="keys results" role="group" aria-label=${say("Results")}>${state.view.results.map((name) =>
+    button(`result-${state.target}-${name}`, cardWords(name), () => pick(name), { class: "big", disabled: state.target === null }))}</div>
+</section>`;
+
+export const Pad = (state) => (state.view.results.length ? html`<${Results} ...${state} />` : html`<${CardPad} ...${state} />`);
+
+const CardPad = (state) => html`<section class="pad" aria-labelledby="pad-title">
   <div class="whose">
-    <h2 id="pad-title">${titleOf(state.target)}</h2>
+    <h2 id="pad-title">${titleOf(state)}</h2>
     <span class="slots" aria-hidden="true">${Array.from({ length: sizeOf(state.view, state.target) }, (_, at) =>
       state.picks[at] ? html`<${Card} name=${state.picks[at]} />` : html`<span class="slot"></span>`)}</span>
     ${button("pad-clear", say("Clear"), () => update({ picks: [], typed: "" }),

@@ -80,10 +80,17 @@ export const askCorrection = ({ positions, wagers }) => {
   } });
 };
 
+const CARDS = {
+  message: say("If you enter different cards, the ledger records both entries and the reason."), keep: say("Keep the cards"),
+};
+const RESULT = {
+  message: say("If you enter another result, the ledger records both entries and the reason."), keep: say("Keep the result"),
+};
+
 export const askUndo = (act, title) => update({ asks: {
   name: "undo",
   title,
-  message: say("If you enter different cards, the ledger records both entries and the reason."),
-  reasons: MISTAKES, reason: "Typed wrong", keep: say("Keep the cards"), confirm: say("Take back"),
+  ...(current().view.results.length ? RESULT : CARDS),
+  reasons: MISTAKES, reason: "Typed wrong", confirm: say("Take back"),
   act,
 } });

@@ -3,7 +3,7 @@
 import { money } from "./money.js";
 import { button } from "./panel_elements.js";
 import { told } from "./panel_words.js";
-import { Card, Cards } from "./playing_cards.js";
+import { Card, Cards, dealerWords } from "./playing_cards.js";
 import { html, useState } from "./preact.js";
 import { say, sayHand } from "./say.js";
 
@@ -59,7 +59,7 @@ export const Settlement = ({ settled }) => {
         showsLost ? say("Hide losing wagers ({count})", { count: lost }) : say("Show losing wagers ({count})", { count: lost }),
         () => setShowsLost(!showsLost), { class: "small", "aria-expanded": showsLost })}
       <div class="shared-cards">
-        ${settled.dealer && html`<p>${say("Dealer")} <${Cards} names=${settled.dealer} /></p>`}
+        ${settled.dealer?.length > 0 && html`<p>${dealerWords(settled.dealer)} <${Cards} names=${settled.dealer} /></p>`}
         ${settled.community && html`<p>${say("Community")} <${Cards} names=${settled.community} /></p>`}
         <${DrawMade} draw=${settled.draw} />
       </div>
@@ -73,8 +73,8 @@ export const Settlement = ({ settled }) => {
   </section>`;
 };
 
-export const Held = ({ held, positions }) => html`<section class="held notice wait" role="status">
-  <h2>${say("HELD: the cards stay on the table")}</h2>
+export const Held = ({ held, positions, results }) => html`<section class="held notice wait" role="status">
+  <h2>${results.length ? say("HELD: leave the table as it is") : say("HELD: the cards stay on the table")}</h2>
   <ul>${held.map((claim) => html`<li key=${claim.claim} data-claim=${claim.claim}
     data-validated=${claim.validated}>
     <b>${claim.position === null ? told(claim.item) : say("Position {position}: {item}, {amount}",

@@ -107,12 +107,19 @@ const marksOf = (view, place, mode) => {
 const act = (position, what, shown, label, onclick, kind = "") =>
   button(`seat-${position}-${what}`, shown, onclick, { class: `small ${kind}`, "aria-label": label });
 
-const dealOf = ({ wagers }, place, target) => {
+const dealOf = ({ wagers, results }, place, target) => {
+  const words = results.length ? {
+    enter: say("Result"), name: say("Result of position {position}", place), undo: say("Undo the result of position {position}", place),
+    takeBack: say("Take back the result?"),
+  } : {
+    enter: say("Hand#enter"), name: say("Position {position} hand", place), undo: say("Undo the hand of position {position}", place),
+    takeBack: say("Take back the hand of position {position}?", place),
+  };
   const { position, can } = place;
   const kind = target === String(position) ? "chosen" : place.needs ? "needs" : "";
   const take = (what) => ({ event: "retract", what, position });
   const acts = {
-    hand: () => act(position, "hand", say("Hand#enter"), say("Position {position} hand", place), () => choose(String(position)), kind),
+    hand: () => act(position, "hand", words.enter, words.name, () => choose(String(position)), kind),
     fold: () => act(position, "fold", html`${say("Fold#act")} <small>${say("collected")}</small>`,
       say("Position {position} fold", place), () => press({ event: "fold", position, cards: "collected" }), "fold"),
     "fold stay": () => act(position, "fold-stay", html`${say("Fold#act")} <small>${say("stay")}</small>`,
@@ -121,8 +128,8 @@ const dealOf = ({ wagers }, place, target) => {
       () => press(take("fold")), "undo"),
     "retract no_win": () => act(position, "undo-no-win", say("Undo"), say("Undo the no win of position {position}", place),
       () => press(take("no_win")), "undo"),
-    "retract hand": () => act(position, "undo-hand", say("Undo"), say("Undo the hand of position {position}", place),
-      () => askUndo(take("hand"), say("Take back the hand of position {position}?", place)), "undo"),
+    "retract hand": () => act(position, "undo-hand", say("Undo"), words.undo,
+      () => askUndo(take("hand"), words.takeBack), "undo"),
   };
   return html`<div class="deal">
     <ul class="lit" aria-label=${say("Lights lit")}>${wagers.filter(({ wager }) => place.lit.includes(wager)).map((each) =>

@@ -13,6 +13,9 @@ import { html } from "./preact.js";
 import { reasonText } from "./reasons.js";
 import { locale, say, sayCount, sayHand } from "./say.js";
 
+const RESULT = {
+  name: say("Result"), enter: say("Enter the result"), undo: say("Undo the result"), takeBack: say("Take back the result?"),
+};
 const PILES = {
   dealer: {
     name: say("Dealer"), enter: say("Dealer enter"), undo: say("Dealer undo"), takeBack: say("Take back the dealer's hand?"),
@@ -63,7 +66,7 @@ const ACTIONS = {
   locked_out: voids,
   dealt: ({ view }) => [
     tally(view.missing.length ? say("Missing: {what}", { what: view.missing.map(told).join("; ") })
-      : [say("All required cards are entered."), view.envy_unread
+      : [view.results.length ? say("All required results are entered.") : say("All required cards are entered."), view.envy_unread
         && ` ${say("Also enter hands that may bring Envy Bonuses, even without a progressive wager.")}`]),
     view.chips > 0 && view.can.includes("retract chips") && button("undo-chips", say("Count again"),
       () => press({ event: "retract", what: "chips" }), { class: "undo" }),
@@ -123,14 +126,18 @@ const counting = (state) => html`
         { "aria-label": digit === "⌫" ? say("Delete the last digit") : digit }))}</div>
   </form>`;
 
-const pile = ({ view, target }, what, size) => html`<div class="pile" role="group" aria-label=${PILES[what].name}>
-  <h2>${PILES[what].name}</h2>
+const pile = ({ view, target }, what, size) => {
+  const words = view.results.length ? RESULT : PILES[what];
+  const enter = view.results.length ? RESULT.enter : say("Enter {size} cards", { size });
+  return html`<div class="pile" role="group" aria-label=${words.name}>
+  <h2>${words.name}</h2>
   ${view[what] ? html`<${Cards} names=${view[what]} />`
-    : button(`${what}-hand`, say("Enter {size} cards", { size }), () => choose(what),
-      { class: target === what ? "small chosen" : "small", "aria-label": PILES[what].enter })}
+    : button(`${what}-hand`, enter, () => choose(what),
+      { class: target === what ? "small chosen" : "small", "aria-label": words.enter })}
   ${view.can.includes(`retract ${what}`) && button(`${what}-undo`, say("Undo"),
-    () => askUndo({ event: "retract", what }, PILES[what].takeBack), { class: "small undo", "aria-label": PILES[what].undo })}
+    () => askUndo({ event: "retract", what }, words.takeBack), { class: "small undo", "aria-label": words.undo })}
 </div>`;
+};
 
 /* A declaration that contradicts cards that the dealer entered earlier. */
 const declaredWin = ({ position, cards, entered_at: at, wager, hand }) => html`<div class="notice bad declared" role="alert">
@@ -163,25 +170,36 @@ const WAITING = {
   correct_wager: say("The correction was sent to the service. Deal no card until it answers."),
 };
 
+const RESULTS_WAIT = { ...WAITING, settle: say("The result was sent to the service. Leave the table as it is until it answers.") };
+
 const waiting = ({ view }) => html`<div class="notice wait waiting" role="status">
   <h2>${say("Waiting for the service")}</h2>
-  <p>${WAITING[view.unanswered]} ${say("It is repeated until the service answers, and it counts only once.")}</p>
+  <p>${(view.results.length ? RESULTS_WAIT : WAITING)[view.unanswered]} ${say("It is repeated until the service answers, and it counts only once.")}</p>
 </div>`;
 
+const RESULTS_ASKED = {
+  settle: say("The result was entered differently before. It is settled after a floorperson confirms it."),
+  void: say("A result was entered. The round is void after a floorperson confirms it."),
+};
 const ASKED = {
   settle: say("Hands were entered differently before. The result is settled after a floorperson confirms it."),
   void: say("Cards were entered. The round is void after a floorperson confirms it."),
   correct_wager: say("The wager is corrected after a floorperson confirms it."),
 };
 
+const stay = (event, results) => {
+  if (results.length) return say("Leave the table as it is.");
+  return event === "correct_wager" ? say("Deal no card.") : say("Do not move the cards.");
+};
+
 /* A correction request: the table waits for the floorperson's decision. */
-const asking = ({ view: { asking: { event, wager, reason, since } } }) => html`<div class="notice wait asking" role="status">
+const asking = ({ view: { results, asking: { event, wager, reason, since } } }) => html`<div class="notice wait asking" role="status">
   <h2>${say("Waiting for a floorperson")}</h2>
-  <p>${ASKED[event]}</p>
+  <p>${(results.length && RESULTS_ASKED[event]) || ASKED[event]}</p>
   ${wager && html`<p>${told(wager)}</p>`}
   ${reason && html`<p>${say("Reason: {reason}", { reason: reasonText(reason) })}</p>`}
   <p>${say("Asked at {time}. The table continues automatically.", { time: TIME.format(new Date(since)) })}
-    ${" "}${event === "correct_wager" ? say("Deal no card.") : say("Do not move the cards.")}</p>
+    ${" "}${stay(event, results)}</p>
 </div>`;
 
 const unlinked = ({ view }) => html`<div class="notice">

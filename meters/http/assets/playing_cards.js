@@ -1,7 +1,7 @@
-/* Playing cards as components. */
+/* Playing cards as components, and results that are not cards. */
 
 import { html } from "./preact.js";
-import { say } from "./say.js";
+import { say, sayHand } from "./say.js";
 
 const RANKS = {
   T: say("ten"), J: say("jack"), Q: say("queen"), K: say("king"), A: say("ace"), 2: say("two"), 3: say("three"),
@@ -9,7 +9,17 @@ const RANKS = {
 };
 const SUITS = { c: say("clubs"), d: say("diamonds"), h: say("hearts"), s: say("spades") };
 
-export const cardWords = (name) => say("{rank} of {suit}", { rank: RANKS[name[0]], suit: SUITS[name[1]] });
+export const isCard = (name) => /^[2-9TJQKA][cdhs]$/.test(name);
+
+/* Whose cards these are, or that they are the one result of the table. */
+export const dealerWords = (names) => (isCard(names[0]) ? say("Dealer") : say("Result of the table"));
+
+/* The words of a result: "dragon_7" is "Dragon 7". */
+const resultWords = (name) => sayHand(name[0].toUpperCase() + name.slice(1).replaceAll("_", " "));
+
+export const cardWords = (name) => (isCard(name) ? inWords(name) : resultWords(name));
+
+const inWords = (name) => say("{rank} of {suit}", { rank: RANKS[name[0]], suit: SUITS[name[1]] });
 
 const marked = (name, mark) => {
   const card = cardWords(name);
@@ -19,9 +29,10 @@ const marked = (name, mark) => {
 
 /* A playing card; "Td" is the ten of diamonds. If the card is shown for a win, `mark`
    says if it is "in" the hand. */
-export const Card = ({ name, mark = null }) => html`
+export const Card = ({ name, mark = null }) => (isCard(name) ? html`
   <span class="card" role="img" aria-label=${marked(name, mark)} data-mark=${mark}
-    data-rank=${name[0] === "T" ? "10" : name[0]} data-suit=${name[1]} />`;
+    data-rank=${name[0] === "T" ? "10" : name[0]} data-suit=${name[1]} />`
+  : html`<b class="result-chip">${resultWords(name)}</b>`);
 
 export const Cards = ({ names }) => html`
   <span class="cards">${names.map((name) => html`<${Card} key=${name} name=${name} />`)}</span>`;

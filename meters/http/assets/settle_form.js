@@ -49,7 +49,7 @@ export const HandField = ({ hand, round, target, choose, enter, errors }) => {
         choose(hand.id);
       }} />
       <${Choice} class="choose" pressed=${target === hand.id} press=${() => choose(hand.id)}
-        aria-label=${say("Enter cards: {hand}", { hand: hand.title })}>${say("Cards")}<//>
+        aria-label=${say("Enter cards: {hand}", { hand: hand.title })}>${hand.result ? say("Result") : say("Cards")}<//>
       <${Problem} of=${hand.id} errors=${errors} />
     </div>`;
 };
@@ -100,7 +100,7 @@ const Position = ({ number, round, game, errors, change, ...pad }) => {
       <div class="top">
         <h2 id=${`position-${number}`}>${say("Position {position}", { position: number })}</h2>
         <div class="states" role="group" aria-label=${say("Position {position}", { position: number })}>
-          ${STATES.map(([state, words]) => html`
+          ${STATES.filter(([state]) => state !== "folded" || !game.results.length).map(([state, words]) => html`
             <${Choice} key=${state} pressed=${position.state === state}
               press=${() => become(state)}>${words}<//>`)}
         </div>
@@ -168,13 +168,14 @@ const FourthCard = ({ round, change }) => html`
     </div>
   </div>`;
 
-const CommonCards = ({ round, game, table, errors, change, ...pad }) => html`
+/* A game in which each position has a result of its own has nothing in common. */
+const CommonCards = ({ round, game, table, errors, change, ...pad }) => !(game.results.length && game.hand) && html`
   <section class="common" aria-labelledby="common-title">
-    <h2 id="common-title">${say("Dealer and common cards")}</h2>
+    <h2 id="common-title">${game.results.length ? say("Result") : say("Dealer and common cards")}</h2>
     <div class="hands">
       ${hands(round, game).filter((hand) => !hand.position).map((hand) => html`
         <div key=${hand.id} class="named">
-          <span class="label">${hand.title}</span>
+          ${!game.results.length && html`<span class="label">${hand.title}</span>`}
           <${HandField} hand=${hand} round=${round} errors=${errors} ...${pad} />
         </div>`)}
       ${game.wagers.some((each) => each.draws) && html`

@@ -1,4 +1,5 @@
-/* The pad of 52 cards. A tap enters a card of the chosen hand, and a second tap takes it out. */
+/* The pad of 52 cards, or of the results of a game without cards. A tap enters a card of the chosen
+   hand, and a second tap takes it out. */
 
 import { Card, cardWords } from "./playing_cards.js";
 import { html } from "./preact.js";
@@ -24,6 +25,10 @@ const Key = ({ name, picked, disabled, pick }) => html`
     <span aria-hidden="true">${name[0] === "T" ? "10" : name[0]}</span><i aria-hidden="true" />
   </button>`;
 
+const Result = ({ name, picked, disabled, pick }) => html`
+  <button type="button" aria-pressed=${String(picked)} disabled=${disabled} data-card=${name} onClick=${pick}>
+    ${cardWords(name)}</button>`;
+
 export const Pad = ({ round, game, target, choose, enter, close }) => {
   const hand = hands(round, game).find((each) => each.id === target);
   if (!hand) {
@@ -40,6 +45,9 @@ export const Pad = ({ round, game, target, choose, enter, close }) => {
     choose(following ?? hand.id);
     if (!following) close();
   };
+  const key = (name, Shown) => html`
+    <${Shown} key=${name} name=${name} picked=${names.includes(name)}
+      disabled=${used.has(name) || (full && !names.includes(name))} pick=${() => pick(name)} />`;
   return html`
     <section class="pad" aria-labelledby="pad-title">
       <div class="whose">
@@ -47,14 +55,11 @@ export const Pad = ({ round, game, target, choose, enter, close }) => {
         <p class="left" role="status">${full ? say("Complete") : say("{count} of {size}", { count: names.length, size: hand.size })}</p>
         <button type="button" class="close" onClick=${close}>${say("Close")}</button>
       </div>
-      <div class="keys" role="group" aria-label=${say("Cards")}>
-        ${SUITS.map((suit) => html`
-          <div key=${suit} class="suit">
-            ${RANKS.map((rank) => html`
-              <${Key} key=${rank} name=${rank + suit} picked=${names.includes(rank + suit)}
-                disabled=${used.has(rank + suit) || (full && !names.includes(rank + suit))}
-                pick=${() => pick(rank + suit)} />`)}
-          </div>`)}
-      </div>
+      ${game.results.length > 0
+        ? html`<div class="keys results" role="group" aria-label=${say("Results")}>${game.results.map((name) => key(name, Result))}</div>`
+        : html`<div class="keys" role="group" aria-label=${say("Cards")}>
+          ${SUITS.map((suit) => html`
+            <div key=${suit} class="suit">${RANKS.map((rank) => key(rank + suit, Key))}</div>`)}
+        </div>`}
     </section>`;
 };

@@ -2,6 +2,7 @@
    is in English, like all papers. */
 
 import { money } from "./money.js";
+import { isCard } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { language, say } from "./say.js";
 import { cardsOf, hands, played } from "./settle_round.js";
@@ -28,7 +29,7 @@ const handWords = (hand) => {
 };
 
 const cardText = (names) => names.map((name) =>
-  `${name[0] === "T" ? "10" : name[0]}${SUITS[name[1]]}`).join(" ");
+  (isCard(name) ? `${name[0] === "T" ? "10" : name[0]}${SUITS[name[1]]}` : handWords(name))).join(" ");
 
 /* The amounts of a line in cents. A bonus has no wager of its own to collect. */
 const amountsOf = ({ outcome, wagered, paid, returned }) => ({
@@ -47,7 +48,7 @@ const totals = (lines) => {
 
 const wagerWords = (line, game) => {
   const words = game.items[line.item] ?? line.item;
-  if (line.on) return `${words}, ${line.on === "dealer" ? "dealer's hand" : "player's hand"}`;
+  if (line.on && !game.results.length) return `${words}, ${line.on === "dealer" ? "dealer's hand" : "player's hand"}`;
   return line.envy_of ? `${words} for the hand of position ${line.envy_of}` : words;
 };
 
@@ -88,8 +89,9 @@ const Totals = ({ lines }) => html`
 const wagersText = ({ wagers }, game) => Object.entries(wagers)
   .map(([wager, cents]) => `${game.items[wager]} ${money(cents)}`).join(", ");
 
-const titleOf = ({ id, position }) => COMMON[id]
-  ?? (id.endsWith("fourth_card") ? `Fourth card of position ${position}` : `Hand of position ${position}`);
+const titleOf = ({ id, position }, { results }) => (results.length && (id === "dealer" ? "Result of the table" : `Result of position ${position}`))
+  || (COMMON[id]
+  ?? (id.endsWith("fourth_card") ? `Fourth card of position ${position}` : `Hand of position ${position}`));
 
 const stateText = ({ folded, no_win: noWin }) => {
   if (folded) return "folded";
@@ -120,7 +122,7 @@ const Entered = ({ round, body, game }) => html`
           wagersText(body.positions[at], game) || "wagers unknown",
         ]}</li>`)}
       ${hands(round, game).filter((hand) => cardsOf(round, hand.id).length).map((hand) => html`
-        <li key=${hand.id}><b>${titleOf(hand)}</b>: ${cardText(cardsOf(round, hand.id))}</li>`)}
+        <li key=${hand.id}><b>${titleOf(hand, game)}</b>: ${cardText(cardsOf(round, hand.id))}</li>`)}
       ${round.lucky && html`<li><b>Lucky position</b>: ${round.lucky}</li>`}
       ${Object.entries(body.meters ?? {}).map(([kind, { amount }]) => html`
         <li key=${kind}><b>${game.items[kind]} before settlement</b>: ${money(amount)}</li>`)}

@@ -48,9 +48,11 @@ const handsOfPosition = (round, game, number) => {
   const { state, wagers } = round.positions[number];
   const placed = (has) => game.wagers.some((each) => has(each) && isPlaced(wagers[each.wager]));
   const fourth = !round.oneFourthCard && placed((each) => each.fourth_card);
+  const title = game.results.length ? say("Result of position {position}", { position: number })
+    : say("Hand of position {position}", { position: number });
   return [
-    state !== "no_win" && {
-      id: `${number}.cards`, title: say("Hand of position {position}", { position: number }), size: game.hand,
+    state !== "no_win" && game.hand > 0 && {
+      id: `${number}.cards`, title, size: game.hand, result: game.results.length > 0,
       due: state === "played" || placed((each) => each.survives), position: number,
     },
     fourth && {
@@ -67,7 +69,10 @@ export const hands = (round, game) => {
   const placed = (has) => anyPlaced(round, game, has);
   return [
     ...played(round).flatMap((number) => handsOfPosition(round, game, number)),
-    game.dealer > 0 && { id: "dealer", title: say("Dealer's hand"), size: game.dealer, due: true },
+    game.dealer > 0 && {
+      id: "dealer", title: game.results.length ? say("Result of the table") : say("Dealer's hand"), size: game.dealer, due: true,
+      result: game.results.length > 0,
+    },
     offers((each) => each.community) && {
       id: "community", title: say("Community cards"), size: game.community,
       due: placed((each) => each.community),
@@ -88,7 +93,7 @@ export const hands = (round, game) => {
 export const cardsOf = (round, id) => round.cards[id] ?? [];
 
 /* The cards of the deck that were entered for other hands. */
-export const usedElsewhere = (round, game, id) => new Set(hands(round, game)
+export const usedElsewhere = (round, game, id) => new Set(game.results.length ? [] : hands(round, game)
   .filter((hand) => hand.id !== id && !hand.drawn)
   .flatMap((hand) => cardsOf(round, hand.id)));
 

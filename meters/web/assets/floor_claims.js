@@ -2,6 +2,7 @@
 
 import * as format from "./floor_format.js";
 import { money } from "./money.js";
+import { isCard } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { reasonText } from "./reasons.js";
 import { say, sayHand, sayList } from "./say.js";
@@ -47,6 +48,8 @@ export const since = (claim) => {
 };
 /* A wager has won a must-hit-by meter, whatever the cards: so no cards stay on the table. */
 export const isMustHitBy = (claim) => claim.hand === "must_hit_by";
+/* Check if cards decided the win, and stay on the table: not a result that the dealer entered. */
+export const hasCards = (claim) => [...claim.cards, ...claim.dealer, ...claim.community].some(isCard);
 /* Check if a table waits for this win before it may go on. */
 export const holdsTable = (claim) => isHandPay(claim) && !isMustHitBy(claim) && (claim.state === "pending" || waitsForPay(claim));
 /* Who did the first of two acts on a win: who requested a change, or else who validated the win. */

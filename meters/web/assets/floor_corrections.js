@@ -8,7 +8,7 @@ import * as format from "./floor_format.js";
 import { Pane, Waited } from "./floor_panes.js";
 import { give } from "./floor_receipts.js";
 import { money } from "./money.js";
-import { Cards } from "./playing_cards.js";
+import { Cards, dealerWords } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { reasonText } from "./reasons.js";
 import { say } from "./say.js";
@@ -37,7 +37,7 @@ export const summary = (ask) => [kind(ask), ask.reason && reasonText(ask.reason)
 
 const whose = (hand) => {
   if (hand.what === "hand") return say("Position {position}", hand);
-  return hand.what === "dealer" ? say("Dealer") : say("Community");
+  return hand.what === "dealer" ? dealerWords(hand.before) : say("Community");
 };
 
 const settledAs = (ask, hand) => {

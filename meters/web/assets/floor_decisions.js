@@ -357,7 +357,7 @@ const who = (claim, me) => {
   return isOwnRequest(claim, me) ? say("You requested it: another person must confirm it.") : "";
 };
 const then = (claim) => claim.state === "pending" && !claim.request && [
-  claims.isHandPay(claim) && (claims.isMustHitBy(claim) ? say("Another person pays.") : say("Another person pays: the cards stay until then.")),
+  claims.isHandPay(claim) && (!claims.hasCards(claim) || claims.isMustHitBy(claim) ? say("Another person pays.") : say("Another person pays: the cards stay until then.")),
   claim.two_people_reject && say("A rejection needs a second person."),
 ].filter(Boolean).join(" ");
 

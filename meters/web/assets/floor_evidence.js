@@ -5,7 +5,7 @@ import * as claims from "./floor_claims.js";
 import * as format from "./floor_format.js";
 import { useAnswer } from "./floor_reading.js";
 import { money } from "./money.js";
-import { Card } from "./playing_cards.js";
+import { Card, dealerWords } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { say, sayCount, sayList } from "./say.js";
 
@@ -29,9 +29,9 @@ const Hand = ({ claim, title, names }) => {
    hand are ringed, as the settlement found them; cards that do not count are pale and named. */
 export const Hands = ({ claim }) => {
   const hands = [
-    [say("Position {position}", claim), claim.cards], [say("Community"), claim.community], [say("Dealer"), claim.dealer],
-  ]
-    .filter(([, names]) => names.length);
+    [say("Position {position}", claim), claim.cards], [say("Community"), claim.community],
+    [claim.dealer.length > 0 && dealerWords(claim.dealer), claim.dealer],
+  ].filter(([, names]) => names.length);
   const isApart = ([, names]) => claim.counted.length > 0 && !names.some((name) => claim.counted.includes(name));
   return html`
     <div class="hands">
@@ -44,7 +44,7 @@ const NUMBERS = ["", say("one"), say("two"), say("three"), say("four"), say("fiv
 
 export const CardsPanel = ({ claim }) => !claims.isMustHitBy(claim) && html`
   <section class="panel cards-of">
-    <h3>${say("Cards")} ${claim.winning.length > 0 && html`
+    <h3>${claims.hasCards(claim) ? say("Cards") : say("Result")} ${claims.hasCards(claim) && claim.winning.length > 0 && html`
       <span>${say("the winning {count} are ringed", { count: NUMBERS[claim.winning.length] })}</span>`}</h3>
     <${Hands} claim=${claim} />
   </section>`;

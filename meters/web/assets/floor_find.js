@@ -12,7 +12,7 @@ import { useAnswer } from "./floor_reading.js";
 import { give } from "./floor_receipts.js";
 import { disputeOf, hrefOf, show } from "./floor_route.js";
 import { money } from "./money.js";
-import { Cards } from "./playing_cards.js";
+import { Cards, dealerWords, isCard } from "./playing_cards.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 import { reasonText } from "./reasons.js";
 import { say, sayCount, sayHand } from "./say.js";
@@ -138,7 +138,7 @@ const HandsPanel = ({ round }) => html`
           ${hand.cards.length ? html`<${Cards} names=${hand.cards} />`
             : html`<small>${hand.folded ? say("folded, cards collected") : hand.no_win ? say("declared to win nothing") : say("no cards")}</small>`}
         </li>`)}
-      ${[[say("Dealer"), round.dealer], [say("Community"), round.community]].filter(([, names]) => names.length).map(([title, names]) => html`
+      ${[[round.dealer.length > 0 && dealerWords(round.dealer), round.dealer], [say("Community"), round.community]].filter(([, names]) => names.length).map(([title, names]) => html`
         <li key=${title}><p><b>${title}</b></p><${Cards} names=${names} /></li>`)}
     </ul>
     ${round.draw && (round.draw.magic_card || round.draw.lucky_position) && html`
@@ -156,7 +156,7 @@ const LinesPanel = ({ round }) => round.lines.length > 0 && html`
         <tbody>${round.lines.map((line, at) => html`
           <tr key=${at} data-won=${line.won ? "" : null} data-state=${line.state}>
             <th scope="row">${line.position}</th>
-            <td>${line.on === "dealer" ? say("{wager} on the dealer", { wager: line.item_name }) : line.item_name}
+            <td>${line.on === "dealer" && isCard(round.dealer[0]) ? say("{wager} on the dealer", { wager: line.item_name }) : line.item_name}
               ${line.envy_of !== null && html`<small>${say("for the hand of position {position}", { position: line.envy_of })}</small>`}
               ${line.hand_name && html`<small>${sayHand(line.hand_name)}</small>`}<small class="within">${line.rule}</small></td>
             <td>${stateText(line)}${byText(line) && html`<small>${byText(line)}</small>`}
