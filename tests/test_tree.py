@@ -25,7 +25,7 @@ ORDER: Final = (
     *("bonus", "bonus.hands", "bonus.law", "bonus.settling", "bonus.odds"),
     *("meters.process", "meters.wire", "meters.floor", "meters.ledger", "meters.http"),
     *("controllers.table", "controllers.agent", "controllers.panel"),
-    "controllers.demo",
+    *("controllers.demo", "controllers.games"),
     *("meters.embedded", "meters.store", "meters.archive", "meters.audit"),
     *("meters.mqtt", "meters.keys", "meters.users"),
     *("meters.selfcheck", "meters.intake", "meters.acts"),

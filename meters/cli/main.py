@@ -96,7 +96,7 @@ Linked progressive jackpots for casino table games.
 """
 
 _PANELS: Final = {
-    "To see it": ("demo", "bots"),
+    "To see it": ("demo", "bots", "game"),
     "To set up a floor": ("setup", "check", "keys", "install-keys", "user", "approve"),
     "To run it, and to look after it": ("serve", "table", "status", "audit", "archive", "restore"),
     "For accounting and the regulator": ("report", "submit", "odds", "settle"),

@@ -289,7 +289,11 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "progressive-edges": progressive_edges,
     "theme-file": lambda: _keys(ThemeFile),
     "http": lambda: http_reference(api_document()),
-    **{f"json-{name}": partial(json_reference, name) for name in SCHEMAS},
+    **{
+        f"json-{name}": partial(json_reference, name)
+        for name in SCHEMAS
+        if not name.endswith("-file")
+    },
     "ledger-accounts": ledger_accounts,
     "ledger-kinds": ledger_kinds,
     "service-metrics": _service_metrics,

@@ -6,6 +6,7 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from bonus.law.chapter_file import Chapter
 from bonus.odds.odds_entries import DECIMALS, OddsEntry
 from bonus.rounds import SettlementText
 from bonus.settling.round_text import RoundText
@@ -33,6 +34,7 @@ from controllers.table.device_events import (
 from meters.archive.day_file import EntryLine, HeadLine
 from meters.cli.audit import AuditResult
 from meters.cli.report import ReportRows
+from meters.floor.floor_file import FloorSettings
 from meters.ledger.entry_messages import (
     Archived,
     Change,
@@ -130,6 +132,8 @@ SCHEMAS: Final[Mapping[str, Any]] = {
         TermsText, DecisionRecord, AskDecision, Change, Withdrawn, SwitchRecord, HalfApproval,
         Approval, CloseReading, Archived, Expired, RestoreEntry, Outage,
     ),
+    "game-file": Chapter,
+    "floor-file": FloorSettings,
 }  # fmt: skip
 _SPARSE: Final = dict.fromkeys(("round", "settlement", "odds", "mqtt", "device-events", "ledger"))
 """Documents that leave out what has no value."""
@@ -170,6 +174,7 @@ def json_schema(name: str) -> dict[str, Any]:
             one["description"] = text
         told = field_texts(docstring)
         for field, described in one.get("properties", {}).items():
+            _spell_patterns(described)
             common = _COMMON.get(name, {}).get(field, "")
             if meaning := told.get(field, common):
                 described["description"] = meaning
@@ -177,6 +182,18 @@ def json_schema(name: str) -> dict[str, Any]:
             _add_decimals(one)
     whole = of_kinds[0] if len(of_kinds) == 1 else {"anyOf": list(of_kinds)}
     return {"$schema": _AT, **whole, "$defs": objects}
+
+
+def _spell_patterns(schema: dict[str, Any]) -> None:
+    r"""Spell the anchors of patterns as JSON Schema does, which has no `\A` and `\Z`."""
+    for key, value in schema.items():
+        if isinstance(value, dict):
+            _spell_patterns(value)
+        elif isinstance(value, list):
+            for each in (each for each in value if isinstance(each, dict)):
+                _spell_patterns(each)
+        elif key == "pattern":
+            schema[key] = value.replace(r"\A", "^").replace(r"\Z", "$")
 
 
 def json_reference(name: str) -> str:

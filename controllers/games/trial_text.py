@@ -1,0 +1,100 @@
+"""A tried round, and the tallies of a trial, as text for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.box import SIMPLE
+from rich.table import Column, Table
+
+from bonus.display import card_words, coin_money, hand_words, money
+from bonus.law.chapter_file import Chapter
+from bonus.law.choices import mini_royals
+from bonus.law.paytables import read_times
+from bonus.odds.enumerations import Enumerator
+from bonus.odds.odds_entries import OddsEntry
+from bonus.odds.odds_words import percent
+from bonus.odds.offers import DrawOdds, offers_of
+from bonus.odds.wager_odds import entry_of
+from bonus.rounds import Line, Outcome
+from controllers.games.trial_rounds import Trial, TriedRound
+from controllers.table.state import Layout
+
+
+def round_text(layout: Layout, tried: TriedRound) -> Iterator[str]:
+    """Yield lines: the dealer's and the common cards, then each position with what it wins."""
+    dealer = "Result" if layout.has_results else "Dealer"
+    for title, name in ((dealer, "dealer"), ("Community", "community")):
+        if names := tried.fields.get(name):
+            yield f"{title}: {_cards(layout, names)}"
+    positions = tried.fields["positions"]
+    for box in positions if isinstance(positions, list) else ():
+        yield f"Position {box['position']}: {_cards(layout, box.get('cards', ()))}".rstrip(": ")
+        for line in tried.lines:
+            if line.position == box["position"]:
+                yield f"    {_line_text(layout, line)}"
+
+
+def _cards(layout: Layout, names: object) -> str:
+    shown = [str(name) for name in names] if isinstance(names, list) else []
+    return ", ".join(map(card_words, shown)) if layout.has_results else " ".join(shown)
+
+
+def _line_text(layout: Layout, line: Line) -> str:
+    wager = f"{layout.words(line.item)} {coin_money(line.wagered)}"
+    hand = f", {hand_words(line.hand).lower()}" if line.hand else ""
+    match line.outcome:
+        case Outcome.COLLECTED:
+            return f"{wager}: lost{hand}"
+        case Outcome.RETURNED:
+            return f"{wager}: returned{hand}"
+    share = f", {line.percent}% of the meter" if line.percent else ""
+    back = " and the wager" if line.returned else ""
+    return f"{wager}: wins {money(line.paid)}{back}{hand}{share}"
+
+
+def meters_text(trial: Trial) -> str:
+    titles = trial.layout.rules.meters.titles
+    return ", ".join(f"{titles[kind]} {money(cents)}" for kind, cents in trial.meters_cents.items())
+
+
+def tally_table(trial: Trial, entries: Sequence[OddsEntry]) -> Table:
+    """Return a table of the wagers so far: what they got back, and what they get exactly."""
+    exact = exact_returns(entries)
+    table = Table(
+        Column("Wager"),
+        *(
+            Column(title, justify="right")
+            for title in ("Wagers", "Wagered", "Back", "Returned", "Exactly, in the long run")
+        ),
+        box=SIMPLE,
+    )
+    for name, tally in trial.tallies.items():
+        if tally.wagers:
+            table.add_row(
+                trial.layout.words(name),
+                f"{tally.wagers:,}",
+                money(tally.wagered_cents),
+                money(tally.back_cents),
+                percent(tally.returned),
+                exact.get(name, ""),
+            )
+    return table
+
+
+def first_entries(game: Chapter) -> Sequence[OddsEntry]:
+    """Return the odds of each wager beside the main game, with its first paytable."""
+    counted, found = Enumerator(), dict[str, OddsEntry]()
+    royals = {name: read_times(royal.least, "to") for name, royal in mini_royals(game).items()}
+    for offer in offers_of(game, royals, DrawOdds()):
+        if offer.tables and offer.wager not in found:
+            found[offer.wager] = entry_of(offer, counted)
+    return tuple(found.values())
+
+
+def exact_returns(entries: Sequence[OddsEntry]) -> Mapping[str, str]:
+    """Return what a wager pays back on average, by its name, in percent."""
+    return {
+        entry.wager: percent(
+            1 - (entry.long_run.house_edge if entry.long_run else entry.house_edge)
+        )
+        for entry in entries
+    }
