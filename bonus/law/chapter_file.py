@@ -430,8 +430,8 @@ class GameResult(_Part, frozen=True):
     Attributes:
         name: the name in data and paytables. People see its words: ``dragon_7`` is *Dragon 7*.
         chance: with ``source``, the probability as a fraction, such as ``1/38``.
-        rolls: with ``dice``, the rolls with this result, such as ``4-4`` or ``sum 7``. A roll
-            belongs to the first result that names it.
+        rolls: with ``dice``, the rolls with this result, such as ``6-5`` (in any order) or ``sum
+            7``. A roll belongs to the first result that names it.
         pockets: with ``pockets``, those with this result. A pocket belongs to the first result that
             names it.
     """

@@ -61,7 +61,8 @@ def check_chapter(chapter: Chapter) -> None:
         raise ChapterError("the game expires before it is effective", ("expires",))
     for of, rule in ((of, rule) for of, part in _parts(chapter) for rule in _rules(part)):
         if not re.fullmatch(rf"{re.escape(chapter.chapter)}\.[0-9]+(\([a-zA-Z0-9]+\))*", rule):
-            message = f"{of}: {rule!r} names no subsection of {chapter.chapter}"
+            own = chapter.chapter
+            message = f"{of}: {rule!r} names no subsection of {own}: write {own}.4 or {own}.4(a)"
             raise ChapterError(message, text=rule)
 
 
@@ -127,6 +128,9 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
         ranking = _ranking(chapter, of, name)
         possible = ranking.cards
+        if not counts <= possible and not ranking.ordered:
+            right = "dealer" if chapter.deal.dealer else "hand"
+            raise ChapterError(f'{of}: the game has one result in cards = ["{right}"]')
         if not counts <= possible:
             given, needed = (" or ".join(map(str, sorted(each))) for each in (counts, possible))
             raise ChapterError(
@@ -225,7 +229,7 @@ def _check_table(
         reason = (
             f"{unknown[0]!r} is not a hand of {name}{nearest(unknown[0], hands)}"
             if unknown
-            else "hands are not in the order of rank"
+            else _order(ranking)
         )
         raise ChapterError(
             f"{of} {table.rule}: {reason}", ("pays", unknown[0]) if unknown else ("pays",)
@@ -235,6 +239,12 @@ def _check_table(
             _check_paytable(of, paytable, ranking, lowest)
             _check_pays(of, paytable, meters=meters)
         yield paytable
+
+
+def _order(ranking: Ranking) -> str:
+    if ranking.ordered:
+        return "hands are not in the order of rank"
+    return "results are not in the order of the [[result]] sections"
 
 
 def _check_choices(of: str, paytables: Sequence[Paytable]) -> None:

@@ -193,6 +193,10 @@ def _check_judged(of: str, tables: WagerTables) -> None:
         )
     if "dealer" in tables.cards:
         _check_shared(of, tables)
+    elif tables.divided and not tables.draws:
+        raise ChapterError(
+            f"{of}: divided is for wagers on the dealer's cards or the table's result"
+        )
 
 
 def _check_shared(of: str, tables: WagerTables) -> None:

@@ -66,7 +66,9 @@ def chances_of(chapter: Chapter) -> Mapping[str, Fraction]:
             own = {each for each in left if _names_event(result, each, chances)}
             if not own:
                 what = "roll" if chances.dice else "pocket"
-                raise ChapterError(f"{result.name}: no {what} is left for this result")
+                raise ChapterError(
+                    f"{result.name}: no {what} is left for this result: earlier results name them"
+                )
             found[result.name] = Fraction(sum(left[each] for each in own), _ways(chances))
             left = {each: ways for each, ways in left.items() if each not in own}
     rest = 1 - sum(found.values(), Fraction(0))

@@ -181,7 +181,8 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     )
     of_dealer = cards in DEALERS_ALONE
     if of_dealer:
-        players = max(PLAYERS_MAX, offer.chapter.deal.positions)
+        positions = offer.chapter.deal.positions
+        players = positions if offer.chapter.result else max(PLAYERS_MAX, positions)
         entry = msgspec.structs.replace(
             entry, when_shared=tuple(_shared(metered, wagers_cents, players))
         )

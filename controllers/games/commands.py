@@ -3,6 +3,8 @@
 import secrets
 import sys
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, TypeVar, cast, get_args
 
@@ -16,9 +18,9 @@ from controllers.games.first_file import FIVE_OF, Decides, FirstGame, NamedChanc
 from controllers.games.trial_floor import read_trial_floor
 from controllers.games.trial_rounds import Trial
 from controllers.games.trial_text import (
-    exact_returns,
     first_entries,
     meters_text,
+    odds_lines,
     round_text,
     tally_table,
 )
@@ -51,10 +53,13 @@ def new(
 
     Example: **pitlink game new games**
     """
-    made = _asked()
+    title = _ask("What is the game called?", "Lucky Five", _title)
+    path = directory / f"{data_name(title)}.toml"
+    if path.exists():
+        raise UserError(f"{path} exists already: give the game another name")
+    made = _asked(title)
     text = made.text()
     parsed = parse_game(text, made.name)
-    path = directory / f"{made.name}.toml"
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -63,7 +68,10 @@ def new(
         raise UserError(f"{path} exists already: give the game another name") from None
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
-    print_text(f"{parsed.title} is in {path}. Try it: pitlink game try {path}")
+    print_text(f"{parsed.title} is in {path}: adjust it there. Try it: pitlink game try {path}")
+    trial = Trial.of(read_trial_floor(path), 0)
+    for line in odds_lines(trial, first_entries(parsed)):
+        print_text(line)
 
 
 @game.command("try")
@@ -72,7 +80,13 @@ def try_game(
     *,
     rounds: Annotated[
         int | None,
-        typer.Option(min=1, max=10_000_000, help="Play so many rounds, and print only the sums."),
+        typer.Option(min=1, max=1_000_000, help="Play so many rounds, and print only the sums."),
+    ] = None,
+    wager: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="CENTS", help="The amount of each wager on a meter, in cents: 500 is $5."
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -89,15 +103,14 @@ def try_game(
     - **pitlink game try games/lucky_five.toml --rounds 20000**: what comes back, beside the exact
     odds.
     """
-    floor = read_trial_floor(file)
+    floor = read_trial_floor(file, wager)
     seed = secrets.randbelow(_SEEDS) if seed is None else seed
     trial = Trial.of(floor, seed)
     entries = first_entries(trial.layout.rules.chapter)
     console = PlainConsole(width=_PLAIN_WIDTH)
     console.print_line(f"{floor.games[trial.layout.game].title}, seed {seed}: {meters_text(trial)}")
-    for wager, back in exact_returns(entries).items():
-        words = trial.layout.words(wager)
-        console.print_line(f"{words} pays back {back} in the long run, exactly")
+    for line in odds_lines(trial, entries):
+        console.print_line(line)
     if rounds:
         _play(trial, rounds)
     else:
@@ -118,7 +131,7 @@ def _converse(trial: Trial, console: PlainConsole) -> None:
             console.print_line(f"After {played:,} rounds: {meters_text(trial)}")
             continue
         if answer not in {"", "j"}:
-            print_error(f"{answer!r} is none of these")
+            print_error(f"{answer!r} is none of these: {prompt}")
             continue
         tried, played = trial.play(stacked=answer == "j"), played + 1
         console.print_line(f"Round {played:,}")
@@ -161,8 +174,7 @@ def _ask(question: str, default: str, check: Callable[[str], _Answer]) -> _Answe
             print_error(f"{error}: try again")
 
 
-def _asked() -> FirstGame:
-    title = _ask("What is the game called?", "Lucky Five", _title)
+def _asked(title: str) -> FirstGame:
     decides = _ask(
         "What decides the progressive wager: cards, a result of the whole table (such as a roll of"
         " dice), or a result of each position? cards, table or position",
@@ -178,10 +190,10 @@ def _asked() -> FirstGame:
     else:
         question = "The results that can win, the best first, with commas between them"
         names = _ask(question, "Dragon 7, Panda 8", _names)
-        results = [
-            NamedChance(name, _ask(f"The chance of {name}, as a fraction", "1/44", _chance))
-            for name in names
-        ]
+        for name in names:
+            left = 1 - sum((Fraction(each.chance) for each in results), Fraction())
+            question = f"The chance of {name}, as a fraction"
+            results.append(NamedChance(name, _ask(question, "1/44", partial(_chance, left))))
         where = "Where do these chances come from?"
         source = _ask(where, "counted by the house", _printable)
     seed = "The seed of the jackpot for each $1 of the wager, in dollars"
@@ -242,11 +254,13 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _chance(text: str) -> str:
+def _chance(left: Fraction, text: str) -> str:
     parts = text.replace(",", "").split("/")
-    if len(parts) != 2 or not all(part.isdigit() and int(part) for part in parts):
+    if len(parts) != 2 or not all(part.isdigit() and int(part[:99]) for part in parts):
         raise UserError("write a fraction such as 1/38")
-    return text
+    if Fraction(*map(int, parts)) >= left:
+        raise UserError(f"the results together must leave a chance for Other: less than {left}")
+    return "/".join(parts)
 
 
 def _rate(text: str) -> str:

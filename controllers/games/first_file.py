@@ -57,7 +57,7 @@ class FirstGame:
         code = self.code
         return f"""\
 # {self.title}. Adjust the paytable, the rates, and the sections of the house's own rules
-# ({code}.1 and so on), and try the game with `pitlink game try`.
+# ({code}.1 and so on), and try the game with `pitlink game try`.{self._hint}
 
 chapter = "{code}"
 game = "{self.name}"
@@ -100,6 +100,12 @@ void = "{code}.6"
 dealer_exposed = "{code}.6"
 settled = []
 """
+
+    @property
+    def _hint(self) -> str:
+        if self.decides == "cards":
+            return ""
+        return "\n# pitlink calculates the chances of dice or a wheel: see game-files.md."
 
     def _results_text(self) -> str:
         if self.decides == "cards":

@@ -17,11 +17,14 @@ _USUAL_CENTS: Final = 100
 _GAMES: Final = "games"
 
 
-def read_trial_floor(path: Path) -> Floor:
+def read_trial_floor(path: Path, wager_cents: int | None = None) -> Floor:
     """Return a floor with one table of the game in a file, and with its first paytables.
+
+    Wagers on meters have `wager_cents`; by default, the first amount with Envy Bonuses, or $1.
 
     Raises:
         GameError: the file cannot be read, or has an error; the message has the line.
+        FloorError: the game does not allow the amount.
     """
     text = read_file(path, GameError)
     game = parse_game(text, str(path))
@@ -29,15 +32,16 @@ def read_trial_floor(path: Path) -> Floor:
         games = Path(made) / _GAMES
         games.mkdir()
         (games / "game.toml").write_text(text, encoding="utf-8")
-        return parse_floor(_floor_text(game), str(path), Path(made))
+        return parse_floor(_floor_text(game, wager_cents), str(path), Path(made))
 
 
-def _floor_text(game: Chapter) -> str:
+def _floor_text(game: Chapter, wager_cents: int | None) -> str:
     chosen = {name: next(iter(options)) for name, options in offered(game).items()}
     meters: list[str] = []
     fed: list[str] = []
     for tables in (each for each in game.wager if each.fed):
-        cents = read_cents(tables.envy.schedule[0].wager) if tables.envy else _USUAL_CENTS
+        usual = read_cents(tables.envy.schedule[0].wager) if tables.envy else _USUAL_CENTS
+        cents = wager_cents or usual
         choice = chosen.pop(tables.names[0], None)
         for meter in tables.fed:
             fed.append(meter)

@@ -1,6 +1,7 @@
 """Rounds that try a game: bots deal and wager, `pitlink settle` pays, and the meters go on."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,11 +22,15 @@ from meters.floor.floor_file import Floor
 
 @dataclass(slots=True)
 class WagerTally:
-    """The wagers of one name so far, and what they got back, in cents."""
+    """The wagers of one name so far, and what they got back, in cents.
+
+    `by_players` counts the wagers by the number of wagers of this name in their round.
+    """
 
     wagers: int = 0
     wagered_cents: int = 0
     back_cents: int = 0
+    by_players: Counter[int] = field(default_factory=Counter)
 
     @property
     def returned(self) -> Fraction:
@@ -79,10 +84,15 @@ class Trial:
         return {kind: balance.micros // MICROS_PER_CENT for kind, balance in self._balances.items()}
 
     def play(self, *, stacked: bool = False) -> TriedRound:
-        """Play a round. In a `stacked` one, a wager on a meter wins a jackpot, if there is one."""
+        """Play a round. In a `stacked` one, there is a wager on a meter, and it wins a jackpot."""
+        fed = self.layout.rules.meters.terms.keys()
         while True:
-            if record := _played(self.stacking if stacked else self.bot):
-                return self._settled(record, counts=not stacked)
+            record = _played(self.stacking if stacked else self.bot)
+            if record is None:
+                continue
+            if stacked and all(fed.isdisjoint(wagers) for wagers in _wagers_of(record.fields)):
+                continue
+            return self._settled(record, counts=not stacked)
 
     def _settled(self, record: RoundRecord, *, counts: bool) -> TriedRound:
         boxes = list(_wagers_of(record.fields))
@@ -109,11 +119,13 @@ class Trial:
         return TriedRound(fields, settled.lines)
 
     def _count(self, boxes: Sequence[Mapping[str, int]], lines: Sequence[Line]) -> None:
+        placed = Counter(name for wagers in boxes for name in wagers)
         for wagers in boxes:
             for name, cents in wagers.items():
                 tally = self.tallies[name]
                 tally.wagers += 1
                 tally.wagered_cents += cents
+                tally.by_players[placed[name]] += 1
         owners = _owners(self.layout.rules.chapter)
         for line in lines:
             self.tallies[owners[line.item]].back_cents += line.paid + line.returned

@@ -1,6 +1,7 @@
 """A tried round, and the tallies of a trial, as text for a terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from rich.box import SIMPLE
 from rich.table import Column, Table
@@ -15,7 +16,7 @@ from bonus.odds.odds_words import percent
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
 from bonus.rounds import Line, Outcome
-from controllers.games.trial_rounds import Trial, TriedRound
+from controllers.games.trial_rounds import Trial, TriedRound, WagerTally
 from controllers.table.state import Layout
 
 
@@ -58,7 +59,7 @@ def meters_text(trial: Trial) -> str:
 
 def tally_table(trial: Trial, entries: Sequence[OddsEntry]) -> Table:
     """Return a table of the wagers so far: what they got back, and what they get exactly."""
-    exact = exact_returns(entries)
+    exact = {entry.wager: _exact(entry, trial.tallies[entry.wager]) for entry in entries}
     table = Table(
         Column("Wager"),
         *(
@@ -90,11 +91,30 @@ def first_entries(game: Chapter) -> Sequence[OddsEntry]:
     return tuple(found.values())
 
 
-def exact_returns(entries: Sequence[OddsEntry]) -> Mapping[str, str]:
-    """Return what a wager pays back on average, by its name, in percent."""
-    return {
-        entry.wager: percent(
-            1 - (entry.long_run.house_edge if entry.long_run else entry.house_edge)
-        )
-        for entry in entries
-    }
+def _exact(entry: OddsEntry, tally: WagerTally) -> str:
+    """Return what a wager pays back on average, in percent.
+
+    If its players divide a jackpot, this is for as many players as the tallied rounds had.
+    """
+    wagers = tally.by_players.total()
+    if not entry.when_shared or not wagers:
+        return percent(1 - (entry.long_run.house_edge if entry.long_run else entry.house_edge))
+    edges = {share.players: share.house_edge_long_run for share in entry.when_shared}
+    kept = sum(
+        (number * edges[players] for players, number in tally.by_players.items()), Fraction()
+    )
+    return percent(1 - kept / wagers)
+
+
+def odds_lines(trial: Trial, entries: Sequence[OddsEntry]) -> Iterator[str]:
+    """Yield what each wager pays back in the long run."""
+    for entry in entries:
+        alone = ", for a player who shares nothing" if entry.when_shared else ""
+        words, back = trial.layout.words(entry.wager), _exact(entry, WagerTally())
+        loses = ": the house loses" if not alone and back_above(entry) else ""
+        yield f"{words} pays back {back} in the long run{alone}{loses}"
+
+
+def back_above(entry: OddsEntry) -> bool:
+    """Return whether players get back more than they wager, in the long run."""
+    return (entry.long_run.house_edge if entry.long_run else entry.house_edge) < 0

@@ -320,20 +320,27 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
         yield Text(_drawn(of, entry.lucky))
         if entry.house_edge < 0:
             yield Text("With these draws the house loses at the seed: draw less often.", "bold red")
-    if entry.when_shared:
-        titles = ("Players who share", "House edge at the seed", *_break_evens(entry))
-        table = _table(*map(_right, titles))
-        for share in entry.when_shared:
-            table.add_row(
-                str(share.players),
-                percent(share.house_edge),
-                *(money(cents) for cents in share.break_even_meter.values()),
-            )
-        yield table
+    yield from _shares(entry)
+
+
+def _shares(entry: OddsEntry) -> Iterator[RenderableType]:
+    if not entry.when_shared:
+        return
+    edges = ("House edge at the seed", "In the long run")
+    table = _table(*map(_right, ("Players who share", *edges, *_break_evens(entry))))
+    for share in entry.when_shared:
+        table.add_row(
+            str(share.players),
+            percent(share.house_edge),
+            percent(share.house_edge_long_run),
+            *(money(cents) for cents in share.break_even_meter.values()),
+        )
+    yield table
 
 
 def _tiered(entry: OddsEntry, names: GameNames) -> Iterator[RenderableType]:
     yield _tiers(entry, names)
+    yield from _shares(entry)
     if any(tier.break_even_meter_with_envy for tier in entry.tiers):
         yield _tiers_with_envy(entry, names)
     if entry.envy_return:

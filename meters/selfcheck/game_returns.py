@@ -57,9 +57,10 @@ def _return_text(entry: OddsEntry, back: Fraction, lasting: Fraction) -> str:
         advice = ": the house loses, so change the paytable, the reseed or the rates"
     elif back > 1:
         advice = ": the house loses, so change the paytable or the seed"
+    alone = ", for a player who shares nothing" if entry.when_shared else ""
     return (
         f"{tenths_text(back)} at the seed of its meters and {tenths_text(lasting)} in the long"
-        f" run{advice}"
+        f" run{alone}{advice}"
     )
 
 

@@ -35,14 +35,24 @@ from tests.model.deals import (
 from tests.model.held_floor import HeldFloor
 from tests.model.model_floor import REPLIES_KEPT, TABLES, WORKERS
 from tests.model.pit import AT, refused
+from tests.model.second_books import SecondTable
 
 SLIPS: Final = ("", "A-1", "A-2", "A-3")
-ENTERED: Final = [
-    {"what": "hand", "position": 1, "cards": ["As", "Ks"], "taken_back": True, "reason": "Misread"},
-    {"what": "dealer", "cards": ["2c"]},
-    {"what": "hand", "position": 2, "no_win": True, "taken_back": True},
-]
-"""Earlier entries that a table reports. They move no money."""
+
+
+Event = dict[str, Any]
+
+
+def entered_at(table: SecondTable) -> list[dict[str, Any]]:
+    """Return earlier entries that a table reports. They move no money."""
+    results = table.game.deal.results
+    hand, dealer = (["As", "Ks"], ["2c"]) if not results else ([results[0]], [results[-1]])
+    return [
+        {"what": "hand", "position": 1, "cards": hand, "taken_back": True, "reason": "Misread"},
+        {"what": "dealer", "cards": dealer},
+        {"what": "hand", "position": 2, "no_win": True, "taken_back": True},
+    ]
+
 
 _STATES: Final = {"pending", "validated", "rejected", "paid"}
 """Outcomes of acts that were not refused."""
@@ -91,8 +101,10 @@ class Floor(HeldFloor):
         if now is None:
             event = self._wagers(data, table, flawed=flawed)
             return event | {"round": self._next_round(table)}
-        event = result_event(data.draw, self.books.tables[table], flawed=flawed) | {"round": now}
-        return event | data.draw(st.sampled_from(({}, {"entered_before": ENTERED})))
+        at = self.books.tables[table]
+        event = result_event(data.draw, at, flawed=flawed) | {"round": now}
+        earlier: Event = data.draw(st.sampled_from(({}, {"entered_before": entered_at(at)})))
+        return event | earlier
 
     @rule_of_a_table()
     def play(self, data: DataObject, table: str, worker: int) -> None:
@@ -133,8 +145,9 @@ class Floor(HeldFloor):
     def void(self, data: DataObject, table: str, worker: int) -> None:
         self._begin(data, table, worker)
         event = {"type": "void", "reason": "misdeal", "round": self.books.tables[table].round}
-        asks = {"entered": ENTERED, "confirm": True}
-        event |= data.draw(st.sampled_from(({}, {"entered": ENTERED}, asks, asks)))
+        entered = entered_at(self.books.tables[table])
+        asks = {"entered": entered, "confirm": True}
+        event |= data.draw(st.sampled_from(({}, {"entered": entered}, asks, asks)))
         self._send(table, self._bytes(table, event), worker)
 
     @rule_of_a_table(

@@ -80,6 +80,7 @@ async def test_other_voids_and_results_are_no_acts(pit: Pit) -> None:
 
 BAD: Mapping[str, tuple[object, str]] = {
     "no card": ([HAND | {"cards": ["As", "Kx"]}], "entered[0].cards[1]"),
+    "a word that could be a result": ([HAND | {"cards": ["twelve"]}], "entered"),
     "no cards": ([HAND | {"cards": []}], "entered[0].cards"),
     "of nobody": ([HAND | {"what": "burned"}], "entered[0].what"),
     "unknown field": ([HAND | {"by": "me"}], "entered[0].by"),
