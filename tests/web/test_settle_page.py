@@ -136,9 +136,9 @@ async def test_a_table_shows_what_it_offers_and_all_errors_are_next_to_their_fie
         "1.wagers.ante": "Enter an amount such as 5 or 12.50.",
         "2.wagers.play": "Play of $5.00: it equals the Ante (679a.7(d)(1)).",
         "2.fourth_card": "Pair Bonus: neither the position nor the table has a fourth card",
-        "1.cards": "The cards of position 1",
+        "1.cards": "Position 1 has no cards",
         "2.cards": "Enter 3 cards: there are 2.",
-        "4.cards": "The cards of position 4",
+        "4.cards": "Position 4 has no cards",
         "dealer": "The dealer's hand is missing",
     }.items():
         await expect(problem(page, field)).to_contain_text(text)
