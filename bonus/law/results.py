@@ -5,7 +5,7 @@ that the file states instead is *declared*: nothing here can verify it.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -211,7 +211,7 @@ def _written_in_order(rolls: Sequence[str]) -> Iterator[str]:
         yield roll if _SUM.fullmatch(roll) else _roll_name(map(int, roll.split("-")))
 
 
-def _roll_name(faces: Iterator[int] | tuple[int, ...]) -> str:
+def _roll_name(faces: Iterable[int]) -> str:
     return "-".join(map(str, sorted(faces)))
 
 

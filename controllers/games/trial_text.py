@@ -98,7 +98,7 @@ def _exact(entry: OddsEntry, tally: WagerTally) -> str:
     """
     wagers = tally.by_players.total()
     if not entry.when_shared or not wagers:
-        return percent(1 - (entry.long_run.house_edge if entry.long_run else entry.house_edge))
+        return percent(1 - _long_run_edge(entry))
     edges = {share.players: share.house_edge_long_run for share in entry.when_shared}
     kept = sum(
         (number * edges[players] for players, number in tally.by_players.items()), Fraction()
@@ -111,10 +111,9 @@ def odds_lines(trial: Trial, entries: Sequence[OddsEntry]) -> Iterator[str]:
     for entry in entries:
         alone = ", for a player who shares nothing" if entry.when_shared else ""
         words, back = trial.layout.words(entry.wager), _exact(entry, WagerTally())
-        loses = ": the house loses" if not alone and back_above(entry) else ""
+        loses = ": the house loses" if _long_run_edge(entry) < 0 else ""
         yield f"{words} pays back {back} in the long run{alone}{loses}"
 
 
-def back_above(entry: OddsEntry) -> bool:
-    """Return whether players get back more than they wager, in the long run."""
-    return (entry.long_run.house_edge if entry.long_run else entry.house_edge) < 0
+def _long_run_edge(entry: OddsEntry) -> Fraction:
+    return entry.long_run.house_edge if entry.long_run else entry.house_edge
