@@ -39,11 +39,10 @@ from meters.restore.outboxes import Answered, OutboxCopy, RestoreError
 from meters.restore.rebuild import RebuildError
 from meters.restore.store_writing import StoreWriter
 from meters.store.approval_book import ApprovalBook, ForgedError
-from meters.store.hidden_value_seal import FirstValue
 from meters.store.ledger_mark import LedgerMark
 from meters.store.link_acts import note_restore, switch_link
 from meters.store.link_store import LinkStore
-from meters.wire.messages import MoneyEvent, WagerCorrection, Wagers
+from meters.wire.messages import MoneyEvent, OpenedValue, WagerCorrection, Wagers
 
 _APPROVE: Final = "approve it with `pitlink approve`, then run this command again"
 _WITH_OLD: Final = (
@@ -232,7 +231,7 @@ class LinkRestore:
             await self._write(writer, self._copy, self._read_copy, advance)
         # Only during a restore, `pitlink approve` accepts a ledger that has lost entries.
         await self._check_approved()
-        store.hidden_values.first = self._first_hidden_values()
+        self._tell_hidden_values()
         await store.open(by)
         replayed = await self._replay_outboxes(found, by, advance)
         entries = (await store.snapshot()).last_entry
@@ -337,25 +336,26 @@ class LinkRestore:
             events, lambda done: advance("applying events of outboxes again", done, found.again)
         )
 
-    def _first_hidden_values(self) -> Mapping[str, FirstValue]:
-        """Return what the outboxes say about the first hidden value of each must-hit-by meter.
+    def _tell_hidden_values(self) -> None:
+        """Tell the store what the outboxes say about the hidden values of must-hit-by meters.
 
         A meter whose first value is lost gets the same value again, if a wager has reached it.
-        Otherwise it gets one that no wager in the outboxes has reached.
+        Every other value that is lost becomes one that no wager in the outboxes has reached.
         """
-        known: dict[str, FirstValue] = {}
-        added = Counter[str]()
+        first: dict[str, OpenedValue] = {}
+        played_micros = Counter[str]()
         for table in self._store.link.table:
             fed = self._store.link.must_hit_by_of(table)
             outbox = self._outboxes.get(table.id) if fed else None
             for answered in outbox.after(0) if outbox else ():
                 for drawn in answered.reply.drawn or ():
                     if drawn.cycle == 2 and drawn.opened:
-                        known[drawn.meter] = drawn.opened
+                        first[drawn.meter] = drawn.opened
                 if _is_accepted_wagers(answered):
                     for meter in fed:
-                        added[meter.meter_id] += _most_added(meter, answered.event)
-        return dict(added) | known
+                        played_micros[meter.meter_id] += _most_added(meter, answered.event)
+        values = self._store.hidden_values
+        values.first, values.played_micros = first, played_micros
 
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
         """Open a closed link if an outbox has wagers that were accepted after the link was closed.

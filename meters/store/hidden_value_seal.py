@@ -34,9 +34,6 @@ _NONCE_BYTES: Final = 12
 _MICROS_BYTES: Final = 8
 _SECRET_BYTES: Final = 32
 
-FirstValue = int | OpenedValue
-"""A first hidden value, or how many micros it must be above the start."""
-
 
 class HiddenValueError(UserError):
     """A hidden value cannot be drawn or read, because a secret is missing."""
@@ -59,8 +56,10 @@ class HiddenValues:
 
     `known` are the services' secrets, newest first. `below` returns a random number from 0 up to,
     but not including, its argument; by default, it is `secrets.randbelow`. If no secret opens a
-    value, `again` returns the secrets once more: they can have been renewed. A restore sets
-    `first`: the value of a meter's first cycle, or the micros by which it must be above the start.
+    value, `again` returns the secrets once more: they can have been renewed.
+
+    A restore sets `first`, the values of meters' first cycles, and `played_micros`, what wagers of
+    before the restore add to each meter: a value that is new to them is above all of it.
     """
 
     def __init__(
@@ -71,7 +70,8 @@ class HiddenValues:
     ) -> None:
         self._ciphers = [AESGCM(_key_of(one)) for one in known]
         self._again = again
-        self.first: Mapping[str, FirstValue] = {}
+        self.first: Mapping[str, OpenedValue] = {}
+        self.played_micros: Mapping[str, int] = {}
         self._below = below or secrets.randbelow
 
     @classmethod
@@ -112,13 +112,12 @@ class HiddenValues:
         It is above the start, and at most the maximum. `opened` is the value that ended the cycle
         before.
         """
-        first = self.first.get(meter, 0) if cycle == 1 else 0
-        if isinstance(first, OpenedValue):
-            value = first
-        else:
+        value = self.first.get(meter) if cycle == 1 else None
+        if value is None:
             most_micros = maximum_cents * MICROS_PER_CENT
-            # More than the whole way was not in one cycle.
-            least_micros = start_micros + (first if start_micros + first < most_micros else 0)
+            least_micros = start_micros + self.played_micros.get(meter, 0)
+            if least_micros >= most_micros:  # not all of it was in one cycle
+                least_micros = start_micros
             above = max(
                 self._below(most_micros - least_micros) for _ in range(HIGHEST_OF[distribution])
             )
