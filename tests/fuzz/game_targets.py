@@ -5,7 +5,6 @@ from importlib.resources import files
 from random import Random
 from typing import Final
 
-from bonus.cards import DECK, Card
 from bonus.law.chapter_file import Chapter
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
@@ -75,9 +74,15 @@ def _settle(game: Chapter, games: Games) -> None:
         _settle_one(rules, terms, random)
 
 
+_DEALT_MAX: Final = 50
+_RESULTS: Final = _DEALT_MAX
+"""How often each result can come: results repeat, unlike the cards of a deck."""
+
+
 def _settle_one(rules: TableRules, terms: dict[str, MeterTerms], random: Random) -> None:
     deal = rules.chapter.deal
-    deck: list[Card] = random.sample(DECK, len(DECK))
+    every = [*rules.deck.numbers.values()]
+    deck = random.sample(every * (rules.deck.decks or _RESULTS), _DEALT_MAX)
     wagers = {
         name: terms[placing.meters[0]].wager_cents for name, placing in rules.placings.items()
     }

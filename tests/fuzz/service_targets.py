@@ -1,5 +1,6 @@
 """Targets that the service reads from the broker: events, statuses and topics."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
@@ -168,7 +169,8 @@ def check_entered(entered: list[dict[str, Any]]) -> None:
         assert set(one) <= {"what", "position", "cards", "taken_back", "reason"}
         assert one["what"] in {"hand", "dealer", "community"}
         assert 1 <= len(one["cards"]) <= 8
-        assert all(len(c) == 2 and c[0] in "23456789TJQKA" and c[1] in "cdhs" for c in one["cards"])
+        # A result that is no card has the form of a name.
+        assert all(re.fullmatch("[2-9TJQKA][cdhs]|[a-z][a-z0-9_]*", card) for card in one["cards"])
 
 
 def check_status(payload: bytes) -> None:

@@ -577,7 +577,7 @@ class Floor(HeldFloor):
         meter = data.draw(st.sampled_from(sorted(self.books.meters)))
         change = Adjustment(meter=meter, amount=cents, reason="malfunction")
         if self.books.meters[meter].hit_by:
-            with pytest.raises(ActError, match="is not adjusted"):
+            with pytest.raises(ActError, match="is adjusted only at its end"):
                 self.runner.run(link_acts.propose(link, "sue", change))
             return
         after, limit = self.books.held(meter) + cents, self.books.meters[meter].limit_cents

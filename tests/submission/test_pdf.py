@@ -124,7 +124,9 @@ def test_people_read_titles_and_no_empty_columns(house: Filing) -> None:
 
 def test_the_whole_text_of_each_house_game_is_in_the_pdf(house: Filing) -> None:
     lines = [line.strip() for page in house.pages for line in page.splitlines()]
-    for path in HOUSE.iterdir():
+    played = [game["file"]["name"] for game in house.fields["games"] if game["text"]]
+    assert len(played) > 1
+    for path in (HOUSE / name for name in played):
         for line in path.read_text().splitlines():
             assert not line.strip() or line.strip() in lines
 

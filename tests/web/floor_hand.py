@@ -166,7 +166,7 @@ async def press_while(
     page: Page, button: Locator, path: str, change: Callable[[], Awaitable[None] | None]
 ) -> None:
     """Press a button with a finger; between down and up, something changes that the page reads."""
-    await button.scroll_into_view_if_needed()
+    await button.click(trial=True)  # it stands still, and nothing covers it
     finger = Finger(page, "touch")
     await finger.down(button)
     async with page.expect_response(f"**/api/v1/{path}") as read:
