@@ -1,9 +1,12 @@
 """The 52 cards of 649a.3: each is a small integer, with a two-character name for people."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, NewType
+from typing import Final, NewType, TypeVar
+
+T = TypeVar("T")
 
 Card = NewType("Card", int)
 """The number ``rank * 4 + suit``: rank 0 (deuce) to 12 (ace), suit 0 to 3 as in ``SUITS``."""
@@ -27,17 +30,23 @@ class Deck:
     Attributes:
         numbers: the number of each card or result, by its name.
         kind: what the names are, and how they are written, for errors.
-        once: true if each card is dealt only once.
+        decks: how often each card can be dealt; 0 means any number of times.
     """
 
     numbers: Mapping[str, Card]
     kind: str
-    once: bool = True
+    decks: int = 1
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names in the order of the numbers."""
         return tuple(self.numbers)
+
+    def too_often(self, dealt: Sequence[T]) -> frozenset[T]:
+        """Return the cards, or their names, that occur more often than the decks have them."""
+        if not self.decks or len(set(dealt)) == len(dealt):
+            return frozenset()
+        return frozenset(card for card, number in Counter(dealt).items() if number > self.decks)
 
     def parse(self, names: Iterable[str]) -> tuple[Card, ...]:
         """Return the cards with these names; an unknown name is a ValueError."""

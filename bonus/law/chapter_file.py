@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from bonus.wagers import PaidFrom
+from bonus.wagers import MUST_HIT_BY, PaidFrom
 
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z", description="name")]
 Day = Annotated[
@@ -42,6 +42,14 @@ OF_COMMUNITY: Final[frozenset[CardsOf]] = frozenset(
 OF_DEALER: Final[frozenset[CardsOf]] = frozenset(
     {"dealer", "hand_and_dealer", "hand_and_community_and_dealer", "dealer_and_community"}
 )
+
+OTHER: Final = "other"
+"""What the dealer enters if no ``[[result]]`` came, and the hand that fits no ``[[pattern]]``."""
+
+DECKS_MAX: Final = 8
+
+_NAME_LENGTH_MAX: Final = 32
+"""Longest name of a result or a pattern, for buttons and slips."""
 
 DEALERS_ALONE: Final[frozenset[CardsOf]] = frozenset({"dealer", "dealer_and_community"})
 """Cards that are the same for every position."""
@@ -369,7 +377,7 @@ class Main(_Part, frozen=True):
 
 
 class Deal(_Part, frozen=True):
-    """The cards from one deck of 52. In a game with ``[[result]]``, results take their place.
+    """The cards of the deal. In a game with ``[[result]]``, results take their place.
 
     Attributes:
         rule: the section about the deal.
@@ -381,6 +389,8 @@ class Deal(_Part, frozen=True):
         dealer: the number of cards for the dealer, at most 7. With results: 1 if the whole table
             has one result, otherwise 0.
         community: the number of community cards, at most 7.
+        decks: the number of decks of 52 cards, at most 8. With several decks, every wager is on a
+            ``[[pattern]]``.
     """
 
     rule: Rule
@@ -390,6 +400,7 @@ class Deal(_Part, frozen=True):
     hand: int
     dealer: int
     community: int = 0
+    decks: int = 1
 
     def judged(self, cards: CardsOf) -> tuple[int, ...]:
         """Return how many cards of each source form the hand that decides a wager."""
@@ -405,20 +416,60 @@ class Deal(_Part, frozen=True):
 
 
 class Chances(_Part, frozen=True):
-    """How the results of a game come about: by dice, by a wheel, or in another way.
+    """How the results of a game come about: by dice, by a wheel, by cards, or in another way.
 
-    Write exactly one key. With ``source``, each result has a ``chance`` that the house declares:
-    odds and submission say so. The other two let pitlink calculate the chances.
+    Write exactly one key, except ``hits_soft_17``. With ``source``, each result has a ``chance``
+    that the house declares: odds and submission say so. The others let pitlink calculate the
+    chances.
 
     Attributes:
         source: where the declared chances come from, such as a laboratory's report.
         dice: the number of dice with six sides, at most 5.
         pockets: the pockets of a wheel, all equally likely.
+        baccarat_decks: the number of full decks of a baccarat table, at most 8, with the drawing
+            rules of punto banco.
+        blackjack_decks: the number of full decks from which a blackjack dealer draws, at most 8.
+            The chances are as if no player drew a card.
+        hits_soft_17: with ``blackjack_decks``, true if the dealer draws to a 17 with an ace that
+            counts 11.
     """
 
     source: str = ""
     dice: int = 0
     pockets: tuple[str, ...] = ()
+    baccarat_decks: int = 0
+    blackjack_decks: int = 0
+    hits_soft_17: bool = False
+
+
+class BaccaratResult(_Part, frozen=True):
+    """Outcomes of baccarat: those that fit all keys that are written.
+
+    Attributes:
+        winner: the hand that wins, or ``tie``.
+        cards: the possible numbers of cards of the winning hand; in a tie, of both hands together.
+        total: the possible totals of the winning hand, or of both hands in a tie.
+        margin: the possible differences between the two totals.
+    """
+
+    winner: Literal["", "player", "banker", "tie"] = ""
+    cards: tuple[int, ...] = ()
+    total: tuple[int, ...] = ()
+    margin: tuple[int, ...] = ()
+
+
+class BlackjackResult(_Part, frozen=True):
+    """Final hands of a blackjack dealer: those that fit all keys that are written.
+
+    Attributes:
+        cards: the possible numbers of cards.
+        total: the possible totals; a total above 21 is a bust.
+        bust: true for every total above 21.
+    """
+
+    cards: tuple[int, ...] = ()
+    total: tuple[int, ...] = ()
+    bust: bool = False
 
 
 class GameResult(_Part, frozen=True):
@@ -434,12 +485,75 @@ class GameResult(_Part, frozen=True):
             7``. A roll belongs to the first result that names it.
         pockets: with ``pockets``, those with this result. A pocket belongs to the first result that
             names it.
+        baccarat: with ``baccarat_decks``, the outcomes with this result, such as ``{ winner =
+            "banker", cards = [3], total = [7] }``. An outcome belongs to the first result that it
+            fits.
+        blackjack: with ``blackjack_decks``, the dealer's hands with this result, such as ``{ bust =
+            true, cards = [5] }``. A hand belongs to the first result that it fits.
     """
 
     name: Name
     chance: str = ""
     rolls: tuple[str, ...] = ()
     pockets: tuple[str, ...] = ()
+    baccarat: BaccaratResult | None = None
+    blackjack: BlackjackResult | None = None
+
+
+class CardsHave(_Part, frozen=True):
+    """What cards have in common, or which they are. All keys that are written must hold.
+
+    Attributes:
+        cards: some of the cards, in any order, each with its ranks, then its suits: ``Ah``, ``A``,
+            ``TJQK`` (one card of these ranks) or ``h`` (a heart).
+        of_a_kind: how many cards have equal ranks: ``[2]`` is exactly a pair, ``[3]`` three of a
+            kind, ``[2, 2]`` two pairs.
+        same: what all of the cards share.
+        sequence: true if the ranks follow one another; an ace is high or low.
+        blackjack_total: the possible totals as at blackjack: face cards count 10, and an ace 11, or
+            1 if the total would be above 21.
+        baccarat_total: the possible totals as at baccarat: the last digit of the sum, in which face
+            cards count 10 and an ace 1.
+    """
+
+    cards: tuple[str, ...] = ()
+    of_a_kind: tuple[int, ...] = ()
+    same: Literal["", "suit", "color"] = ""
+    sequence: bool = False
+    blackjack_total: tuple[int, ...] = ()
+    baccarat_total: tuple[int, ...] = ()
+
+
+class Pattern(_Part, frozen=True):
+    """A hand that the house describes by ``all``, or by ``hand`` and ``dealer``.
+
+    Cards that fit several patterns of a ranking form the first of them. Cards that fit none are
+    ``other``, which pays nothing.
+
+    Attributes:
+        ranking: the name of the ranking to which the pattern belongs. A wager with this ``ranking``
+            is on its patterns.
+        name: the name in data and paytables. People see its words: ``suited_trips`` is *suited
+            trips*.
+        all: what all cards of the wager have.
+        hand: what the player's cards have, in a wager with ``cards = ["hand_and_dealer"]``.
+        dealer: what the dealer's cards have, in such a wager.
+    """
+
+    ranking: Name
+    name: Name
+    all: CardsHave | None = None
+    hand: CardsHave | None = None
+    dealer: CardsHave | None = None
+
+
+def name_problem(name: str) -> str:
+    """Return why a result or a pattern cannot have this name; empty if it can."""
+    if len(name) > _NAME_LENGTH_MAX:
+        return f"has more than {_NAME_LENGTH_MAX} characters"
+    if name in {OTHER, MUST_HIT_BY} or name.endswith("_or_lower"):
+        return "has a meaning"
+    return ""
 
 
 class WagerLimit(_Part, frozen=True):
@@ -523,6 +637,7 @@ class Chapter(_Part, frozen=True, kw_only=True):
     deal: Deal
     chances: Chances | None = None
     result: tuple[GameResult, ...] = ()
+    pattern: tuple[Pattern, ...] = ()
     wager: tuple[WagerTables, ...]
     irregular: Irregular
     main: Main | None = None

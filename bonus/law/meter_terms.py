@@ -17,6 +17,7 @@ from typing import Final
 from bonus.hands.five import FiveCardHand
 from bonus.hands.rankings import Ranking
 from bonus.law.chapter_file import Chapter, Envy, WagerTables
+from bonus.law.game_rankings import ranking_of
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import (
     Paytable,
@@ -28,7 +29,6 @@ from bonus.law.paytables import (
     read_times,
     rows_of,
 )
-from bonus.law.results import ranking_of
 from bonus.wagers import PaidFrom, Percent
 
 

@@ -25,6 +25,8 @@ from bonus.law.chapter_file import (
     Rule,
     WagerTables,
 )
+from bonus.law.game_rankings import ranking_of
+from bonus.law.patterns import check_patterns
 from bonus.law.paytables import (
     ChapterError,
     Paytable,
@@ -39,7 +41,7 @@ from bonus.law.paytables import (
     read_times,
 )
 from bonus.law.reference_checks import check_cards, check_consistency
-from bonus.law.results import check_results, ranking_of
+from bonus.law.results import RESULTS, check_results
 from bonus.wagers import Percent
 
 _Worth = tuple[Percent, int, int]
@@ -48,6 +50,7 @@ _Worth = tuple[Percent, int, int]
 def check_chapter(chapter: Chapter) -> None:
     """Check all parts of a chapter; a ChapterError says what is wrong."""
     check_cards(chapter.deal)
+    check_patterns(chapter)
     check_results(chapter)
     names = [*chapter.main_wagers, *(name for tables in chapter.wager for name in tables.names)]
     if chapter.main:
@@ -128,7 +131,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
         ranking = _ranking(chapter, of, name)
         possible = ranking.cards
-        if not counts <= possible and not ranking.ordered:
+        if not counts <= possible and name == RESULTS:
             right = "dealer" if chapter.deal.dealer else "hand"
             raise ChapterError(f'{of}: the game has one result in cards = ["{right}"]')
         if not counts <= possible:
@@ -229,7 +232,7 @@ def _check_table(
         reason = (
             f"{unknown[0]!r} is not a hand of {name}{nearest(unknown[0], hands)}"
             if unknown
-            else _order(ranking)
+            else _order(ranking, name)
         )
         raise ChapterError(
             f"{of} {table.rule}: {reason}", ("pays", unknown[0]) if unknown else ("pays",)
@@ -241,10 +244,11 @@ def _check_table(
         yield paytable
 
 
-def _order(ranking: Ranking) -> str:
+def _order(ranking: Ranking, name: str) -> str:
     if ranking.ordered:
         return "hands are not in the order of rank"
-    return "results are not in the order of the [[result]] sections"
+    section = "result" if name == RESULTS else "pattern"
+    return f"rows are not in the order of the [[{section}]] sections"
 
 
 def _check_choices(of: str, paytables: Sequence[Paytable]) -> None:
@@ -318,7 +322,7 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Payta
         with cell_of(f"{of} {envy.rule}", schedule.wager):
             wagers.append(read_cents(schedule.wager))
     if ranking.ordered == (not envy.lowest):
-        reason = "lowest is missing" if ranking.ordered else "leave out lowest for results"
+        reason = "lowest is missing" if ranking.ordered else "leave out lowest"
         raise ChapterError(f"{of} {envy.rule}: {reason}")
     if not wagers or len(set(wagers)) < len(wagers):
         raise ChapterError(f"{of} {envy.rule}: each wager amount needs one schedule")

@@ -16,8 +16,8 @@ from bonus.law.chapter_file import (
     PrintedTable,
     WagerTables,
 )
+from bonus.law.game_rankings import ranking_of
 from bonus.law.paytables import ChapterError, cell_of, placed, read_cents, read_times
-from bonus.law.results import ranking_of
 from bonus.wagers import PaidFrom, envy_item, is_envy, is_jackpot, is_on_dealer
 
 _NUMBERS: Final = ("version", "mini_royal")
@@ -272,8 +272,9 @@ def _check_deal(chapter: Chapter) -> None:
     if chapter.result:
         return
     shared = max(deal.dealer + deal.community, largest - deal.hand)
-    if deal.positions * deal.hand + shared > len(DECK):
-        raise ChapterError(f"{deal.rule}: one deck is not enough for {deal.positions} hands")
+    if deal.positions * deal.hand + shared > len(DECK) * deal.decks:
+        deck = "one deck is" if deal.decks == 1 else f"{deal.decks} decks are"
+        raise ChapterError(f"{deal.rule}: {deck} not enough for {deal.positions} hands")
 
 
 def _check_dealt(chapter: Chapter) -> None:

@@ -1,10 +1,11 @@
 """Results that are not cards: their names, their chances, and how they decide wagers.
 
-The chance of a result follows from the dice or the wheel that the game's file describes. A chance
-that the file states instead is *declared*: nothing here can verify it.
+The chance of a result follows from the dice, the wheel or the decks that the game's file describes.
+A chance that the file states instead is *declared*: nothing here can verify it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -12,41 +13,45 @@ from itertools import product
 from types import MappingProxyType
 from typing import Final
 
-from bonus.cards import CARDS, Card, Deck
-from bonus.errors import nearest
-from bonus.hands.rankings import RANKINGS, Ranking
-from bonus.law.chapter_file import Chances, Chapter, GameResult
+from bonus.cards import Card, Deck
+from bonus.hands.rankings import Ranking
+from bonus.law.chapter_file import (
+    DECKS_MAX,
+    OTHER,
+    BaccaratResult,
+    BlackjackResult,
+    Chances,
+    Chapter,
+    GameResult,
+    name_problem,
+)
 from bonus.law.paytables import ChapterError, cell_of, placed
-from bonus.wagers import MUST_HIT_BY
+from bonus.law.shoe_results import (
+    BLACKJACK,
+    BaccaratOutcome,
+    DealerOutcome,
+    baccarat_outcomes,
+    dealer_outcomes,
+)
 
 RESULTS: Final = "results"
 """The ranking of wagers on results."""
-OTHER: Final = "other"
-"""The result of everything that no ``[[result]]`` names."""
 
+_RESULT_KEY: Final = {
+    "source": "chance", "dice": "rolls", "pockets": "pockets", "baccarat_decks": "baccarat",
+    "blackjack_decks": "blackjack",
+}  # fmt: skip
+"""What each result says, by what ``[chances]`` says."""
+_WORD_OF: Final = {
+    "dice": "roll", "pockets": "pocket", "baccarat_decks": "outcome", "blackjack_decks": "hand",
+}  # fmt: skip
 _RESULTS_MAX: Final = 50
-_LENGTH_MAX: Final = 32
-"""Longest name of a result, for buttons and slips."""
-_DICE_MAX: Final = 5
+_MOST: Final = {"dice": 5, "baccarat_decks": DECKS_MAX, "blackjack_decks": DECKS_MAX}
 _FACES: Final = 6
 _FRACTION: Final = re.compile(r"([1-9][0-9,]{0,99})/([1-9][0-9,]{0,99})")
 _SUM: Final = re.compile(r"sum ([1-9][0-9]?)")
+_Event = str | BaccaratOutcome | DealerOutcome
 _FACE: Final = re.compile(rf"[1-{_FACES}]")
-
-
-def deck_of(chapter: Chapter) -> Deck:
-    """Return what a game deals: the 52 cards, or its results."""
-    return _deck(_names(chapter)) if chapter.result else CARDS
-
-
-def ranking_of(chapter: Chapter, name: str) -> Ranking:
-    """Return a ranking, or the results of the game; an unknown name is a ChapterError."""
-    if name == RESULTS and chapter.result:
-        return _ranking(_names(chapter))
-    if name not in RANKINGS:
-        known = [RESULTS] if chapter.result else list(RANKINGS)
-        raise ChapterError(f"there is no ranking {name!r}{nearest(name, known)}")
-    return RANKINGS[name]
 
 
 def chances_of(chapter: Chapter) -> Mapping[str, Fraction]:
@@ -57,19 +62,21 @@ def chances_of(chapter: Chapter) -> Mapping[str, Fraction]:
     """
     found: dict[str, Fraction] = {}
     chances = chapter.chances or Chances()
-    left = _equally_likely(chances)
+    left = _ways(chances)
+    all_ways = sum(left.values())
     for number, result in enumerate(chapter.result):
         with placed("result", number):
             if chances.source:
                 found[result.name] = _declared(result)
                 continue
-            own = {each for each in left if _names_event(result, each, chances)}
+            own = {each for each in left if _names_event(result, each)}
             if not own:
-                what = "roll" if chances.dice else "pocket"
+                what = _WORD_OF[_key(chances)]
                 raise ChapterError(
-                    f"{result.name}: no {what} is left for this result: earlier results name them"
+                    f"{result.name}: no {what} is left for this result: there is none, or earlier"
+                    " results name them"
                 )
-            found[result.name] = Fraction(sum(left[each] for each in own), _ways(chances))
+            found[result.name] = Fraction(sum(left[each] for each in own), all_ways)
             left = {each: ways for each, ways in left.items() if each not in own}
     rest = 1 - sum(found.values(), Fraction(0))
     if rest <= 0:
@@ -88,11 +95,18 @@ def source_words(chapter: Chapter) -> str:
     if chances.source:
         return f"The chances are declared by the house, and not calculated: {chances.source}."
     if chances.dice:
-        return f"The chances are calculated from {chances.dice} dice with {_FACES} sides."
-    return (
-        f"The chances are calculated from a wheel of {len(chances.pockets)} pockets, all equally"
-        " likely."
-    )
+        of = f"{chances.dice} dice with {_FACES} sides"
+    elif chances.pockets:
+        of = f"a wheel of {len(chances.pockets)} pockets, all equally likely"
+    elif chances.baccarat_decks:
+        of = f"every deal of baccarat from {chances.baccarat_decks} full decks"
+    else:
+        rule = "draws to" if chances.hits_soft_17 else "stands on"
+        of = (
+            f"every hand of a dealer with {chances.blackjack_decks} full decks who {rule} a 17 with"
+            " an ace that counts 11"
+        )
+    return f"The chances are calculated from {of}."
 
 
 def check_results(chapter: Chapter) -> None:
@@ -128,37 +142,45 @@ def _check_names(chapter: Chapter) -> None:
     if len(names) > _RESULTS_MAX:
         raise ChapterError(f"{len(names)} results: at most {_RESULTS_MAX} are possible")
     for number, name in enumerate(names):
-        if len(name) > _LENGTH_MAX:
-            reason = f"{name}: the name of a result has at most {_LENGTH_MAX} characters"
-            raise ChapterError(reason, ("result", number, "name"))
-        if name in {OTHER, MUST_HIT_BY} or name.endswith("_or_lower") or name in names[:number]:
-            reason = "is the name of two results" if name in names[:number] else "has a meaning"
-            raise ChapterError(f"{name} {reason}: choose another name", ("result", number, "name"))
+        twice = "is the name of two results" if name in names[:number] else ""
+        if problem := name_problem(name) or twice:
+            raise ChapterError(f"{name} {problem}: choose another name", ("result", number, "name"))
 
 
 def _check_chances(chances: Chances, results: Sequence[GameResult]) -> None:
     """Check that the game says in exactly one way how its results come about."""
-    of = [bool(chances.source), bool(chances.dice), bool(chances.pockets)]
-    if sum(of) != 1:
+    if sum(bool(getattr(chances, way)) for way in _RESULT_KEY) != 1:
+        *ways, last = _RESULT_KEY
         raise ChapterError(
-            "write [chances] with exactly one of source, dice and pockets", ("chances",)
+            f"write [chances] with exactly one of {', '.join(ways)} and {last}", ("chances",)
         )
-    if not 0 <= chances.dice <= _DICE_MAX:
-        raise ChapterError(f"dice: 1 to {_DICE_MAX} are possible", ("chances", "dice"))
+    for way, most in _MOST.items():
+        if not 0 <= getattr(chances, way) <= most:
+            raise ChapterError(f"{way}: 1 to {most} are possible", ("chances", way))
+    if chances.hits_soft_17 and not chances.blackjack_decks:
+        raise ChapterError("hits_soft_17 needs blackjack_decks", ("chances", "hits_soft_17"))
     if len(set(chances.pockets)) < len(chances.pockets):
         raise ChapterError("a pocket has two entries", ("chances", "pockets"))
-    key = ("chance", "rolls", "pockets")[of.index(True)]
+    key = _RESULT_KEY[_key(chances)]
     for number, result in enumerate(results):
-        given = [each for each in ("chance", "rolls", "pockets") if getattr(result, each)]
+        given = [each for each in _RESULT_KEY.values() if getattr(result, each)]
         if given != [key]:
             reason = f"{result.name}: write `{key}`, as [chances] says, and nothing else"
             raise ChapterError(reason, ("result", number))
         with placed("result", number):
-            for pocket in result.pockets:
-                if pocket not in chances.pockets:
-                    raise ChapterError(f"{result.name}: there is no pocket {pocket!r}")
-            for roll in result.rolls:
-                _check_roll(result.name, roll, chances.dice)
+            _check_result(result, chances)
+
+
+def _check_result(result: GameResult, chances: Chances) -> None:
+    for pocket in result.pockets:
+        if pocket not in chances.pockets:
+            raise ChapterError(f"{result.name}: there is no pocket {pocket!r}")
+    for roll in result.rolls:
+        _check_roll(result.name, roll, chances.dice)
+
+
+def _key(chances: Chances) -> str:
+    return next(way for way in _RESULT_KEY if getattr(chances, way))
 
 
 def _check_roll(name: str, roll: str, dice: int) -> None:
@@ -184,26 +206,42 @@ def _declared(result: GameResult) -> Fraction:
         raise ChapterError(f"{result.chance!r} is not a chance: write a fraction such as '1/38'")
 
 
-def _equally_likely(chances: Chances) -> dict[str, int]:
-    """Return the rolls, with the faces in order, or the pockets, each with its number of ways."""
+def _ways(chances: Chances) -> Mapping[_Event, int]:
+    """Return everything that can happen, each with its number of ways; a roll has its faces sorted.
+
+    If the chances are declared, nothing is known.
+    """
+    if chances.baccarat_decks:
+        return dict(baccarat_outcomes(chances.baccarat_decks).items())
+    if chances.blackjack_decks:
+        hits = chances.hits_soft_17
+        return dict(dealer_outcomes(chances.blackjack_decks, hits_soft_17=hits).items())
     if chances.pockets:
         return dict.fromkeys(chances.pockets, 1)
-    found: dict[str, int] = {}
+    found = Counter[_Event]()
     for roll in product(range(1, _FACES + 1), repeat=chances.dice) if chances.dice else ():
-        name = _roll_name(roll)
-        found[name] = found.get(name, 0) + 1
+        found[_roll_name(roll)] += 1
     return found
 
 
-def _ways(chances: Chances) -> int:
-    return len(chances.pockets) or _FACES**chances.dice
-
-
-def _names_event(result: GameResult, event: str, chances: Chances) -> bool:
-    if chances.pockets:
+def _names_event(result: GameResult, event: _Event) -> bool:
+    if isinstance(event, BaccaratOutcome):
+        told = result.baccarat or BaccaratResult()
+        return told.winner in {"", event.winner} and _fits(
+            (told.cards, event.cards), (told.total, event.total), (told.margin, event.margin)
+        )
+    if isinstance(event, DealerOutcome):
+        hand = result.blackjack or BlackjackResult()
+        bust = event.total > BLACKJACK or not hand.bust
+        return bust and _fits((hand.cards, event.cards), (hand.total, event.total))
+    if result.pockets:
         return event in result.pockets
     total = sum(map(int, event.split("-")))
     return any(roll in {event, f"sum {total}"} for roll in _written_in_order(result.rolls))
+
+
+def _fits(*told: tuple[Sequence[int], int]) -> bool:
+    return all(number in numbers or not numbers for numbers, number in told)
 
 
 def _written_in_order(rolls: Sequence[str]) -> Iterator[str]:
@@ -215,6 +253,15 @@ def _roll_name(faces: Iterable[int]) -> str:
     return "-".join(map(str, sorted(faces)))
 
 
+def results_deck(chapter: Chapter) -> Deck:
+    """Return the results of a game in place of its cards."""
+    return _deck(_names(chapter))
+
+
+def results_ranking(chapter: Chapter) -> Ranking:
+    return _ranking(_names(chapter))
+
+
 def _names(chapter: Chapter) -> tuple[str, ...]:
     return (*(result.name for result in chapter.result), OTHER)
 
@@ -223,7 +270,7 @@ def _names(chapter: Chapter) -> tuple[str, ...]:
 def _deck(names: tuple[str, ...]) -> Deck:
     kind = f"a result of this game: write {', '.join(names[:-1])} or {names[-1]}"
     numbers = {name: Card(number) for number, name in enumerate(names)}
-    return Deck(MappingProxyType(numbers), kind, once=False)
+    return Deck(MappingProxyType(numbers), kind, decks=0)
 
 
 @lru_cache(maxsize=256)

@@ -3,6 +3,7 @@
 A count depends only on the cards and the ranking, so it can be cached for all paytables.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
@@ -12,6 +13,8 @@ import msgspec
 
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.chapter_file import CardsOf, Chapter, WagerTables
+from bonus.law.game_rankings import ranking_of
+from bonus.law.patterns import patterns_of, tells_apart
 from bonus.law.results import chances_of
 from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel, unseen
 from bonus.odds.hand_counts import (
@@ -26,6 +29,7 @@ from bonus.odds.hand_counts import (
     steps_of_best_five,
     steps_of_hands,
 )
+from bonus.odds.pattern_counts import STEPS, count_patterns
 
 T = TypeVar("T")
 
@@ -126,10 +130,29 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
 def deals_of(chapter: Chapter, ranking: str, cards: CardsOf, counted: Enumerator) -> Counts:
     """Return the number of deals of each hand that decides a wager, or of ways to each result."""
     if not chapter.result:
-        return counted.get(all_hands(ranking, chapter.deal.judged(cards))).deals
+        groups = chapter.deal.judged(cards)
+        patterns = patterns_of(chapter, ranking)
+        every = _all_patterns(chapter, ranking, groups) if patterns else all_hands(ranking, groups)
+        return counted.get(every).deals
     chances = chances_of(chapter)
     ways = lcm(*(chance.denominator for chance in chances.values()))
     return {name: int(chance * ways) for name, chance in chances.items()}
+
+
+def _all_patterns(
+    chapter: Chapter, ranking: str, groups: tuple[int, ...]
+) -> Enumeration[HandDeals]:
+    patterns, decks = patterns_of(chapter, ranking), chapter.deal.decks
+    sizes = groups if tells_apart(patterns) else (sum(groups),)
+    described = hashlib.sha256(msgspec.msgpack.encode(patterns)).hexdigest()
+    return Enumeration(
+        f"patterns {described} of {' and '.join(map(str, sizes))} cards from {decks} decks",
+        HandDeals,
+        lambda advance: HandDeals(
+            count_patterns(ranking_of(chapter, ranking).of, sizes, decks, advance)
+        ),
+        lambda: STEPS,
+    )
 
 
 def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[HandDeals]:

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from bonus.law.chapter_file import Chapter, Main
 from bonus.law.choices import MINI_ROYAL
+from bonus.law.game_rankings import ranking_of
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
-from bonus.law.results import ranking_of
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.hand_counts import Integers

@@ -8,8 +8,8 @@ from typing import Final
 from bonus.errors import UserError, nearest
 from bonus.hands.rankings import Ranking
 from bonus.law.chapter_file import Bonus, Chapter, Main, MiniRoyal, PrintedTable, WagerTables
+from bonus.law.game_rankings import ranking_of
 from bonus.law.paytables import Paytable, chosen_of, rows_of, with_mini_royal
-from bonus.law.results import ranking_of
 from bonus.odds.odds_entries import HandLine
 
 WAGERS_CENTS: Final = (100, 500)

@@ -4,7 +4,7 @@ The checks are made once, when the round is received, and settlement relies on t
 the game forbid a wager, its refusal names the subsection.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 from math import comb
@@ -185,8 +185,8 @@ def check_cards(played: Round, rules: TableRules) -> None:
             was declared to win nothing.
     """
     errors: list[RoundError] = []
-    repeated = rules.deck.once and _has_repeated_card(played)
-    seen: set[Card] = set()
+    repeated = rules.deck.too_often(_dealt(played))
+    seen: list[Card] = []
     for index, box in enumerate(played.positions):
         # In most rounds no card is repeated. Then a position with cards has no error.
         if not repeated and box.cards is not None and not box.no_win:
@@ -205,19 +205,19 @@ def check_cards(played: Round, rules: TableRules) -> None:
     refuse(errors)
 
 
-def _has_repeated_card(played: Round) -> bool:
-    dealt: list[Card | None] = []
+def _dealt(played: Round) -> list[Card]:
+    dealt: list[Card] = []
     for box in played.positions:
         dealt += box.cards or ()
         if box.fourth_card is not None:
             dealt.append(box.fourth_card)
     for _, cards in _table_cards(played):
         dealt += cards
-    return len(set(dealt)) < len(dealt)
+    return dealt
 
 
 def _hand_error(
-    played: Round, rules: TableRules, box: RoundPosition, index: int, seen: set[Card]
+    played: Round, rules: TableRules, box: RoundPosition, index: int, seen: list[Card]
 ) -> RoundError | None:
     if box.no_win and (error := _declared_error(box, index)):
         return error
@@ -333,15 +333,16 @@ def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
 
 
 def _twice_error(
-    cards: Iterable[Card], seen: set[Card], rules: TableRules, field: str
+    cards: Sequence[Card], seen: list[Card], rules: TableRules, field: str
 ) -> RoundError | None:
-    """Find a card that was seen before: a table has one deck (649a.3(a), 679a.3(a), 682a.3(a))."""
-    for card in cards:
-        if card in seen:
-            rule = rules.chapter.deal.deck_rule
-            return RoundError("card_twice", f"{card_name(card)} occurs twice ({rule})", field)
-        seen.add(card)
-    return None
+    """Find a card that was seen too often: 649a.3(a), 679a.3(a) and 682a.3(a) have one deck."""
+    seen += cards
+    twice = rules.deck.too_often(seen).intersection(cards)
+    if not twice:
+        return None
+    name, deck_rule = card_name(min(twice)), rules.chapter.deal.deck_rule
+    times = "twice" if rules.deck.decks == 1 else f"more than {rules.deck.decks} times"
+    return RoundError("card_twice", f"{name} occurs {times} ({deck_rule})", field)
 
 
 _TRIED_MAX: Final = 512
@@ -365,7 +366,7 @@ def check_no_win(played: Round, rules: TableRules, terms: Terms) -> None:
     """
     if not [box for box in played.positions if box.no_win]:
         return
-    seen = _seen(played)
+    seen = _dealt(played)
     for index, box in enumerate(played.positions):
         if box.no_win:
             _check_magic_card(played, rules, box, index, seen)
@@ -378,19 +379,8 @@ def check_no_win(played: Round, rules: TableRules, terms: Terms) -> None:
                 raise RoundError("no_win_wins", message, f"positions[{index}].no_win")
 
 
-def _seen(played: Round) -> frozenset[Card]:
-    single = (played.pair_bonus_community_card, played.all_six_card)
-    piles = (
-        *(box.cards or () for box in played.positions),
-        played.dealer or (),
-        played.community or (),
-        (*single, *(box.fourth_card for box in played.positions)),
-    )
-    return frozenset(card for pile in piles for card in pile if card is not None)
-
-
 def _check_magic_card(
-    played: Round, rules: TableRules, box: RoundPosition, index: int, seen: Collection[Card]
+    played: Round, rules: TableRules, box: RoundPosition, index: int, seen: Sequence[Card]
 ) -> None:
     magic = played.draw.magic_card
     if magic is None or magic in seen:
@@ -406,7 +396,7 @@ def _check_magic_card(
 
 
 def _can_lose(
-    played: Round, rules: TableRules, terms: Terms, box: RoundPosition, seen: Collection[Card]
+    played: Round, rules: TableRules, terms: Terms, box: RoundPosition, seen: Sequence[Card]
 ) -> bool:
     """Return whether one of the tried hands loses all wagers that depend on more than its cards."""
     wagers = {
@@ -416,7 +406,7 @@ def _can_lose(
     }
     if not wagers:
         return True
-    for cards in _possible_hands(seen, rules.chapter.deal.hand):
+    for cards in _possible_hands(seen, rules):
         tried = replace(box, cards=cards, no_win=False, wagers=wagers)
         alone = settle_round(replace(played, positions=(tried,)), rules, terms)
         if all(due.line.outcome is Outcome.COLLECTED for due in alone.dues):
@@ -432,9 +422,11 @@ def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
     return cards != "hand" and cards not in DEALERS_ALONE
 
 
-def _possible_hands(seen: Collection[Card], count: int) -> Iterator[tuple[Card, ...]]:
-    """Yield hands at equal distances in the list of all possible hands."""
-    unseen = sorted((card for card in DECK if card not in seen), key=_mixed)
+def _possible_hands(seen: Sequence[Card], rules: TableRules) -> Iterator[tuple[Card, ...]]:
+    """Yield hands of different cards at equal distances in the list of all such hands."""
+    count = rules.chapter.deal.hand
+    left = (card for card in DECK if seen.count(card) < rules.deck.decks)
+    unseen = sorted(left, key=_mixed)
     apart = max(1, comb(len(unseen), count) // _TRIED_MAX)
     return islice(combinations(unseen, count), 0, None, apart)
 

@@ -19,6 +19,7 @@ from bonus.law.chapter_file import (
     WagerTables,
 )
 from bonus.law.choices import MINI_ROYAL, VERSION, Choices
+from bonus.law.game_rankings import deck_of, ranking_of
 from bonus.law.games import GameMeters, Games, chapter_games
 from bonus.law.paytables import (
     Paytable,
@@ -28,7 +29,6 @@ from bonus.law.paytables import (
     rows_of,
     with_mini_royal,
 )
-from bonus.law.results import deck_of, ranking_of
 from bonus.rounds import Outcome
 from bonus.settling.payouts import Decision, PayoutLimit, SettlingStep, collected, judged_cards
 from bonus.settling.progressives_and_envy import BonusDraws, DealerBonus, ProgressiveWager

@@ -366,7 +366,7 @@ class DealerBot:
     def _deck(self, laid: Laid, *, all_six: bool) -> list[Card]:
         chosen = self._stacked(laid)
         if chosen is None:
-            return shuffle(self._rng)
+            return shuffle(self._rng, self._layout.deal.decks)
         winner, wager, hand = chosen
         main = self._layout.rules.chapter.main
         stacked = stacked_hand(
@@ -377,7 +377,7 @@ class DealerBot:
             lambda cards: main is None or follow_times(main, cards) > 0,
         )
         if stacked is None:
-            return shuffle(self._rng)
+            return shuffle(self._rng, self._layout.deal.decks)
         return stack(self._rng, stacked, sorted(laid), winner, self._layout.deal, all_six=all_six)
 
 

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 from bonus.cards import DECK, RANKS, SUITS, Card, rank_of, suit_of
 from bonus.law.chapter_file import DEALERS_ALONE, OF_COMMUNITY, OF_DEALER, Chapter, Deal
-from bonus.law.results import chances_of, deck_of, ranking_of
+from bonus.law.game_rankings import deck_of, ranking_of
+from bonus.law.results import chances_of
 from controllers.table.state import Layout
 
 _DRAWS_MAX: Final = 20_000
@@ -47,10 +48,10 @@ class StackedCards(NamedTuple):
     all_six: int
 
 
-def shuffle(rng: random.Random) -> list[Card]:
-    deck = list(DECK)
-    rng.shuffle(deck)
-    return deck
+def shuffle(rng: random.Random, decks: int) -> list[Card]:
+    cards = [*DECK] * decks
+    rng.shuffle(cards)
+    return cards
 
 
 def stack(
@@ -66,9 +67,9 @@ def stack(
 
     The position `winner` gets the stacked hand.
     """
-    # DECK has the cards in the order of their numbers. So if DECK is dealt, each card's number is
-    # its turn.
-    turns = deal(DECK, positions, of, community=stacked.community > 0, all_six=all_six)
+    # Each of these cards has its turn as its number.
+    numbered = [*map(Card, range(len(DECK) * of.decks))]
+    turns = deal(numbered, positions, of, community=stacked.community > 0, all_six=all_six)
     places = [
         *turns.hands[winner][: stacked.hand],
         *turns.dealer[: stacked.dealer],
@@ -76,11 +77,11 @@ def stack(
     ]
     if stacked.all_six and turns.all_six is not None:
         places.append(turns.all_six)
-    deck = shuffle(rng)
-    for turn, card in zip(places, stacked.cards, strict=True):
-        other = deck.index(card)
-        deck[turn], deck[other] = deck[other], deck[turn]
-    return deck
+    others = shuffle(rng, of.decks)
+    for card in stacked.cards:
+        others.remove(card)
+    chosen = dict(zip(places, stacked.cards, strict=True))
+    return [chosen[turn] if turn in chosen else others.pop() for turn in numbered]
 
 
 def deal(
@@ -174,14 +175,14 @@ def stacked_hand(
         1 if of == "hand_and_all_six" else 0,
     )
     for _ in range(_DRAWS_MAX):
-        cards = _similar_cards(rng, sum(sizes))
+        cards = _similar_cards(rng, sum(sizes), layout.deal.decks)
         own = cards[: sizes[0]]
         if judge(cards) == hand and (not own or plays(own)):
             return StackedCards(cards, *sizes)
     return None
 
 
-def _similar_cards(rng: random.Random, count: int) -> list[Card]:
+def _similar_cards(rng: random.Random, count: int, decks: int) -> list[Card]:
     """Return random cards of a few adjacent ranks and a few suits, which form high hands.
 
     If these are fewer than `count` cards, any other cards are added.
@@ -192,8 +193,8 @@ def _similar_cards(rng: random.Random, count: int) -> list[Card]:
     similar = [
         card for card in DECK if lowest <= rank_of(card) < lowest + ranks and suit_of(card) in suits
     ]
-    cards = rng.sample(similar, min(count, len(similar)))
-    others = [card for card in DECK if card not in cards]
+    cards = rng.sample(similar * decks, min(count, len(similar) * decks))
+    others = [card for card in DECK if card not in cards] * decks
     cards += rng.sample(others, count - len(cards))
     rng.shuffle(cards)
     return cards

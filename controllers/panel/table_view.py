@@ -87,7 +87,7 @@ def view_table(
     return views.View(
         table=layout.table,
         link=layout.link_name,
-        game=layout.game.replace("_", " ").title(),
+        game=layout.rules.chapter.title,
         linked=bool(layout.meters),
         demonstration=demonstration,
         phase=state.phase.value,
@@ -107,13 +107,14 @@ def view_table(
         chips_returned=state.returned_chips,
         lit=list(_lit(layout, state)),
         results=layout.rules.deck.names if layout.has_results else (),
+        decks=layout.rules.deck.decks,
         hand_cards=layout.deal.hand,
         dealer_cards=layout.deal.dealer,
         community_cards=layout.deal.community,
         dealer=state.dealer,
         community=state.community,
         needs_community=state.needs_community(layout),
-        seen=sorted(state.cards_seen()),
+        seen=state.cards_shown(),
         next=str(unread[0]) if unread else None,
         missing=list(_missing(layout, unread)),
         envy_unread=state.phase is Phase.DEALT and _envy_unread(layout, state),
@@ -347,7 +348,7 @@ def _can(
                 "retract dealer": state.dealer is not None,
                 "retract community": state.community is not None,
                 "correct_wager": can_correct,
-                "retract chips": not state.folded and not state.no_win and not state.cards_seen(),
+                "retract chips": not state.folded and not state.no_win and not state.cards_shown(),
             }
         case _:
             may = {

@@ -257,6 +257,7 @@ class View(_View, frozen=True):
         chips_returned: chips that are returned because the service refused the wagers.
         lit: the chip wagers by position, for the count of the chips.
         results: the results that the dealer can enter, if the game has results and no cards.
+        decks: how often each card can be entered; 0 if the dealer enters results.
         hand_cards: number of cards of a position's hand.
         needs_community: true if community cards are dealt in this round (649a.8(d)).
         seen: every entered card, without the cards that were taken back.
@@ -295,6 +296,7 @@ class View(_View, frozen=True):
     chips_returned: int
     lit: Sequence[LitView]
     results: Sequence[str]
+    decks: int
     hand_cards: int
     dealer_cards: int
     community_cards: int

@@ -159,9 +159,9 @@ def _cards(layout: Layout, state: TableState, names: Sequence[str], count: int) 
         deck.parse(names)
     except ValueError as error:
         raise DeviceRefusal("bad_card", str(error)) from None
-    twice = set(names) & state.cards_seen() or {name for name in names if names.count(name) > 1}
-    if twice and deck.once:
-        raise DeviceRefusal("card_twice", f"{min(twice)} was entered twice: correct one of the two")
+    if twice := deck.too_often([*state.cards_shown(), *names]):
+        times = "twice" if deck.decks == 1 else f"more than {deck.decks} times"
+        raise DeviceRefusal("card_twice", f"{min(twice)} was entered {times}: correct one of them")
     return tuple(names)
 
 
@@ -184,7 +184,7 @@ def retract(layout: Layout, state: TableState, event: Retracted) -> TableState:
                 raise DeviceRefusal("nothing_there", "the community cards are not entered")
             return replace(_noted(state, event, "community", state.community), community=None)
         case "chips":
-            if state.folded or state.no_win or state.cards_seen():
+            if state.folded or state.no_win or state.cards_shown():
                 raise DeviceRefusal("cards_first", "first take back the entered cards and folds")
             return replace(state, phase=Phase.LOCKED)
 
@@ -233,8 +233,8 @@ def _retract_fold(layout: Layout, state: TableState, position: int) -> TableStat
     if position not in state.folded:
         raise DeviceRefusal("nothing_there", f"position {position} has not folded")
     back = tuple(hand for hand in state.collected_hands if hand.position == position)
-    twice = state.cards_seen().intersection(card for hand in back for card in hand.cards)
-    if twice and layout.rules.deck.once:
+    again = [card for hand in back for card in hand.cards]
+    if twice := layout.rules.deck.too_often([*state.cards_shown(), *again]):
         reason = f"{min(twice)} of this hand was entered elsewhere since: take it back there first"
         raise DeviceRefusal("card_twice", reason)
     return replace(
@@ -289,7 +289,8 @@ def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
     belong to any declared hand, under two conditions: none of the cards is on the table now, and
     the other hand was entered or has no wager.
     """
-    seen = state.cards_seen() if layout.rules.deck.once else frozenset()
+    # With several decks, an equal card on the table can be another card.
+    seen = frozenset(state.cards_shown()) if layout.rules.deck.decks == 1 else frozenset()
     for back in state.taken_back:
         cards = frozenset(back.cards)
         there = any(cards == frozenset(hand.cards) for hand in state.hands)

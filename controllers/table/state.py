@@ -297,7 +297,7 @@ class TableState(_Record, frozen=True):
     def has_entries(self) -> bool:
         """True if cards, a fold or a declaration were entered in this round, even if retracted."""
         return bool(
-            self.cards_seen()
+            self.cards_shown()
             or self.folded
             or self.no_win
             or self.taken_back
@@ -407,9 +407,10 @@ class TableState(_Record, frozen=True):
             or position in self.no_win
         )
 
-    def cards_seen(self) -> frozenset[str]:
+    def cards_shown(self) -> list[str]:
+        """Return every entered card, without the cards that were taken back."""
         piles = [*(hand.cards for hand in self.hands), self.dealer or (), self.community or ()]
-        return frozenset(card for pile in piles for card in pile)
+        return [card for pile in piles for card in pile]
 
     def holding(self, claim: str) -> tuple[ClaimOpened, str | None] | None:
         """Return a claim and the decision on it; None if the table does not know the claim.

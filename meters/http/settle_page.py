@@ -107,6 +107,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
 
     Attributes:
         results: the results that can be entered, if the game has results and no cards.
+        decks: how often each card can be entered; 0 if the game has results.
         hand: how many cards a position has.
         dealer: how many cards the dealer has.
         community: how many community cards there are.
@@ -123,6 +124,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
     chapter: str
     paytables: Choices
     results: tuple[str, ...]
+    decks: int
     hand: int
     dealer: int
     community: int
@@ -210,6 +212,7 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
         chapter=chapter.chapter,
         paytables=chosen,
         results=rules.deck.names if chapter.result else (),
+        decks=rules.deck.decks,
         hand=chapter.deal.hand,
         dealer=chapter.deal.dealer,
         community=chapter.deal.community,

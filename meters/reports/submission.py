@@ -15,7 +15,8 @@ from bonus.display import short_money
 from bonus.errors import UserError
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import mini_royals, offered
-from bonus.law.results import deck_of, ranking_of, source_words
+from bonus.law.game_rankings import deck_of, ranking_of
+from bonus.law.results import source_words
 from bonus.odds.odds_entries import OddsEntry, exact
 from bonus.odds.odds_words import GameNames
 from bonus.odds.offers import Offer, choose

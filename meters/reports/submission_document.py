@@ -134,11 +134,12 @@ def _game_facts(game: filed.GameFiling) -> Iterator[Fact]:
         yield "Chances", game.chances
     else:
         cards = [f"{deal.hand} to each position"]
+        decks = "one deck" if deal.decks == 1 else f"{deal.decks} decks"
         if deal.dealer:
             cards.append(f"{deal.dealer} to the dealer")
         if deal.community:
             cards.append(f"{deal.community} community")
-        yield "Cards", f"{', '.join(cards)} ({deal.rule}); one deck ({deal.deck_rule})"
+        yield "Cards", f"{', '.join(cards)} ({deal.rule}); {decks} ({deal.deck_rule})"
     yield "Positions", f"at most {deal.positions} ({deal.positions_rule})"
 
 

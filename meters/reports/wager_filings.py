@@ -7,8 +7,8 @@ from typing import Final
 
 from bonus.display import money
 from bonus.law.chapter_file import CardsOf, DrawPays, Envy, Main, WagerTables
+from bonus.law.game_rankings import ranking_of
 from bonus.law.paytables import read_cents
-from bonus.law.results import ranking_of
 from bonus.odds.odds_entries import Folding, HandLine, OddsEntry, TierOdds, exact
 from bonus.odds.odds_words import one_in
 from bonus.odds.offers import Offer, choose

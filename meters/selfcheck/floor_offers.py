@@ -7,6 +7,7 @@ from fractions import Fraction
 import msgspec
 
 from bonus.law.choices import MINI_ROYAL
+from bonus.law.patterns import patterns_of
 from bonus.law.results import chances_of
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, Offer, choices_of, main_choice
@@ -116,8 +117,11 @@ def _hands(offer: Offer) -> object:
         return None
     cards = tables.cards[tables.names.index(offer.wager)]
     number = sum(offer.chapter.deal.judged(cards))
-    chances = tuple(chances_of(offer.chapter).items()) if offer.chapter.result else ()
-    return offer.ranking, number, msgspec.json.encode(tables.table), offer.paytable, chances
+    chapter = offer.chapter
+    chances = tuple(chances_of(chapter).items()) if chapter.result else ()
+    patterns = patterns_of(chapter, offer.ranking), chapter.deal.decks
+    table = msgspec.json.encode(tables.table)
+    return offer.ranking, number, table, offer.paytable, chances, patterns
 
 
 def meter_chances(

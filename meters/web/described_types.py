@@ -18,7 +18,9 @@ from litestar.typing import FieldDefinition
 if TYPE_CHECKING:
     from litestar._openapi.schema_generation import SchemaCreator
 
-_ATTRIBUTE: Final = re.compile(r"^    (?P<name>[a-z_]+): (?P<text>.*(?:\n {5,}.*)*)", re.MULTILINE)
+_ATTRIBUTE: Final = re.compile(
+    r"^    (?P<name>[a-z_0-9]+): (?P<text>.*(?:\n {5,}.*)*)", re.MULTILINE
+)
 _HEAD: Final = "Attributes:\n"
 
 

@@ -21,10 +21,13 @@ from tests.model.second_books import SecondBooks, SecondTable
 from tests.model.second_games import THREE_CARD_POKER, HouseGame, SecondGame, SecondMeter
 from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE, MeterLaw
 
-_RIVER, _STUD, _LUCKY, _DICE, _TRIPS = (
+_RIVER, _STUD, _LUCKY, _DICE, _TRIPS, _TWENTY_ONE = (
     HouseGame(name)
-    for name in ("river_duel", "keystone_stud", "lucky_seven", "keystone_dice", "keystone_trips")
-)
+    for name in (
+        "river_duel", "keystone_stud", "lucky_seven", "keystone_dice", "keystone_trips",
+        "keystone_twenty_one",
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,9 @@ LINKS: Final = {
             "seven_jackpot": SecondMeter(_LUCKY.law("seven_jackpot"), 500, paytable="A"),
             "dice_jackpot": SecondMeter(_DICE.law("dice_jackpot"), 100),
             "trips_jackpot": SecondMeter(_TRIPS.law("trips_jackpot"), 500),
+            "twenty_one_jackpot": SecondMeter(_TWENTY_ONE.law("twenty_one_jackpot"), 100),
         },
-        (_RIVER, _STUD, _LUCKY, _DICE, _TRIPS),
+        (_RIVER, _STUD, _LUCKY, _DICE, _TRIPS, _TWENTY_ONE),
     ),
 }  # fmt: skip
 TABLES_MIN: Final = sum(len(link.games) for link in LINKS.values())

@@ -60,9 +60,9 @@ def test_cards_are_dealt_one_at_a_time_from_position_1_the_dealer_last_then_the_
 
 
 def test_a_shuffled_deck_has_every_card_once_and_its_seed_repeats_it() -> None:
-    assert sorted(shuffle(random.Random(1))) == list(DECK)
-    assert shuffle(random.Random(1)) == shuffle(random.Random(1))
-    assert shuffle(random.Random(1)) != shuffle(random.Random(2))
+    assert sorted(shuffle(random.Random(1), 1)) == list(DECK)
+    assert shuffle(random.Random(1), 1) == shuffle(random.Random(1), 1)
+    assert shuffle(random.Random(1), 1) != shuffle(random.Random(2), 1)
 
 
 def played_out(table: HandTable, bot: DealerBot) -> RoundPlayed:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,10 +41,55 @@ def hand_of(law: Law, wager: Law, position: Law, played: Law) -> str:
         cards += played["community"]
     if "dealer" in of:
         cards += played["dealer"]
+    patterns = law.get("pattern", ())
+    if described := [each for each in patterns if each["ranking"] == wager["ranking"]]:
+        return next((each["name"] for each in described if _fits(each, cards, law)), "other")
     hand = best_five_card_named(tuple(cards))
     hand = {"nothing": "high_card", "two_pairs": "two_pair"}.get(hand, hand)
     first = next(iter(wager["table"][0]["pays"]))
     return "royal_flush" if hand == "royal_flush_spades" and first == "royal_flush" else hand
+
+
+def _fits(pattern: Law, cards: Sequence[str], law: Law) -> bool:
+    own = law["deal"]["hand"]
+    parts = {"all": cards, "hand": cards[:own], "dealer": cards[own:]}
+    return all(_have(pattern.get(part, {}), dealt) for part, dealt in parts.items())
+
+
+def _have(told: Law, cards: Sequence[str]) -> bool:
+    ranks, suits = ["".join(each) for each in zip(*cards, strict=True)]
+    colors = suits.translate(str.maketrans("hc", "ds"))
+    if told.get("same") and len(set({"suit": suits, "color": colors}[told["same"]])) > 1:
+        return False
+    if told.get("sequence") and not any(
+        set(ranks) == set(run)
+        for straight in ["A23456789TJQKA"]
+        for run in (straight[at : at + len(cards)] for at in range(15 - len(cards)))
+    ):
+        return False
+    several = sorted((ranks.count(rank) for rank in set(ranks)), reverse=True)
+    if "of_a_kind" in told and [each for each in several if each > 1] != told["of_a_kind"]:
+        return False
+    points = [10 if rank in "TJQK" else 1 if rank == "A" else int(rank) for rank in ranks]
+    total = sum(points) + (10 if "A" in ranks and sum(points) <= 11 else 0)
+    if "blackjack_total" in told and total not in told["blackjack_total"]:
+        return False
+    if "baccarat_total" in told and sum(points) % 10 not in told["baccarat_total"]:
+        return False
+    asked = told.get("cards", [])
+    return any(
+        all(card[0] in (_ranks(text) or card[0]) and card[1] in (_suits(text) or card[1])
+            for text, card in zip(asked, some, strict=True))
+        for some in permutations(cards, len(asked))
+    )  # fmt: skip
+
+
+def _ranks(text: str) -> str:
+    return text.strip("cdhs")
+
+
+def _suits(text: str) -> str:
+    return text.strip("23456789TJQKA")
 
 
 def cell_of(wager: Law, hand: str, choices: Mapping[str, str]) -> str:
@@ -74,12 +119,13 @@ def wins_with_every_hand(played: Law, position: Law) -> bool:
     """Check whether a wager of a position is paid, whatever its cards are."""
     law = law_of(played["game"])
     made = [wager for wager in law["wager"] if wager["names"][0] in position["wagers"]]
-    seen = {*played.get("community", ()), *played.get("dealer", ())}
+    decks = law["deal"].get("decks", 1)
+    seen = [*played.get("community", ()), *played.get("dealer", ())]
     if "result" in law:
         return False  # each wager can lose with the result "other"
     for other in played["positions"]:
-        seen.update(other.get("cards", ()))
-    unseen = [card for card in _DECK if card not in seen]
+        seen += other.get("cards", ())
+    unseen = [card for card in _DECK if seen.count(card) < decks]
     return bool(made) and not any(
         all(
             hand_of(law, wager, {"cards": cards}, played) not in wager["table"][0]["pays"]

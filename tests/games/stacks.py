@@ -29,6 +29,10 @@ class Deal(Protocol):
     def results(self) -> tuple[str, ...]:
         """The results that take the place of cards; empty in a game of cards."""
 
+    @property
+    def decks(self) -> int:
+        """How many decks are dealt."""
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -73,6 +77,8 @@ def deal_stack(
     """
     if deal.results:
         return _stacked_results(stack, deal, positions)
+    if deal.decks > 1:
+        return _stacked_decks(stack, deal, positions)
     shared = stack.shared.split()
     common = deal.community or deal.dealer
     hands = [hand.split() for hand in stack.hands]
@@ -95,6 +101,19 @@ def deal_stack(
         dealer,
         community,
     )
+
+
+def _stacked_decks(stack: Stack, deal: Deal, positions: Sequence[int]) -> Dealt:
+    """Return three equal cards, or three in a row of a suit, with the dealer's card."""
+    shared = stack.shared.split()[0]
+    suit, runs = shared[1], "A23456789TJQKA"
+    at = runs.index(shared[0])
+    best = ([shared] * 2, [runs[at + 1] + suit, runs[at + 2] + suit])
+    hands = {
+        position: (best[number] if number < len(stack.hands) else ["2c", "2d"])[: deal.hand]
+        for number, position in enumerate(positions)
+    }
+    return Dealt(hands, [shared] * deal.dealer, [])
 
 
 def _stacked_results(stack: Stack, deal: Deal, positions: Sequence[int]) -> Dealt:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from fractions import Fraction
 from itertools import product
+from math import perm
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ import pytest
 from bonus.law.games import Games, read_chapter
 from bonus.law.meter_terms import meter_terms
 from bonus.law.paytables import ChapterError
-from bonus.law.results import chances_of
+from bonus.law.results import chances_of, source_words
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, offers_of
@@ -161,6 +162,160 @@ def test_the_chances_of_a_wheel_count_each_pocket_once() -> None:
     }  # fmt: skip
 
 
+DRAGON: Final = """
+chapter = "DL"
+game = "dragon_link"
+title = "Dragon Link"
+[[meter]]
+name = "dragon_jackpot"
+title = "Dragon Jackpot"
+[deal]
+deck_rule = "DL.1"
+rule = "DL.2"
+positions = 9
+positions_rule = "DL.2"
+hand = 0
+dealer = 1
+[chances]
+baccarat_decks = 8
+[[result]]
+name = "dragon_7"
+baccarat = { winner = "banker", cards = [3], total = [7] }
+[[result]]
+name = "panda_8"
+baccarat = { winner = "player", cards = [3], total = [8] }
+[[result]]
+name = "tie"
+baccarat = { winner = "tie" }
+[[result]]
+name = "banker"
+baccarat = { winner = "banker" }
+[[wager]]
+names = ["dragon_bet"]
+meter = "dragon_jackpot"
+short = ["Dragon"]
+ranking = "results"
+cards = ["dealer"]
+placing = "DL.3"
+divided = "DL.4(c)"
+paid_from = "table_inventory"
+validation = { rule = "DL.5(a)", stays = "DL.5(b)" }
+[[wager.table]]
+rule = "DL.4(a)"
+[wager.table.pays]
+dragon_7 = "100% of meter"
+panda_8 = "10 for 1"
+[wager.table.progression]
+rule = "DL.4(b)"
+seed = "$50 for 1"
+reseed = "$50 for 1"
+primary = "15%"
+[irregular]
+void = "DL.6"
+dealer_exposed = "DL.6"
+settled = []
+"""
+
+
+def dealers(*results: str, of: str = "blackjack_decks = 6") -> str:
+    """Return a game whose results are a blackjack dealer's hands, the last of which wins."""
+    named = "".join(
+        f'[[result]]\nname = "r{number}"\n{have}\n' for number, have in enumerate(results, start=1)
+    )
+    cut = DRAGON.index("[[result]]"), DRAGON.index("[[wager]]")
+    text = f"{DRAGON[: cut[0]]}{named}{DRAGON[cut[1] :]}"
+    text = text.replace('panda_8 = "10 for 1"\n', "").replace("dragon_7", f"r{len(results)}")
+    return text.replace("baccarat_decks = 8", of)
+
+
+def test_the_published_numbers_of_baccarat_with_eight_decks() -> None:
+    """Banker, player and tie are the counts that mathematicians published for this game."""
+    chapter = read_chapter(DRAGON)
+    chances = chances_of(chapter)
+    deals = perm(416, 6)
+    assert chances["tie"] * deals == 475_627_426_473_216
+    assert (chances["banker"] + chances["dragon_7"]) * deals == 2_292_252_566_437_888
+    assert (chances["other"] + chances["panda_8"]) * deals == 2_230_518_282_592_256
+    assert chances["dragon_7"] == Fraction(19_129_247_848, 848_912_750_595)
+    assert "every deal of baccarat from 8 full decks" in source_words(chapter)
+
+
+def test_baccarat_dealt_card_by_card_agrees_with_the_odds() -> None:
+    """A dealer of its own: shuffled shoes, and the drawing rules as a table prints them."""
+    rng, found, coups = random.Random(88), Counter[str](), 200_000
+    shoe = [min(number, 10) % 10 for number in range(1, 14)] * 32
+    for _ in range(coups):
+        cards = iter(rng.sample(shoe, 6))
+        player, banker = [next(cards), next(cards)], [next(cards), next(cards)]
+        p, b = sum(player) % 10, sum(banker) % 10
+        if p < 8 and b < 8:
+            third = None
+            if p < 6:
+                third = next(cards)
+                player.append(third)
+            draws = (
+                b < 6
+                if third is None
+                else (
+                    b < 3
+                    or (b == 3 and third != 8)
+                    or (b == 4 and 2 <= third <= 7)
+                    or (b == 5 and 4 <= third <= 7)
+                    or (b == 6 and third in {6, 7})
+                )
+            )
+            if draws:
+                banker.append(next(cards))
+        p, b = sum(player) % 10, sum(banker) % 10
+        if p == b:
+            found["tie"] += 1
+        elif b > p:
+            found["dragon_7" if b == 7 and len(banker) == 3 else "banker"] += 1
+        else:
+            found["panda_8" if p == 8 and len(player) == 3 else "other"] += 1
+    for name, chance in chances_of(read_chapter(DRAGON)).items():
+        assert found[name] / coups == pytest.approx(float(chance), abs=0.004), name
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_a_blackjack_dealer_who_draws_card_by_card_agrees_with_the_odds(*, soft: bool) -> None:
+    results = (
+        "blackjack = { cards = [2], total = [21] }", "blackjack = { total = [17] }",
+        "blackjack = { bust = true, cards = [5, 6, 7, 8] }", "blackjack = { bust = true }",
+    )  # fmt: skip
+    of = f"blackjack_decks = 2\nhits_soft_17 = {str(soft).lower()}"
+    chapter = read_chapter(dealers(*results, of=of))
+    rule = "draws to" if soft else "stands on"
+    assert f"2 full decks who {rule} a 17" in source_words(chapter)
+    rng, found, hands = random.Random(22), Counter[str](), 150_000
+    shoe = [11, *range(2, 10), 10, 10, 10, 10] * 8
+    for _ in range(hands):
+        cards = iter(rng.sample(shoe, 20))
+        hand = [next(cards), next(cards)]
+        while True:
+            total, aces = sum(hand), hand.count(11)
+            while total > 21 and aces:
+                total, aces = total - 10, aces - 1
+            if total > 17 or (total == 17 and not (soft and aces)):
+                break
+            hand.append(next(cards))
+        if total == 21 and len(hand) == 2:
+            found["r1"] += 1
+        elif total == 17:
+            found["r2"] += 1
+        elif total > 21:
+            found["r3" if len(hand) > 4 else "r4"] += 1
+        else:
+            found["other"] += 1
+    for name, chance in chances_of(chapter).items():
+        assert found[name] / hands == pytest.approx(float(chance), abs=0.005), name
+
+
+def test_the_first_two_cards_of_a_dealer_are_a_blackjack_as_often_as_counted_by_hand() -> None:
+    chapter = read_chapter(dealers("blackjack = { cards = [2], total = [21] }"))
+    assert chances_of(chapter)["r1"] == Fraction(2 * 24 * 96, 312 * 311)
+
+
 def test_a_simulation_with_dice_of_its_own_agrees_with_the_odds() -> None:
     """One player, with its own arithmetic in dollars, for 300,000 rolls."""
     dice = random.Random(8)
@@ -250,7 +405,7 @@ def changed(game: str, old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (changed(DICE, "dice = 2", ""), "[chances] with exactly one of source, dice and"),
+        (changed(DICE, "dice = 2", ""), "[chances] with exactly one of source, dice, pockets,"),
         (changed(DICE, "dice = 2", 'dice = 2\nsource = "x"'), "exactly one of"),
         (changed(DICE, "[chances]\ndice = 2", ""), "exactly one of"),
         (changed(DICE, "dice = 2", "dice = 6"), "dice: 1 to 5 are possible"),
@@ -266,9 +421,9 @@ def changed(game: str, old: str, new: str) -> str:
         (changed(DICE, 'divided = "KD.3(b)"\n', ""), "name the section under which they divide"),
         (changed(DICE, "divided", "forfeited = \"KD.3\"\ndivided"), "a fold does not forfeit"),
         (changed(DICE, "positions = 8", "positions = 100"), "at most 99 positions are possible"),
-        (changed(DICE, '"twelve"', '"' + "t" * 33 + '"'), "a result has at most 32 characters"),
+        (changed(DICE, '"twelve"', '"' + "t" * 33 + '"'), "has more than 32 characters"),
         (changed(DICE, 'names = ["dice_bet"]', 'names = ["dice_dealer"]'), "ends with _dealer"),
-        (changed(TRIPS, "[wager.envy]", '[wager.envy]\nlowest = "trips"'), "leave out lowest for"),
+        (changed(TRIPS, "[wager.envy]", '[wager.envy]\nlowest = "trips"'), "leave out lowest"),
         (changed(TRIPS, '"1/17"', '"1/' + "9" * 101 + '"'), "is not a chance"),
         (changed(DICE, 'ranking = "results"', 'ranking = "five_card"'), "ranking is 'results'"),
         (changed(DICE, 'eleven = "3 for 1"', 'elven = "3 for 1"'), "'elven' is not a hand of"),
@@ -282,6 +437,14 @@ def changed(game: str, old: str, new: str) -> str:
         (changed(TRIPS, "placing", 'divided = "KT.4"\nplacing'), "divided is for wagers on the"),
         (changed(DICE, '"KD.5(a)"', '"5a"'), "no subsection of KD: write KD.4 or KD.4(a)"),
         (changed(TRIPS, "source", 'pockets = ["a", "a"]\n#'), "a pocket has two entries"),
+        (dealers("blackjack = { cards = [2] }", "blackjack = { total = [22], cards = [2] }"),
+         "r2: no hand is left for this result: there is none, or earlier results name them"),
+        (dealers("baccarat = {}"), "r1: write `blackjack`, as [chances] says, and nothing else"),
+        (dealers("blackjack = {}"), "leave no chance for 'other'"),
+        (dealers("blackjack = {}", of="blackjack_decks = 9"), "blackjack_decks: 1 to 8 are poss"),
+        (dealers("baccarat = {}", of="baccarat_decks = -1"), "baccarat_decks: 1 to 8 are possible"),
+        (dealers("baccarat = {}", of="baccarat_decks = 1\nhits_soft_17 = true"),
+         "hits_soft_17 needs blackjack_decks"),
         (wheel(36), "leave no chance for 'other': leave one of them out"),
         (wheel(35).replace('["17"]', '["99"]'), "hard_eight: there is no pocket '99'"),
         (changed(DICE, "[chances]", "[main]\nx = 1\n[chances]"), "main"),

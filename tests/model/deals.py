@@ -119,7 +119,7 @@ def result_event(draw: Draw[Any], table: SecondTable, *, flawed: bool) -> Event:
     used: set[str] = set()
     wanted = {wager for bet in table.bets.values() for wager in bet["wagers"]}
     deal = table.game.deal
-    repeats = deal.results != ()
+    repeats = deal.results != () or deal.decks > 1
     community = _deal(draw, deal.results or _COMMUNITIES, used, deal.community, repeats=repeats)
     dealer = _deal(draw, deal.results or _DEALERS, used, deal.dealer, repeats=repeats)
     positions = [_box(draw, table, place, used) for place in places]
@@ -175,7 +175,7 @@ def _box(draw: Draw[Any], table: SecondTable, place: int, used: set[str]) -> Eve
     kept = any(wager in table.game.live for wager in bet["wagers"])
     deal = table.game.deal
     if deal.hand and (not folded or kept or draw(st.booleans())):
-        repeats = deal.results != ()
+        repeats = deal.results != () or deal.decks > 1
         box["cards"] = _deal(draw, deal.results or _HANDS, used, deal.hand, repeats=repeats)
     if draw(st.booleans()):
         box["patron"] = bet.get("patron") or draw(st.sampled_from(("ann", "cyd")))
@@ -187,7 +187,7 @@ def _deal(
 ) -> list[str]:
     """Deal those of the stacked cards that are still there, otherwise the next of the deck.
 
-    If a card `repeats`, because it is a result, it can be dealt again.
+    If a card `repeats`, because it is a result or there are several decks, it can be dealt again.
     """
     chosen: list[str] = draw(st.sampled_from(stacked)).split()[:count]
     if repeats:
@@ -202,7 +202,7 @@ def _spoil(event: Event, flaw: str, hand: int) -> None:
     first = event["positions"][0]
     match flaw:
         case "card":
-            # Without cards, this is no flaw: a result can occur again.
+            # This is no flaw for a result, or if there are several decks.
             for pile in [name for name in ("dealer", "community") if event.get(name)][:1]:
                 event[pile] = [*event[pile][:-1], event[pile][0]]
         case "missing":

@@ -240,23 +240,28 @@ MIXED: Final = ModelFloor(
 """The paytables of the Lucky Seven Jackpot differ only in the payouts, which its game reads."""
 
 
-# A link of games without cards. At the first table, one roll decides for the whole table; at the
-# other two, each position has a result of its own.
+# A link of games without poker hands. At the first table, one roll decides for the whole table; at
+# the third, each position has a result of its own; the second deals six decks.
 
-_DICE, _TRIPS = (HouseGame(name) for name in ("keystone_dice", "keystone_trips"))
+_DICE, _TRIPS, _TWENTY_ONE = (
+    HouseGame(name) for name in ("keystone_dice", "keystone_trips", "keystone_twenty_one")
+)
 
 
 def _results_books() -> SecondBooks:
-    dice, trips = {"dice_jackpot": "dice_jackpot"}, {"trips_jackpot": "trips_jackpot"}
+    dice, trips, decks = (
+        {meter: meter} for meter in ("dice_jackpot", "trips_jackpot", "twenty_one_jackpot")
+    )
     return _books(
         "results",
         meters={
             "dice_jackpot": SecondMeter(_DICE.law("dice_jackpot"), 100, limit_cents=3_050),
             "trips_jackpot": SecondMeter(_TRIPS.law("trips_jackpot"), 500),
+            "twenty_one_jackpot": SecondMeter(_TWENTY_ONE.law("twenty_one_jackpot"), 100),
         },
         tables={
             "T-1": SecondTable(_DICE, 8, dice),
-            "T-2": SecondTable(_TRIPS, 4, trips),
+            "T-2": SecondTable(_TWENTY_ONE, 4, decks),
             "T-3": SecondTable(_TRIPS, 7, trips),
         },
     )
@@ -268,8 +273,11 @@ RESULTS: Final = ModelFloor(
             "results",
             meter_text("dice_jackpot", limit=3_050),
             meter_text("trips_jackpot", 500),
+            meter_text("twenty_one_jackpot"),
             table_text("T-1", "dice_jackpot", asset="1", game="keystone_dice", positions=8),
-            table_text("T-2", "trips_jackpot", asset="2", game="keystone_trips", positions=4),
+            table_text(
+                "T-2", "twenty_one_jackpot", asset="2", game="keystone_twenty_one", positions=4
+            ),
             table_text("T-3", "trips_jackpot", asset="3", game="keystone_trips", positions=7),
             name="Keystone Dice Jackpot",
         ),

@@ -681,9 +681,7 @@ def _correction(table: SecondTable, event: dict[str, Any]) -> str:
     return json.dumps([entered, *(event.get(name) for name in about)])
 
 
-def _result_faults(  # noqa: PLR0912
-    table: SecondTable, event: dict[str, Any]
-) -> Iterator[str]:
+def _result_faults(table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
     dealt = {box["position"]: box for box in event["positions"]}
     for position, box in dealt.items():
         patrons = {table.bets.get(position, {}).get("patron"), box.get("patron")} - {None}
@@ -691,7 +689,7 @@ def _result_faults(  # noqa: PLR0912
             yield "patron_differs"
     if table.bets.keys() - dealt.keys():
         yield "position_missing"
-    seen: set[str] = set()
+    seen: list[str] = []
     wagered = {wager for bet in table.bets.values() for wager in bet["wagers"]}
     for box in dealt.values():
         cards = box.get("cards")
@@ -703,14 +701,11 @@ def _result_faults(  # noqa: PLR0912
         needs = table.game.deal.hand and not box.get("no_win")
         if needs and cards is None and _shows_cards(table, box):
             yield "cards_missing"
-        for card in cards or ():
-            if card in seen and not table.game.deal.results:
-                yield "card_twice"
-            seen.add(card)
-    for card in [*event["dealer"], *event.get("community", ())]:
-        if card in seen and not table.game.deal.results:
-            yield "card_twice"
-        seen.add(card)
+        seen += cards or ()
+    seen += [*event["dealer"], *event.get("community", ())]
+    deal = table.game.deal
+    if not deal.results and any(seen.count(card) > deal.decks for card in seen):
+        yield "card_twice"
     if "community" not in event and wagered.intersection(table.game.needs_community):
         yield "community_missing"
     if code := table.game.refusal(round_of(table, event)):

@@ -44,6 +44,7 @@ class Deal:
     dealer: int
     community: int
     results: tuple[str, ...] = ()
+    decks: int = 1
 
 
 class SecondGame(Protocol):
@@ -118,6 +119,7 @@ class HouseGame:
             deal["dealer"],
             deal.get("community", 0),
             (*results, "other") if results else (),
+            deal.get("decks", 1),
         )
         self.positions: int = deal["positions"]
         metered = {wager["names"][0]: wager for wager in law["wager"] if fed_by(wager)}

@@ -161,7 +161,7 @@ class ForeignTable:
             result = [self._chance.choice(deal.results)]
             at = {"what": "hand", "position": min(self._bets)} if deal.hand else {"what": "dealer"}
             return {**at, "cards": result}
-        cards = [card_name(card) for card in shuffle(self._chance)[: deal.hand]]
+        cards = [card_name(card) for card in shuffle(self._chance, deal.decks)[: deal.hand]]
         return {"what": "hand", "position": min(self._bets), "cards": cards}
 
     def _wagers(self, name: str, *, flawed: bool) -> Record:
@@ -202,7 +202,7 @@ class ForeignTable:
         if deal.results:
             results = {place: [self._chance.choice(deal.results)] * deal.hand for place in places}
             return Dealt(results, [self._chance.choice(deal.results)] * deal.dealer, [])
-        cards = iter([card_name(card) for card in shuffle(self._chance)])
+        cards = iter([card_name(card) for card in shuffle(self._chance, deal.decks)])
         hands = {place: [next(cards) for _ in range(deal.hand)] for place in places}
         dealer = [next(cards) for _ in range(deal.dealer)]
         return Dealt(hands, dealer, [next(cards) for _ in range(deal.community)])

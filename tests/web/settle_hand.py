@@ -35,11 +35,13 @@ FLOOR: Final = floor_text(
     link_text(
         "house",
         meter_text("dice_jackpot"),
+        meter_text("twenty_one_jackpot"),
         table_text("KD-01", "dice_jackpot", game="keystone_dice", positions=8),
+        table_text("KB-01", "twenty_one_jackpot", asset="104230", game="keystone_twenty_one"),
     ),
     games=str(HOUSE),
 )  # fmt: skip
-"""A table of each game and one without cards, and a table without its paytables."""
+"""A table of each game, one without cards, one of six decks, and one without its paytables."""
 
 Round = dict[str, Any]
 
@@ -96,6 +98,16 @@ ROUNDS: Final[Mapping[str, Round]] = {
         ],
         "dealer": ["hard_eight"],
         "meters": {"dice_jackpot": {"wager": 100, "amount": 4_000}},
+    },
+    "KB-01": {
+        "game": "keystone_twenty_one",
+        "positions": [
+            {"position": 2, "cards": ["Qh", "Qh"],
+             "wagers": {"twenty_one_progressive": 100, "queens_bet": 500}},
+            {"position": 3, "cards": ["Qh", "Qh"], "wagers": {"twenty_one_progressive": 100}},
+        ],
+        "dealer": ["Qh"],
+        "meters": {"twenty_one_jackpot": {"wager": 100, "amount": 90_000}},
     },
 }  # fmt: skip
 """A round of each game with every wager of the game, by table."""
@@ -183,7 +195,7 @@ def expected_lines(given: Round) -> list[tuple[str, ...]]:
 
 
 def _expected(line: Line) -> tuple[str, ...]:
-    words = item_words(line.item)
+    words = item_words(line.item, GAMES.titles)
     if line.on and line.item != "dice_bet":
         words = f"{words}, {line.on}'s hand"
     if line.envy_of:

@@ -50,6 +50,7 @@ async def opened(room: FloorRoom, size: str = "tablet") -> Page:
         pytest.param("TPR-01", "phone", marks=pytest.mark.slow),
         ("FPR-01", "tablet"),
         ("KD-01", "tablet"),
+        ("KB-01", "tablet"),
     ],
 )
 async def test_a_whole_round_of_each_game_is_settled_as_by_the_command(

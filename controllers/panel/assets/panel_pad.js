@@ -1,5 +1,6 @@
 /* The pad of 52 cards, or of the results of a game without cards. Touched cards are sent when the
-   hand is complete; cards can also be typed. */
+   hand is complete; cards can also be typed. With one deck, a second touch takes a card back; with
+   several decks, it enters an equal card. */
 
 import { press, toast } from "./panel_connection.js";
 import { button } from "./panel_elements.js";
@@ -51,7 +52,7 @@ const example = (size) => ["As", "Kd", "Qh", "Jc", "Ts", "9d", "8h"].slice(0, si
 
 const pick = (name) => {
   const { view, target, picks } = current();
-  const names = picks.includes(name) ? picks.filter((each) => each !== name) : [...picks, name];
+  const names = view.decks === 1 && picks.includes(name) ? picks.filter((each) => each !== name) : [...picks, name];
   update({ picks: names });
   if (names.length === sizeOf(view, target)) send(target, names);
 };
@@ -67,13 +68,16 @@ const type = (event) => {
     { count: names.length, size, example: example(size) }));
 };
 
+const isUsedUp = (name, { seen, decks }, picks) =>
+  [...seen, ...(decks === 1 ? [] : picks)].filter((each) => each === name).length >= decks;
+
 const key = (name, { view, target, picks }) => button(`card-${name}`,
   html`<span aria-hidden="true">${name[0] === "T" ? "10" : name[0]}</span><i aria-hidden="true"></i>`,
   () => pick(name), {
     class: "key",
     "aria-label": cardWords(name),
     "aria-pressed": picks.includes(name),
-    disabled: target === null || view.seen.includes(name),
+    disabled: target === null || isUsedUp(name, view, picks),
     "data-suit": name[1],
   });
 

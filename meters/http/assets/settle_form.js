@@ -44,8 +44,8 @@ export const HandField = ({ hand, round, target, choose, enter, errors }) => {
   const names = cardsOf(round, hand.id);
   return html`
     <div class="hand" data-hand=${hand.id} role="group" aria-label=${hand.title}>
-      <${Slots} names=${names} size=${hand.size} takeOut=${(name) => {
-        enter(hand.id, names.filter((each) => each !== name));
+      <${Slots} names=${names} size=${hand.size} takeOut=${(place) => {
+        enter(hand.id, names.toSpliced(place, 1));
         choose(hand.id);
       }} />
       <${Choice} class="choose" pressed=${target === hand.id} press=${() => choose(hand.id)}

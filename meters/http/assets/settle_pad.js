@@ -1,5 +1,5 @@
 /* The pad of 52 cards, or of the results of a game without cards. A tap enters a card of the chosen
-   hand, and a second tap takes it out. */
+   hand. With one deck, a second tap takes it out; with several decks, it enters an equal card. */
 
 import { Card, cardWords } from "./playing_cards.js";
 import { html } from "./preact.js";
@@ -12,9 +12,9 @@ const SUITS = [..."shdc"];
 /* The places of a hand: its cards, each of which a tap takes out, and its empty places. */
 export const Slots = ({ names, size, takeOut }) => html`
   <span class="slots">
-    ${names.map((name) => html`
-      <button key=${name} type="button" class="out" aria-label=${say("Take out {card}", { card: cardWords(name) })}
-        onClick=${() => takeOut(name)}><${Card} name=${name} /></button>`)}
+    ${names.map((name, at) => html`
+      <button key=${`${name}-${at}`} type="button" class="out" aria-label=${say("Take out {card}", { card: cardWords(name) })}
+        onClick=${() => takeOut(at)}><${Card} name=${name} /></button>`)}
     ${Array.from({ length: size - names.length }, (_, at) => html`
       <span key=${at} class="slot" aria-hidden="true" />`)}
   </span>`;
@@ -35,10 +35,13 @@ export const Pad = ({ round, game, target, choose, enter, close }) => {
     return html`<section class="pad" aria-label=${say("Cards")}><p>${say("Choose a position to enter its cards.")}</p></section>`;
   }
   const names = cardsOf(round, hand.id);
-  const used = hand.drawn ? new Set() : usedElsewhere(round, game, hand.id);
+  const used = hand.drawn ? [] : usedElsewhere(round, game, hand.id);
+  const takesOut = (name) => game.decks < 2 && names.includes(name);
+  const isUsedUp = (name) => game.decks > 0
+    && [...used, ...(game.decks > 1 ? names : [])].filter((each) => each === name).length >= game.decks;
   const full = names.length >= hand.size;
   const pick = (name) => {
-    const picked = names.includes(name) ? names.filter((each) => each !== name) : [...names, name];
+    const picked = takesOut(name) ? names.filter((each) => each !== name) : [...names, name];
     const next = enter(hand.id, picked);
     if (picked.length < hand.size) return;
     const following = nextHand(next, game, hand.id);
@@ -47,7 +50,7 @@ export const Pad = ({ round, game, target, choose, enter, close }) => {
   };
   const key = (name, Shown) => html`
     <${Shown} key=${name} name=${name} picked=${names.includes(name)}
-      disabled=${used.has(name) || (full && !names.includes(name))} pick=${() => pick(name)} />`;
+      disabled=${isUsedUp(name) || (full && !takesOut(name))} pick=${() => pick(name)} />`;
   return html`
     <section class="pad" aria-labelledby="pad-title">
       <div class="whose">

@@ -93,9 +93,9 @@ export const hands = (round, game) => {
 export const cardsOf = (round, id) => round.cards[id] ?? [];
 
 /* The cards of the deck that were entered for other hands. */
-export const usedElsewhere = (round, game, id) => new Set(game.results.length ? [] : hands(round, game)
+export const usedElsewhere = (round, game, id) => hands(round, game)
   .filter((hand) => hand.id !== id && !hand.drawn)
-  .flatMap((hand) => cardsOf(round, hand.id)));
+  .flatMap((hand) => cardsOf(round, hand.id));
 
 /* The next hand after `id` that the pad asks for, or null. Without `id`, the first such hand. */
 export const nextHand = (round, game, id) => {

@@ -1,0 +1,24 @@
+"""A table with six decks: equal cards are entered, as often as the decks have them."""
+
+from controllers.panel.table_view import view_table
+from tests.controllers.test_results import sent_result, table_of
+
+
+def test_equal_cards_of_several_decks_are_entered() -> None:
+    table = table_of("T-2")
+    table.play("""
+        wager 2 twenty_one_progressive; wager 3 twenty_one_progressive
+        wager 4 twenty_one_progressive; lockout; chips 3
+        dealer As
+        hand 2 As As; hand 3 As As
+        retract hand 3; hand 3 As As
+        hand 4 As As -> card_twice
+    """)
+    assert table.answer.error
+    assert "As was entered more than 6 times" in table.answer.error.message
+    view = view_table(table.layout, table.state, fault=None, values={})
+    assert (view.decks, view.seen.count("As")) == (6, 5)
+    table.play("hand 4 As Kh; settle")
+    positions = sent_result(table)["positions"]
+    assert isinstance(positions, list)
+    assert [each["cards"] for each in positions] == [["As", "As"], ["As", "As"], ["As", "Kh"]]
