@@ -4,6 +4,7 @@ import os
 import pwd
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Final
@@ -32,6 +33,7 @@ from meters.floor.facility import (
     service_from,
     service_problems,
 )
+from meters.floor.fixed_jackpots import FixedJackpotSettings, fixed_payout_cents, validation_problem
 from meters.floor.game_files import read_games
 from meters.floor.must_hit_by_settings import MUST_HIT_BY_TITLE, MustHitBy, must_hit_by_problems
 from meters.floor.themes import BUILT_IN, theme_problem
@@ -226,7 +228,19 @@ class LinkSettings(Config, frozen=True, kw_only=True):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
     theme: ThemeName | None = None
     meter: tuple[MeterSettings, ...] = ()
+    fixed_jackpot: tuple[FixedJackpotSettings, ...] = ()
     table: tuple[TableSettings, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FixedJackpot:
+    """A fixed payout that displays show beside the meters, with its amount under present terms."""
+
+    id: str
+    name: str
+    meter: Meter
+    hand: str
+    amount_cents: int
 
 
 class Link(LinkSettings, frozen=True, kw_only=True):
@@ -254,6 +268,21 @@ class Link(LinkSettings, frozen=True, kw_only=True):
     def hand_meters(self) -> tuple[Meter, ...]:
         """The meters that hands win: all but the must-hit-by meters."""
         return tuple(meter for meter in self.meter if not meter.must_hit_by)
+
+    @property
+    def fixed_jackpots(self) -> tuple[FixedJackpot, ...]:
+        """The fixed jackpots that displays can show.
+
+        If people changed the terms of a meter so that the hand has no fixed payout at some table,
+        its jackpot is left out.
+        """
+        found = []
+        for each in self.fixed_jackpot:
+            try:
+                found.append(_fixed_jackpot(self, each))
+            except ValueError:
+                continue
+        return tuple(found)
 
     def must_hit_by_of(self, table: Table) -> tuple[Meter, ...]:
         """Return the must-hit-by meters that a table feeds."""
@@ -377,6 +406,7 @@ def _floor_of(text: FloorSettings, games: Games) -> Floor:
                 Meter(**asdict(meter), games=games, fed_in=_fed_in(link, meter, games))
                 for meter in link.meter
             ),
+            fixed_jackpot=link.fixed_jackpot,
             table=tuple(Table(**asdict(table), games=games) for table in link.table),
             games=games,
         )
@@ -499,6 +529,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
             assets[asset] = table.id
             yield from _game_problems(table, spot)
             yield from _table_problems(link, table, pools, spot)
+        yield from _fixed_jackpot_problems(link, floor.facility.validate_from, here)
 
 
 def tier_problem(link: Link) -> str | None:
@@ -554,6 +585,58 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
             if getattr(meter, draw) and not meter.has_draws:
                 reason = f"{draw} goes with five_card_hand_bonus only (649a.12(i)(3))"
                 yield (*spot, draw), reason
+
+
+def _fixed_jackpot_problems(
+    link: Link, validate_from_cents: int, here: tuple[str | int, ...]
+) -> Iterator[Problem]:
+    ids = {meter.meter_id for meter in link.meter}
+    earlier: list[FixedJackpot] = []
+    for at, each in enumerate(link.fixed_jackpot):
+        spot = (*here, "fixed_jackpot", at)
+        if each.jackpot_id in ids:
+            reason = f"link {link.id} already has a meter or fixed jackpot {each.jackpot_id}"
+            yield (*spot, "id"), f"{reason}: write another id"
+        ids.add(each.jackpot_id)
+        by_id = {meter.meter_id: meter for meter in link.hand_meters}
+        if each.meter not in by_id:
+            reason = f"link {link.id} has no meter {each.meter} that a hand wins"
+            yield (*spot, "meter"), reason + nearest(each.meter, by_id)
+        if not by_id[each.meter].fed_in:
+            reason = f"no table of link {link.id} has the meter {each.meter}: nobody could win"
+            yield (*spot, "meter"), reason
+        try:
+            jackpot = _fixed_jackpot(link, each)
+        except ValueError as error:
+            yield (*spot, "hand"), str(error)
+            continue
+        terms = _terms_by_game(jackpot.meter)
+        cents = jackpot.amount_cents
+        if wrong := validation_problem(cents, terms, link.games, validate_from_cents):
+            yield (*spot, "hand"), wrong
+        for other in earlier:
+            if _is_same_win(link, jackpot, other):
+                reason = f"fixed jackpot {other.id} is the same win: write it only once"
+                yield (*spot, "hand"), reason
+        earlier.append(jackpot)
+
+
+def _fixed_jackpot(link: Link, settings: FixedJackpotSettings) -> FixedJackpot:
+    """Return a fixed jackpot with its amount, or raise `ValueError` if it has no such amount."""
+    meter = next(each for each in link.hand_meters if each.meter_id == settings.meter)
+    cents = fixed_payout_cents(settings.hand, _terms_by_game(meter))
+    return FixedJackpot(settings.jackpot_id, settings.name, meter, settings.hand, cents)
+
+
+def _terms_by_game(meter: Meter) -> dict[str, MeterTerms]:
+    return {game: meter.terms_in(game) for game in meter.fed_in}
+
+
+def _is_same_win(link: Link, one: FixedJackpot, other: FixedJackpot) -> bool:
+    """Check if two fixed jackpots are of one wager: a wager can feed several meters."""
+    both = {one.meter.meter_id, other.meter.meter_id}
+    shared = any(both.issubset(table.meters) for table in link.table)
+    return shared and (one.hand, one.meter.wagers) == (other.hand, other.meter.wagers)
 
 
 def _wager_cents(link: Link) -> dict[str, int]:

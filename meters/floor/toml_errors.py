@@ -260,7 +260,7 @@ def _spelled(spot: _Spot) -> str:
         if part in spot.found[0]:
             return f"{spot.key} {form}"
     signs = "letters, digits and hyphens"
-    if spot.section == ("link", "meter", "id"):
+    if spot.section in {("link", "meter", "id"), ("link", "fixed_jackpot", "id")}:
         signs = "letters, digits, hyphens and underscores"
     return f"{spot.key} has {signs} only, 1 to 32 of them"
 
