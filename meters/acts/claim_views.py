@@ -203,13 +203,8 @@ def hit_message(record: ClaimRecord, paid: PaidDue) -> Jackpot:
     return win_message("hit", record, paid.amount_cents, paid.meter_after_cents)
 
 
-def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
-    """Return a claim's present message for displays; None for a win at odds."""
-    record = record_of(fields)
-    return None if record.percent is None else state_message(record, fields)
-
-
 def state_message(record: ClaimRecord, fields: Mapping[str, str]) -> Jackpot:
+    """Return a claim's present message for displays."""
     event = EVENT_OF.get(fields["state"], "hit")
     return win_message(event, record, int(fields["amount"]), int(fields["after"]))
 

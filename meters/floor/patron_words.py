@@ -52,6 +52,7 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     limit: str = "up to {amount}"
     must_hit_by: str = "must hit by {amount}"
     wins_all: str = "wins it all"
+    fixed_amount: str = "fixed amount"
     share: str = "{percent}%"
     share_of: str = "{percent}% of {meter}"
     share_of_it: str = "{percent}% of the meter"

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from bonus.display import short_money
 from bonus.law.chapter_file import Chapter
 from bonus.law.meter_terms import MeterTerms, Row
-from meters.floor.floor_file import Meter
+from meters.floor.floor_file import FixedJackpot, Meter
 from meters.floor.patron_words import PatronWords
 
 _ROYAL: Final = "As Ks Qs Js Ts"
@@ -210,6 +210,13 @@ def winners_of(meter: Meter, words: PatronWords) -> tuple[Winner, ...]:
         for game in _games_of(meter)
         for each in _winners_in(meter, game, words)
     )
+
+
+def fixed_winner_of(jackpot: FixedJackpot, words: PatronWords) -> Winner:
+    """Return the hand that wins a fixed jackpot."""
+    hands = {row.hand for row in jackpot.meter.terms.rows.values()}
+    name = _name(jackpot.hand, hands, words)
+    return Winner("", name, (), exact=False, share=words.fixed_amount, whole=False)
 
 
 def _games_of(meter: Meter) -> tuple[str, ...]:

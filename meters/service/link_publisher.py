@@ -1,6 +1,7 @@
 """Public messages about a link: meter values, heartbeats, wins, and decisions on wins."""
 
 import time
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
@@ -8,7 +9,7 @@ import msgspec
 
 from bonus.cards import CARDS
 from bonus.settling.winning_cards import winning_cards
-from meters.acts.claim_views import current_jackpot, is_reopened
+from meters.acts.claim_views import is_reopened, state_message
 from meters.acts.claims import LISTED_MAX
 from meters.floor.floor_file import Link
 from meters.ledger.claim_records import ClaimRecord, record_of
@@ -66,6 +67,7 @@ class LinkPublisher:
         self._won_today = WonToday(store)
         self._link = store.link.id
         self._meters = {meter.meter_id: meter for meter in store.link.meter}
+        self._fixed_jackpots = store.link.fixed_jackpots
         self._last: dict[str, MeterValue] = {}
         self._beat = 0
         self._silent = False
@@ -77,6 +79,7 @@ class LinkPublisher:
     def adopt(self, link: Link) -> None:
         self._displays.put_terms(link)
         self._meters = {meter.meter_id: meter for meter in link.meter}
+        self._fixed_jackpots = link.fixed_jackpots
 
     def publish_meters(self, state: LinkState, since: int) -> float | None:
         """Publish each meter of an operable link, if the meter's topic has another value.
@@ -206,13 +209,30 @@ class LinkPublisher:
 
     async def show_waiting(self) -> None:
         """When the link begins to operate, show waiting wins without celebrating them (duty D8)."""
-        for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
-            hit = current_jackpot(fields) if fields else None
-            if hit is not None and hit.event == "hit":
-                hand = self._hand_of(record_of(fields))
+        for _, hit, hand in await self._current(await self._store.waiting(LISTED_MAX)):
+            if hit.event == "hit":
                 self._displays.put_jackpot(self._link, hit, hand, news=False)
 
-    def _hand_of(self, record: ClaimRecord) -> WinningHand:
+    async def _current(
+        self, claims: Sequence[str]
+    ) -> list[tuple[Mapping[str, str], Jackpot, WinningHand]]:
+        """Return the fields, the present message and the hand of each claim that displays show."""
+        found: list[tuple[Mapping[str, str], Jackpot, WinningHand]] = []
+        for fields in filter(None, await self._store.claims(claims)):
+            record = record_of(fields)
+            hit = state_message(record, fields)
+            if hand := self._hand_of(record, hit):
+                found.append((fields, hit, hand))
+        return found
+
+    def _hand_of(self, record: ClaimRecord, message: Jackpot) -> WinningHand | None:
+        """Return what displays show of a win besides its message; None if they do not show it.
+
+        They show a win of a percentage of a meter, and a win of a fixed jackpot.
+        """
+        fixed = "" if record.percent is not None else self._fixed_jackpot_of(record, message)
+        if record.percent is None and not fixed:
+            return None
         tables = (table for table in self._store.link.table if table.id == record.table)
         cards = winning_cards(
             [table.chapter for table in tables],
@@ -223,7 +243,27 @@ class LinkPublisher:
         )
         shown = cards.winning or record.cards
         # A result that the dealer entered is not drawn as a card.
-        return WinningHand(shown if CARDS.numbers.keys() >= set(shown) else (), record.percent)
+        shown = shown if CARDS.numbers.keys() >= set(shown) else ()
+        return WinningHand(shown, record.percent, fixed)
+
+    def _fixed_jackpot_of(self, record: ClaimRecord, message: Jackpot) -> str:
+        """Return the id of the fixed jackpot that a win is of; empty if it is of none.
+
+        A win of another amount, under earlier terms, is not announced: displays have the present
+        amount. But a decision on such a win is shown, because it can be on displays already.
+        """
+        for jackpot in self._fixed_jackpots:
+            meter = jackpot.meter
+            if record.hand != jackpot.hand or record.item not in meter.wagers:
+                continue
+            if message.event == "hit" and message.amount != jackpot.amount_cents:
+                continue
+            if any(
+                table.id == record.table and meter.meter_id in table.meters
+                for table in self._store.link.table
+            ):
+                return jackpot.id
+        return ""
 
     async def show_recorded(self, state: LinkState) -> None:
         """Show the wins and decisions that any service has recorded since the last call."""
@@ -235,11 +275,9 @@ class LinkPublisher:
             if meter.pending:
                 page = await self._store.wins(meter.meter, None, LATEST_MAX, meter_awards=True)
                 found.update(claim for _, claim in page)
-        for fields in await self._store.claims(sorted(found)):
-            hit = current_jackpot(fields) if fields else None
-            if hit is None:
-                continue
-            hand = self._hand_of(record_of(fields))
+        if self._fixed_jackpots:
+            found.update(await self._store.waiting(LISTED_MAX))
+        for fields, hit, hand in await self._current(sorted(found)):
             if is_reopened(fields):
                 self._displays.put_reopened(self._link, hit, hand)
             elif hit.event == "hit":
@@ -256,9 +294,10 @@ class LinkPublisher:
     ) -> None:
         """Publish a win or decision (duty D8).
 
-        Displays show the win only if it is a percentage of a meter.
+        Displays show the win only if it is of a percentage of a meter, or of a fixed jackpot.
         """
-        if record.percent is not None and jackpot.claim == record.claim:
+        hand = self._hand_of(record, jackpot) if jackpot.claim == record.claim else None
+        if hand is not None:
             show = self._displays.put_reopened if reopened else self._displays.put_jackpot
-            show(self._link, jackpot, self._hand_of(record))
+            show(self._link, jackpot, hand)
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

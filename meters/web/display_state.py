@@ -22,7 +22,7 @@ from bonus.display import hand_words
 from bonus.printable import without_addresses
 from bonus.rounds import WrittenPercent
 from bonus.wagers import MUST_HIT_BY
-from meters.floor.floor_file import Link, Meter
+from meters.floor.floor_file import FixedJackpot, Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
 FRESH_S: Final = 4.0
@@ -114,15 +114,60 @@ class LinkRow(_Row, frozen=True):
     age_ms: int = 0
 
 
+class FixedJackpotRow(_Row, frozen=True):
+    """A fixed payout of the tables that displays show as a jackpot; it is not a meter.
+
+    Attributes:
+        jackpot: the id of the fixed jackpot on its link.
+        meter: the id of the meter whose wager wins it.
+        hand_name: the hand in words.
+        wager: the amount of the wager, in cents.
+        amount: what the tables pay for the hand, in cents.
+    """
+
+    jackpot: str
+    name: str
+    meter: str
+    hand: str
+    hand_name: str
+    wager: int
+    amount: int
+
+    @classmethod
+    def of(cls, jackpot: FixedJackpot) -> Self:
+        return cls(
+            jackpot=jackpot.id,
+            name=jackpot.name,
+            meter=jackpot.meter.meter_id,
+            hand=jackpot.hand,
+            hand_name=hand_words(jackpot.hand),
+            wager=jackpot.meter.wager,
+            amount=jackpot.amount_cents,
+        )
+
+
+class FixedJackpotsRow(_Row, frozen=True):
+    """The fixed jackpots of a link; sent only if the floor file has some for the link.
+
+    Attributes:
+        jackpots: all fixed jackpots of the link under its present terms.
+    """
+
+    link: str
+    jackpots: tuple[FixedJackpotRow, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class WinningHand:
     """What a celebration shows of a win besides the public message.
 
     `cards` are the cards that form the hand. `percent` is the percentage of the meter that was won.
+    `fixed_jackpot` is the id of the fixed jackpot that was won.
     """
 
     cards: tuple[str, ...] = ()
     percent: WrittenPercent | None = None
+    fixed_jackpot: str = ""
 
 
 class JackpotRow(_Row, frozen=True):
@@ -130,11 +175,14 @@ class JackpotRow(_Row, frozen=True):
 
     Attributes:
         event: what happened to the win.
+        meter: the id of the meter that was won, or whose wager won a fixed jackpot.
         item: the wager that won, or the jackpot of the meter.
         hand_name: the hand in words; empty if no hand won the meter.
         meter_after: the amount of the meter after the win.
         cards: the cards that form the hand; empty if they are not known.
-        percent: the percentage of the meter that was won; null if it is not known.
+        percent: the percentage of the meter that was won; null for a fixed jackpot, and if it is
+            not known.
+        fixed_jackpot: the id of the fixed jackpot that was won; empty if a meter was won.
         news_ms: for how many milliseconds displays still celebrate the win, or show that it was
             validated. It is 0 if the win was rejected or is no longer news.
     """
@@ -153,7 +201,13 @@ class JackpotRow(_Row, frozen=True):
     at: str
     cards: tuple[str, ...] = ()
     percent: WrittenPercent | None = None
+    fixed_jackpot: str = ""
     news_ms: int = 0
+
+    @property
+    def box(self) -> str:
+        """The id of the meter or fixed jackpot whose win it is, as displays show it."""
+        return self.fixed_jackpot or self.meter
 
     @property
     def good(self) -> bool:
@@ -204,7 +258,7 @@ class _Held:
 
 _Kept = TypeVar("_Kept")
 
-DisplayRow = MeterRow | LinkRow | JackpotRow | WinsRow
+DisplayRow = MeterRow | FixedJackpotsRow | LinkRow | JackpotRow | WinsRow
 
 
 class DisplayState:
@@ -223,9 +277,15 @@ class DisplayState:
         self._wins: dict[str, WinsRow] = {}
         self._closed = False
         self._terms: dict[str, Link] = {}
+        self._fixed: dict[str, FixedJackpotsRow] = {}
 
     def put_terms(self, link: Link) -> None:
         self._terms[link.id] = link
+        jackpots = tuple(map(FixedJackpotRow.of, link.fixed_jackpots))
+        row = FixedJackpotsRow(link=link.id, jackpots=jackpots)
+        if link.fixed_jackpot and row != self._fixed.get(link.id):
+            self._fixed[link.id] = row
+            self._tell(row)
 
     def in_force(self, approved: Link) -> Link:
         """Return a link with its present terms. If none are known, return the approved link."""
@@ -289,6 +349,7 @@ class DisplayState:
             hand_name="" if jackpot.hand == MUST_HIT_BY else hand_words(jackpot.hand),
             cards=hand.cards,
             percent=hand.percent,
+            fixed_jackpot=hand.fixed_jackpot,
             **fields,
         )
         news_until = now = self._clock()
@@ -316,6 +377,9 @@ class DisplayState:
 
     def rows(self, link: str | None = None) -> list[MeterRow]:
         return [row for row in self._meters.values() if link in {None, row.link}]
+
+    def fixed_jackpots(self, link: str | None = None) -> list[FixedJackpotsRow]:
+        return [row for row in self._fixed.values() if link in {None, row.link}]
 
     def links(self, link: str | None = None) -> list[LinkRow]:
         """Return the last heartbeats that are fresh."""
@@ -406,6 +470,7 @@ class DisplayUpdates:
         self.by = by
         self.number = number
         self._meters = {(row.link, row.meter): row for row in displays.rows(link)}
+        self._fixed = {row.link: row for row in displays.fixed_jackpots(link)}
         self._links = {row.link: row for row in displays.links(link)}
         self._hits = {
             row.claim: row for row in (*displays.pending_jackpots(link), *displays.validated(link))
@@ -420,6 +485,8 @@ class DisplayUpdates:
         match row:
             case MeterRow():
                 self._meters[row.link, row.meter] = row
+            case FixedJackpotsRow():
+                self._fixed[row.link] = row
             case LinkRow():
                 self._links[row.link] = row
             case JackpotRow():
@@ -444,11 +511,12 @@ class DisplayUpdates:
         self._ready.clear()
         rows: tuple[DisplayRow, ...] = (
             *self._meters.values(),
+            *self._fixed.values(),
             *self._links.values(),
             *self._hits.values(),
             *self._wins.values(),
         )
-        for kept in (self._meters, self._links, self._hits, self._wins):
+        for kept in (self._meters, self._fixed, self._links, self._hits, self._wins):
             kept.clear()
         return rows
 

@@ -126,9 +126,10 @@ def _message_routes(floor: Floor, assets: Assets) -> list[HTTPRouteHandler]:
 
 
 class ShownMeter(msgspec.Struct, frozen=True, kw_only=True):
-    """A meter for other systems. `amount` is in cents; null if no current amount is known.
+    """A meter or fixed jackpot for other systems.
 
-    `text` is the amount as patrons read it; empty if no amount is known.
+    `amount` is in cents; null if no current amount is known. `text` is the amount as patrons read
+    it; empty if no amount is known.
     """
 
     link: str
@@ -197,14 +198,20 @@ def _meter_routes(floor: Floor, displays: DisplayState) -> list[HTTPRouteHandler
 
 def _shown(displays: DisplayState, link: Link, meter: str | None) -> ShownMeter:
     titles = {each.meter_id: each.title for each in link.meter}
+    fixed = {each.id: each for each in link.fixed_jackpots}
+    titles |= {each.id: each.name for each in fixed.values()}
     wanted = meter if meter is not None else next(iter(ranks_of(link.meter)), "")
     if wanted not in titles:
         raise NotFoundException(
             f"link {link.id} has no meter {wanted}: its meters are {', '.join(titles)}"
         )
-    row = next((row for row in displays.rows(link.id) if row.meter == wanted), None)
+    # A fixed jackpot has the state of its meter.
+    meter_id = fixed[wanted].meter.meter_id if wanted in fixed else wanted
+    row = next((row for row in displays.rows(link.id) if row.meter == meter_id), None)
     state = _state(displays, row)
-    amount = row.amount if row is not None and state != "unavailable" else None
+    amount = None
+    if row is not None and state != "unavailable":
+        amount = fixed[wanted].amount_cents if wanted in fixed else row.amount
     return ShownMeter(
         link=link.id,
         meter=wanted,

@@ -74,6 +74,7 @@ class PreviewDisplay:
 
     In a ``share``, parts of two meters are won, each at least `celebrate_from` cents. The win of
     the top meter is celebrated on the whole screen, and the other win is celebrated at its meter.
+    In a ``hit``, the second win is of the first fixed jackpot, if the link has one.
     """
 
     def __init__(self, link: Link, preview: Preview, celebrate_from: int) -> None:
@@ -88,6 +89,7 @@ class PreviewDisplay:
         # A share is a part of a meter, and a must-hit-by meter is always won whole.
         shown = [each for each in in_order if preview != "share" or not each.must_hit_by]
         self._won = [*shown[:1], *shown[-1:]]
+        self._fixed_jackpots = link.fixed_jackpots[:1] if preview == "hit" else ()
         for meter in link.meter:
             self._put_meter(meter, _invented(meter))
         self._put_beat()
@@ -135,25 +137,31 @@ class PreviewDisplay:
         percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
         hands = sorted(filter(percents.get, percents), key=lambda hand: -percents[hand])
         hands = hands or [MUST_HIT_BY if meter.must_hit_by else ""]
-        hand, amount = hands[0], _invented(meter)
+        hand, amount, item = hands[0], _invented(meter), jackpot_item(meter.kind)
+        percent, fixed_jackpot = 10 if self._part_cents else 100, ""
         if self._part_cents:
             hand, amount = hands[-1], max(amount // 10, self._part_cents)
+        for jackpot in self._fixed_jackpots if number else ():
+            meter, hand, amount = jackpot.meter, jackpot.hand, jackpot.amount_cents
+            item, fixed_jackpot = meter.wagers[0], jackpot.id
         win = {
             "event": event,
             "claim": f"preview-{self._turn}-{number}",
             "meter": meter.meter_id,
             "table": self._table,
             "position": 1,
-            "item": jackpot_item(meter.kind),
+            "item": item,
             "hand": hand,
             "amount": amount,
             "meter_after": terms.seed_cents,
             "at": now_text(),
         }
-        percent = 10 if self._part_cents else 100
-        cards = WinningHand(tuple(_CARDS.get(hand, "").split()), percent)
+        cards = WinningHand(
+            tuple(_CARDS.get(hand, "").split()), None if fixed_jackpot else percent, fixed_jackpot
+        )
         self.displays.put_jackpot(self._link.id, msgspec.convert(win, Jackpot), cards, news=news)
-        self._put_meter(meter, terms.seed_cents, pending=event == "hit")
+        if not fixed_jackpot:
+            self._put_meter(meter, terms.seed_cents, pending=event == "hit")
 
     def _put_wins(self, top: Meter) -> None:
         win = VerifiedWin(

@@ -34,9 +34,16 @@ from meters.floor.branding import (
     text_width,
     unbroken,
 )
-from meters.floor.floor_file import Floor, Link, Meter
+from meters.floor.floor_file import FixedJackpot, Floor, Link, Meter
 from meters.floor.patron_words import patron_words
-from meters.floor.paytable_text import highest_envy, meters_by_wager, pays_of, ranks_of, winners_of
+from meters.floor.paytable_text import (
+    fixed_winner_of,
+    highest_envy,
+    meters_by_wager,
+    pays_of,
+    ranks_of,
+    winners_of,
+)
 from meters.floor.themes import Theme, themes_of
 from meters.http.middleware import framed_by
 from meters.http.page_files import load_template
@@ -47,7 +54,7 @@ from meters.web.preview import Preview, PreviewDisplay
 
 _ROOM_MOST: Final = 12
 _LISTED_BESIDE: Final = 4
-"""Up to this many meters, an upright page has room for a list of wins."""
+"""Up to this many meters and fixed jackpots, an upright page has room for a list of wins."""
 
 _WITH_SHEETS: Final = frozenset({"vi", "zh-Hans"})
 """Languages that have a style sheet of their own, for their fonts."""
@@ -135,9 +142,16 @@ def signage_routes(
         if preview is not None:
             invented = PreviewDisplay(shown, preview, floor.signage.celebrate_from)
             page = signage(lang, invented.displays)
-        if meter is not None:
+        fixed = meter is not None and meter in {each.id for each in shown.fixed_jackpots}
+        if meter is not None and not fixed:
             shown = _of_meter(shown, meter)
-        return page.page((shown,), link, transparent=transparent is not None, preview=preview or "")
+        return page.page(
+            (shown,),
+            link,
+            only_fixed=meter if fixed else None,
+            transparent=transparent is not None,
+            preview=preview or "",
+        )
 
     @page_at("/signage/{link:str}/pays")
     async def show_pays(link: FromPath[str], lang: FromQuery[str | None] = None) -> str:
@@ -236,16 +250,17 @@ def _code_of(address: str | None) -> Markup:
     return Markup(drawn)  # noqa: S704  (its text is not in the drawing)
 
 
-def _is_alone(links: tuple[Link, ...]) -> bool:
-    return sum(len(link.meter) for link in links) == 1
+def _count(link: Link) -> int:
+    return len(link.meter) + len(link.fixed_jackpots)
 
 
 def _of_meter(link: Link, meter: str) -> Link:
     meters = tuple(each for each in link.meter if each.meter_id == meter)
     if not meters:
-        known = ", ".join(each.meter_id for each in link.meter)
+        ids = [each.meter_id for each in link.meter]
+        known = ", ".join([*ids, *(each.id for each in link.fixed_jackpots)])
         raise NotFoundException(f"link {link.id} has no meter {meter}: its meters are {known}")
-    return msgspec.structs.replace(link, meter=meters)
+    return msgspec.structs.replace(link, meter=meters, fixed_jackpot=())
 
 
 def _of_table(link: Link, table: str) -> Link:
@@ -288,8 +303,8 @@ class Signage:
         self._themes = themes
         self._rows = {(row.link, row.meter): row for row in displays.rows()}
         self._links = {row.link: row for row in displays.links()}
-        self._hits = _by_meter(displays.pending_jackpots())
-        self._validated = _by_meter(displays.validated())
+        self._hits = _by_box(displays.pending_jackpots())
+        self._validated = _by_box(displays.validated())
 
     def find(self, link: str) -> Link:
         """Return a link with its present terms, or raise `NotFoundException`."""
@@ -314,6 +329,7 @@ class Signage:
         *,
         terms: str = "",
         table: str = "",
+        only_fixed: str | None = None,
         transparent: bool = False,
         preview: Preview | Literal[""] = "",
     ) -> str:
@@ -321,14 +337,20 @@ class Signage:
 
         The page follows the link `watched`, or all links if it is None. If `terms` (a digest of the
         paytables) is given, the page also shows the paytables. If `table` is given, these are only
-        the paytables of this table. If `transparent`, the page has only the meters. If `preview` is
+        the paytables of this table. If `only_fixed` is the id of a fixed jackpot of the one link,
+        the page shows nothing else. If `transparent`, the page has only the meters. If `preview` is
         given, everything on the page is invented, and the page says so.
         """
         stream = "/api/v1/meters/stream" + (f"?link={watched}" if watched else "")
         if preview:
             stream = f"/signage/{watched}/preview/{preview}"
         facility = self._floor.facility
-        shown = [self._link(link, pays=bool(terms)) for link in links if link.meter]
+        shown = [
+            self._link(link, pays=bool(terms), only_fixed=only_fixed)
+            for link in links
+            if link.meter
+        ]
+        boxes = sum(map(_count, links)) if only_fixed is None else 1
         return _TEMPLATE.render(
             version=self._version,
             facility=facility,
@@ -340,11 +362,11 @@ class Signage:
             texts=msgspec.json.encode(self._words).decode(),
             logo=self._logo is not None,
             title=links[0].name if watched else self._words.title,
-            stakes=self._stakes(links),
+            stakes=self._stakes(links) if only_fixed is None else [],
             stream=stream,
-            transparent=transparent and ("one" if _is_alone(links) else "all"),
+            transparent=transparent and ("one" if boxes == 1 else "all"),
             preview=preview,
-            won_list=len(links) == 1 and len(links[0].meter) <= _LISTED_BESIDE and not terms,
+            won_list=len(links) == 1 and boxes <= _LISTED_BESIDE and not terms,
             instant=datetime.now(UTC).isoformat(timespec="seconds"),
             links=shown,
             shown=self._page_shown(shown),
@@ -354,7 +376,7 @@ class Signage:
             foot=[unbroken(line) for line in foot_lines(self._words.foot)],
             foot_chars=_chars(*foot_lines(self._words.foot)),
             code=_code_of(self._branding.pays_address) if not terms else "",
-            envy=self._envy(links) if not terms else "",
+            envy=self._envy(links) if not terms and only_fixed is None else "",
             night=_ALL_DAY if preview == "night" else self._branding.night,
         )
 
@@ -417,14 +439,20 @@ class Signage:
             "unavailable" if state == "unavailable" else "closed" if state == "closed" else "live"
         )
 
-    def _link(self, link: Link, *, pays: bool) -> dict[str, object]:
+    def _link(self, link: Link, *, pays: bool, only_fixed: str | None) -> dict[str, object]:
         row = self._links.get(link.id)
         tiers = ranks_of(self.find(link.id).meter)  # of all meters, also if a page has only some
-        by_id = {meter.meter_id: meter for meter in link.meter}
+        by_id = {meter.meter_id: meter for meter in link.meter if only_fixed is None}
         ordered = [by_id[meter] for meter in tiers if meter in by_id]
-        meters = [self._meter(link, meter, tiers) for meter in ordered]
-        states = {meter["shown"] for meter in meters}
-        waits = any(self._hits.get((link.id, meter.meter_id)) for meter in link.meter)
+        fixed = [each for each in link.fixed_jackpots if only_fixed in {None, each.id} and not pays]
+        lowest = 3 if any(tiers.values()) else 0
+        boxes = [
+            *(self._meter(link, meter, tiers) for meter in ordered),
+            *(self._fixed_jackpot(link, each, lowest) for each in fixed),
+        ]
+        states = {box["shown"] for box in boxes}
+        shown_ids = [*by_id, *(each.id for each in fixed)]
+        waits = any(self._hits.get((link.id, box)) for box in shown_ids)
         shown: Shown = "live"
         if states == {"unavailable"}:
             shown = "unavailable"
@@ -438,8 +466,8 @@ class Signage:
             "shown": shown,
             "tiers": any(tiers.values()),
             "is_part": len(by_id) < len(tiers),
-            "stake": self._stake((link,)),
-            "meters": meters,
+            "stake": self._stake((link,)) if only_fixed is None else None,
+            "meters": boxes,
             "pays": self._pays(ordered, tiers) if pays else [],
         }
 
@@ -474,6 +502,7 @@ class Signage:
         dollars = (row.amount if row is not None else meter.terms.seed_cents) // 100
         return {
             "meter_id": meter.meter_id,
+            "fixed": None,
             "title": words.meter_title(meter),
             "tier": tiers[meter.meter_id],
             "is_top": meter.meter_id == next(iter(tiers)),
@@ -486,7 +515,35 @@ class Signage:
             "amount": amount,
             "room": _room(dollars),
             "label": label,
-            "note": self._note(row, shown) if row is not None and amount else _Note(),
+            "note": self._note(key, shown, waits=row.state == "pending")
+            if row is not None and amount
+            else _Note(),
+        }
+
+    def _fixed_jackpot(self, link: Link, jackpot: FixedJackpot, tier: int) -> dict[str, object]:
+        """Return what the box of a fixed jackpot shows. Its state is that of its meter."""
+        words, key = self._words, (link.id, jackpot.id)
+        row = self._rows.get((link.id, jackpot.meter.meter_id))
+        shown = self._shown(row)
+        amount = short_money(jackpot.amount_cents) if shown != "unavailable" else ""
+        news = [*self._hits.get(key, ()), *self._validated.get(key, ())]
+        label = f"{amount} {words.closed}" if shown == "closed" else amount or words.unavailable
+        return {
+            "meter_id": jackpot.id,
+            "fixed": jackpot,
+            "title": jackpot.name,
+            "tier": tier,
+            "is_top": False,
+            "wager": self._wager_text(link, jackpot.meter),
+            "limit": "",
+            "wins": (fixed_winner_of(jackpot, words),),
+            "shown": shown,
+            "known": " ".join(hit.claim for hit in news if hit.news_ms),
+            "row": row,
+            "amount": amount,
+            "room": _room(jackpot.amount_cents // 100),
+            "label": label,
+            "note": self._note(key, shown, waits=False) if amount else _Note(),
         }
 
     def _wager_text(self, link: Link, meter: Meter) -> str:
@@ -501,10 +558,12 @@ class Signage:
             return words.must_hit_by.format(amount=short_money(hit_by.maximum))
         return words.limit.format(amount=short_money(meter.limit)) if meter.limit else ""
 
-    def _note(self, row: MeterRow, shown: Shown) -> _Note:
-        """Return the text about a meter's highest waiting win, or its last validated one (D8)."""
+    def _note(self, key: tuple[str, str], shown: Shown, *, waits: bool) -> _Note:
+        """Return the text about a meter's highest waiting win, or its last validated one (D8).
+
+        `waits` is true if some win of the meter waits, even if the win itself is not known.
+        """
         words = self._words
-        key = (row.link, row.meter)
         if hits := self._hits.get(key):
             first = max(hits, key=lambda hit: hit.amount)
             more = words.one_of.format(at=1, count=len(hits)) if len(hits) > 1 else ""
@@ -515,7 +574,7 @@ class Signage:
             return _Note("closed", words.closed)
         if good := self._validated.get(key):
             return _Note("validated", self._won(good[-1]), words.validated)
-        return _Note("pending", words.waits) if row.state == "pending" else _Note()
+        return _Note("pending", words.waits) if waits else _Note()
 
     def _won(self, hit: JackpotRow) -> str:
         return self._words.won.format(table=hit.table, amount=money(hit.amount))
@@ -526,8 +585,8 @@ def _room(dollars: int) -> int:
     return min(max(digits, min(digits + 1, 7)), _ROOM_MOST)
 
 
-def _by_meter(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]:
+def _by_box(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]:
     found: dict[tuple[str, str], list[JackpotRow]] = {}
     for hit in hits:
-        found.setdefault((hit.link, hit.meter), []).append(hit)
+        found.setdefault((hit.link, hit.box), []).append(hit)
     return found

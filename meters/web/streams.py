@@ -22,6 +22,7 @@ from meters.web.display_state import (
     DisplayRow,
     DisplayState,
     DisplayUpdates,
+    FixedJackpotsRow,
     JackpotRow,
     LinkRow,
     MeterRow,
@@ -44,6 +45,7 @@ _STREAM_HEADERS: Final = {
 _EVENT_STREAM: Final = "text/event-stream"
 _EVENTS: Final[dict[type[DisplayRow], bytes]] = {
     MeterRow: b"meter",
+    FixedJackpotsRow: b"fixed_jackpots",
     LinkRow: b"controller",
     JackpotRow: b"jackpot",
     WinsRow: b"wins",
@@ -194,9 +196,10 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
     async def stream_meters(request: WebRequest, link: AskedLink = None) -> Stream:
         """Send the current state of the meters, links and jackpots, then their changes.
 
-        The server-sent events are `meter`, `controller`, `jackpot` and `wins`. If `link` is given,
-        only events of this link are sent. A `controller` event is sent every second while the
-        service operates the link. If these events stop, the meters of the link can be out of date.
+        The server-sent events are `meter`, `fixed_jackpots`, `controller`, `jackpot` and `wins`. If
+        `link` is given, only events of this link are sent. A `controller` event is sent every
+        second while the service operates the link. If these events stop, the meters of the link can
+        be out of date.
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")

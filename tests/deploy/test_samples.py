@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from meters.web.display_state import JackpotRow, LinkRow, MeterRow, WinsRow
+from meters.web.display_state import FixedJackpotsRow, JackpotRow, LinkRow, MeterRow, WinsRow
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue, Reply, Wagers
 from meters.wire.topics import ROOT, controller, jackpot, meter, table_in, table_out
 from tests.deploy.tree import DOCS
@@ -17,7 +17,13 @@ _EVENT: Final = re.compile(r"^event: (\w+)\ndata: (.+)$", re.MULTILINE)
 _MESSAGE: Final = re.compile(
     rf"`({ROOT}/[^`{{]+)`:\n\n```json\n(.*?)^```", re.DOTALL | re.MULTILINE
 )
-_ROWS: Final = {"meter": MeterRow, "controller": LinkRow, "jackpot": JackpotRow, "wins": WinsRow}
+_ROWS: Final = {
+    "meter": MeterRow,
+    "fixed_jackpots": FixedJackpotsRow,
+    "controller": LinkRow,
+    "jackpot": JackpotRow,
+    "wins": WinsRow,
+}
 _MESSAGES: Final = {
     table_out("tcp-main", "TCP-01"): Wagers,
     table_in("tcp-main", "TCP-01"): Reply,

@@ -52,7 +52,7 @@ from meters.ledger.table_corrections import AskDecision
 from meters.reports.submission_contents import Submission
 from meters.users.users import UserRow
 from meters.web.described_types import FIELDS, about, field_texts
-from meters.web.display_state import JackpotRow, LinkRow, MeterRow, WinsRow
+from meters.web.display_state import FixedJackpotsRow, JackpotRow, LinkRow, MeterRow, WinsRow
 from meters.wire.messages import (
     ControllerBeat,
     Hello,
@@ -120,7 +120,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "audit": AuditResult,
     "report": ReportRows,
     "users": Sequence[UserRow],
-    "stream": (MeterRow, LinkRow, JackpotRow, WinsRow),
+    "stream": (MeterRow, FixedJackpotsRow, LinkRow, JackpotRow, WinsRow),
     "submission": Submission,
     "mqtt": (
         MeterValue, ControllerBeat, Jackpot, Wagers, Result, Void, WagerCorrection, Withdrawal,

@@ -11,7 +11,7 @@ import { reload } from "./requests.js";
 import { Bar } from "./signage_bar.js";
 import { Celebration, sizeOf } from "./signage_celebration.js";
 import { whenSaid } from "./signage_languages.js";
-import { Odometer, label, reducedMotion } from "./signage_odometer.js";
+import { Odometer, draw, label, reducedMotion } from "./signage_odometer.js";
 import { Rotation } from "./signage_rotation.js";
 import { lengthOf, say, words } from "./signage_words.js";
 
@@ -81,12 +81,28 @@ class Meter {
       this.row = {
         amount: Number(amount), version: Number(version), cycle: Number(cycle), state: is,
       };
-      if (this.amount.firstChild) this.odometer.begin(this.row.amount, this.row.cycle);
+      if (this.amount.firstChild) this.begin();
     }
   }
 
   get title() {
     return this.element.querySelector("h3").textContent;
+  }
+
+  /* The page that the server sent shows the amount. */
+  begin() {
+    this.odometer.begin(this.row.amount, this.row.cycle);
+  }
+
+  /* Show the amount, and return it as text. */
+  show(shown) {
+    this.odometer.show(this.row.amount, this.row.cycle, shown === "live");
+    mark(this.element, "amount", this.row.amount);
+    return money(this.row.amount);
+  }
+
+  clear() {
+    this.odometer.clear();
   }
 
   update(row) {
@@ -132,18 +148,16 @@ class Meter {
     const shown = this.shown();
     mark(this.element, "state", shown);
     if (shown === "unavailable") {
-      this.odometer.clear();
+      this.clear();
       label(this.amount, words.unavailable);
       this.setNote("", "", "");
       this.waits = false;
       return;
     }
-    mark(this.element, "amount", row.amount);
     mark(this.element, "version", row.version);
     mark(this.element, "cycle", row.cycle);
     mark(this.element, "is", row.state);
-    this.odometer.show(row.amount, row.cycle, shown === "live");
-    label(this.amount, money(row.amount) + (shown === "closed" ? ` ${words.closed}` : ""));
+    label(this.amount, this.show(shown) + (shown === "closed" ? ` ${words.closed}` : ""));
     if (streamed) this.noteWins(shown);
     keep(this.element);
   }
@@ -169,7 +183,7 @@ class Meter {
       this.setNote("pending", won(pending[at]), words.pending + more);
     } else if (shown === "closed") this.setNote("closed", words.closed, "");
     else if (good !== null) this.setNote("validated", won(good), words.validated);
-    else if (this.row.state === "pending") this.setNote("pending", words.waits, "");
+    else if (this.row.state === "pending" && !("fixed" in this.element.dataset)) this.setNote("pending", words.waits, "");
     else this.setNote("", "", "");
   }
 
@@ -181,6 +195,33 @@ class Meter {
   }
 }
 
+/* A fixed payout of the tables, in a box like that of a meter. Its row is that of the meter whose wager
+   wins it: the box disappears with this meter. Its amount never moves: with another, the page is loaded
+   again. */
+class FixedJackpot extends Meter {
+  get cents() {
+    return Number(this.element.dataset.fixed);
+  }
+
+  /* `jackpots` are those that the link has now. */
+  check(jackpots) {
+    const present = jackpots.find(({ jackpot }) => jackpot === this.element.dataset.meter);
+    if (present?.amount !== this.cents) renew();
+  }
+
+  begin() {}
+
+  show() {
+    const text = money(this.cents).replace(/\.00$/, "");
+    if (!this.amount.firstChild) draw(this.amount, text);
+    return text;
+  }
+
+  clear() {
+    this.amount.replaceChildren();
+  }
+}
+
 class Link {
   constructor(element) {
     this.element = element;
@@ -189,8 +230,17 @@ class Link {
     this.heard = this.state === "inoperable" ? null : now(Number(element.dataset.age) + performance.now());
     this.meters = new Map();
     for (const each of element.querySelectorAll(".meter")) {
-      this.meters.set(each.dataset.meter, new Meter(each, this));
+      this.meters.set(each.dataset.meter, new ("fixed" in each.dataset ? FixedJackpot : Meter)(each, this));
     }
+  }
+
+  get fixedJackpots() {
+    return [...this.meters.values()].filter((meter) => meter instanceof FixedJackpot);
+  }
+
+  updateMeter(row) {
+    this.meters.get(row.meter)?.update(row);
+    for (const each of this.fixedJackpots) if (each.element.dataset.of === row.meter) each.update(row);
   }
 
   updateState(row, age) {
@@ -254,7 +304,6 @@ const renderSoon = () => {
   setTimeout(render, 30); // the events of 30 ms are drawn together
 };
 
-const meterOf = (row) => links.get(row.link)?.meters.get(row.meter);
 new EventStream(page.dataset.stream, {
   silentMs: SILENT_MS,
   retryMaxMs: RETRY_MAX_MS,
@@ -269,9 +318,10 @@ new EventStream(page.dataset.stream, {
         for (const meter of link.meters.values()) meter.hits.clear();
       }
     },
-    meter: (row) => meterOf(row)?.update(row),
+    meter: (row) => links.get(row.link)?.updateMeter(row),
+    fixed_jackpots: ({ link, jackpots }) => links.get(link)?.fixedJackpots.forEach((each) => each.check(jackpots)),
     controller: (row, age) => links.get(row.link)?.updateState(row, age),
-    jackpot: (row) => meterOf(row)?.updateWin(row),
+    jackpot: (row) => links.get(row.link)?.meters.get(row.fixed_jackpot || row.meter)?.updateWin(row),
     wins: (row) => bar.update(row),
   },
   heard: renderSoon,

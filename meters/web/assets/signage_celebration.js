@@ -1,5 +1,6 @@
 /* The celebration of a win, in three sizes: a ribbon in the place of the bar; the ribbon, with light
-   on the meter that was won; the whole screen, for a whole meter or a part of the top meter. */
+   on the meter that was won; the whole screen, for a whole meter, a fixed jackpot, or a part of the top
+   meter. */
 
 import { keep } from "./expiry.js";
 import { money } from "./money.js";
@@ -23,11 +24,13 @@ export const beats = (cards) => {
   return { turns, hand, amount, table: amount + 1.7, state: amount + 2 };
 };
 
+const isWhole = ({ percent, fixed_jackpot: fixed }) => percent === WHOLE_PERCENT || Boolean(fixed);
+
 /* The size of a win's celebration. A win below `from` has only the ribbon. `isTop` says that the meter
    is the top meter of its link. */
-export const sizeOf = ({ amount, percent }, { from, isTop }) => {
-  if (amount < from) return "ribbon";
-  return percent === WHOLE_PERCENT || isTop ? "whole" : "tier";
+export const sizeOf = (hit, { from, isTop }) => {
+  if (hit.amount < from) return "ribbon";
+  return isWhole(hit) || isTop ? "whole" : "tier";
 };
 
 const amountShownMs = ({ size, hit }) => (size === "whole" ? beats(hit.cards.length).table * 1000 : 0);
@@ -123,9 +126,9 @@ const marquee = () => {
 };
 
 /* What a table has won, as a sentence with marks. */
-const sentenceOf = ({ percent }, words) => {
-  if (percent === null || percent === undefined) return words.won_table;
-  return percent === WHOLE_PERCENT ? words.won_meter : words.won_share;
+const sentenceOf = (hit, words) => {
+  if (isWhole(hit)) return words.won_meter;
+  return hit.percent === null || hit.percent === undefined ? words.won_table : words.won_share;
 };
 const valuesOf = (hit, title) => ({
   table: hit.table, meter: title, percent: percentText(hit.percent ?? 0), hand: handText(hit.hand_name), amount: money(hit.amount),

@@ -27,10 +27,12 @@ const drum = (digit) => {
 /* Draw an amount, a drum for each digit; the currency and the cents are small. */
 export const draw = (element, text) => {
   const [whole, small] = text.split(".");
+  const dollars = [...whole.slice(1)].map((each) => (each === "," ? sign("comma") : drum(each)));
+  element.replaceChildren(sign("dollar"), ...dollars);
+  if (!small) return;
   const cents = sign("cents");
   cents.append(sign("point"), ...[...small].map(drum));
-  const dollars = [...whole.slice(1)].map((each) => (each === "," ? sign("comma") : drum(each)));
-  element.replaceChildren(sign("dollar"), ...dollars, cents);
+  element.append(cents);
 };
 
 /* Keep room for one digit more than the amount has, up to seven. The room never becomes smaller, so
