@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from meters.acts.meter_changes import ParameterChange
 from meters.web.display_state import DisplayState, FixedJackpotRow, JackpotRow
 from tests.floor_text import METERS, floor_text, link_text, meter_text, section_text, table_text
-from tests.model.pit import BONUS, FIVE_CARD, PROGRESSIVE, Pit
+from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, Pit
 from tests.model.running import operating
 from tests.servers import eventually_async
 
@@ -19,7 +19,8 @@ FLOOR: Final = floor_text(
     link_text(
         "pit",
         meter_text(PROGRESSIVE, 500),
-        *map(meter_text, METERS[1:]),
+        *map(meter_text, (FIVE_CARD, BONUS)),
+        meter_text(FIVE_OF_SIX, 500),
         section_text(
             "[[link.fixed_jackpot]]", name="Mini Royal", meter=PROGRESSIVE, hand="mini_royal"
         ),
@@ -74,16 +75,19 @@ async def test_a_restarted_service_shows_a_waiting_win_without_celebrating_it(
 async def test_no_other_win_is_shown_as_a_fixed_jackpot(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
-    """Another hand, or the same hand of another wager, also waits for a floorperson."""
+    """Another hand, and the same hand of another wager with the same payout, wait too."""
     pit = await Pit.opened(keeping_redis, FLOOR)
     async with operating(pit, tmp_path) as link:
         await pit.round({3: PROGRESSIVE}, {3: "Ts Td Tc"}, round_id="R1")
         quads, community = {3: "Ts Td Tc"}, "Th 8d"
-        await pit.round({3: FIVE_CARD}, quads, community=community, round_id="R2")
-        assert len(await pit.claims.waiting()) == 2
+        await pit.round({3: FIVE_OF_SIX}, quads, dealer="Th 2c 7d", round_id="R2")
+        assert [one.amount for one in await pit.claims.waiting()] == [30_000, 50_000]
         await pit.round({3: BONUS}, quads, community=community, round_id="R3")
-        await eventually_async(lambda: link.displays.pending_jackpots() != [], what="the win")
-        assert [row.box for row in link.displays.pending_jackpots()] == ["four_of_a_kind"]
+        shown = link.displays.pending_jackpots
+        await eventually_async(
+            lambda: BONUS in [row.item for row in shown()], what="the win of the bonus"
+        )
+        assert [(row.item, row.box) for row in shown()] == [(BONUS, "four_of_a_kind")]
 
 
 async def test_displays_show_the_amount_of_the_terms_in_force(
