@@ -1,5 +1,6 @@
 """`pitlink demo` and `pitlink bots`."""
 
+from enum import StrEnum, auto
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,15 @@ _Speed = Annotated[float, typer.Option(min=0.1, max=1000, help="Speed relative t
 _Seconds = Annotated[
     float | None, typer.Option("--for", min=1, metavar="SECONDS", help="Stop after this time.")
 ]
+
+
+class DemoGames(StrEnum):
+    """The games that bots play: three of the law and two of the house, or all example games."""
+
+    FIVE = auto()
+    ALL = auto()
+
+
 _StackDeck = Annotated[
     bool, typer.Option("--stack-deck", help="Stack one deck in four, so jackpots are frequent.")
 ]
@@ -56,6 +66,13 @@ def demo(
         ),
     ] = True,
     stack_deck: _StackDeck = False,
+    games: Annotated[
+        DemoGames,
+        typer.Option(
+            help="`all`: nine more games of the house, of blackjack, baccarat, dice, a wheel and"
+            " others, each at a table of its own beside `--tables`."
+        ),
+    ] = DemoGames.FIVE,
     tour: Annotated[
         bool,
         typer.Option(
@@ -79,7 +96,8 @@ def demo(
     three games of the law and two games of the house. You can deal at one more table. The command
     prints the addresses, and the names and the PIN for signing in.
 
-    Example: **pitlink demo --stack-deck**, in which jackpots are frequent.
+    Examples: **pitlink demo --stack-deck**, in which jackpots are frequent; **pitlink demo --games
+    all**.
 
     The simulated floor runs until Ctrl-C, or for the time of the option `--for`. Then the command
     prints a summary. The exit status is 0 if the ledger balances and a second settlement of each
@@ -90,8 +108,9 @@ def demo(
         raise UserError("--tour and --kill: choose one of them")
     options = BotOptions(speed, for_s, STACK_OFTEN if stack_deck else STACK_EVERY)
     demonstration = DemoOptions(
-        options, tables, port, data, auto_floor, panel_port, signage, tour=tour, kill=kill
-    )
+        options, tables, port, data, auto_floor, panel_port, signage,
+        tour=tour, kill=kill, all_games=games is DemoGames.ALL,
+    )  # fmt: skip
     if not run_demo(demonstration):
         raise typer.Exit(1)
 

@@ -4,16 +4,16 @@ At one table, a person is the dealer and uses a panel; at all others, bots deal.
 tables with games of the chapters, and each has all four meters of these games. Of every four tables
 with bots on these links, two play Three Card Poker and feed the meters; the others play Three Card
 Prime and Four Card Prime, which have no progressive wagers. The tables of the third link play two
-games of the house, and all feed the three meters of this link.
+games of the house, and all feed the three meters of this link. With all games, three more links
+have a table for each of the other example games.
 
 In later runs with the same data directory, every table stays on its link, because the ledger of
 this link has the table's entries.
 """
 
-from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import jinja2
 import msgspec
@@ -32,6 +32,8 @@ GAMES: Final = "games"
 """Directory of the game files of the house, in the data directory."""
 
 LINKS: Final = 3
+_LIBERTY: Final = "liberty"
+"""The link of the two games of the house that always have tables."""
 _SIGNAGE: Final = '[signage.wording]\nfoot = "Must be 21 · 1-800-GAMBLER"'
 _CHAPTER_ASSET: Final = 104_200
 _HOUSE_ASSET: Final = 104_300
@@ -39,12 +41,12 @@ _HOUSE_ASSET: Final = 104_300
 
 
 def write_demo_floor(
-    data: Path, tables: int, port: int, signage: Path | None = None
+    data: Path, tables: int, port: int, signage: Path | None = None, *, all_games: bool = False
 ) -> tuple[Path, Floor]:
     """Write the floor file of a demonstration, and the files of its games of the house.
 
-    If earlier runs had more than `tables` tables, the file keeps them. The section ``[signage]`` of
-    the file `signage` decides how the displays look.
+    If earlier runs had more than `tables` tables, or all games, the file keeps them. The section
+    ``[signage]`` of the file `signage` decides how the displays look.
 
     Raises:
         UserError: the data directory cannot be written to, or a floor file cannot be read.
@@ -52,8 +54,10 @@ def write_demo_floor(
     path = data / FLOOR_FILE
     _write_games(data / GAMES)
     if path.exists():
-        tables = max(tables, len(_bot_tables(read_own_floor(path).link)))
-    text = _floor_text(data, *_shares(tables), port, _signage_text(signage))
+        earlier = _tables_of(read_own_floor(path))
+        tables = max(tables, len(earlier.chapters) + len(earlier.liberty))
+        all_games = all_games or bool(earlier.others)
+    text = _floor_text(data, *_shares(tables), port, _signage_text(signage), all_games=all_games)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -61,19 +65,22 @@ def write_demo_floor(
     return path, read_own_floor(path)
 
 
-def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:
-    """Return the tables at which bots play, with their links.
+def playing_tables(
+    floor: Floor, tables: int, *, all_games: bool = False
+) -> list[tuple[Link, Table]]:
+    """Return the tables at which bots play, with their links: `tables`, and with all games more.
 
-    An earlier run with the same data directory can have had more tables than `tables`.
+    An earlier run with the same data directory can have had more tables.
     """
     chapter_tables, house_tables = _shares(tables)
-    known = sorted(_bot_tables(floor.link), key=lambda each: int(each[1].asset))
-    chapters = [each for each in known if not _is_house(each[1])]
-    house = [each for each in known if _is_house(each[1])]
-    return chapters[:chapter_tables] + house[:house_tables]
+    known = _tables_of(floor)
+    others = known.others if all_games else []
+    return [*known.chapters[:chapter_tables], *known.liberty[:house_tables], *others]
 
 
-def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int, signage: str) -> str:
+def _floor_text(
+    data: Path, chapter_tables: int, house_tables: int, port: int, signage: str, *, all_games: bool
+) -> str:
     """Return the floor file.
 
     Of the tables with games of the chapters, those with odd numbers are on the one-dollar link, and
@@ -91,6 +98,7 @@ def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int, s
         chapter_asset=_CHAPTER_ASSET,
         house_tables=house_tables,
         house_asset=_HOUSE_ASSET,
+        all_games=all_games,
     )
 
 
@@ -137,12 +145,25 @@ def _shares(tables: int) -> tuple[int, int]:
     return tables - house_tables, house_tables
 
 
-def _bot_tables(links: Iterable[Link]) -> list[tuple[Link, Table]]:
-    return [(link, table) for link in links for table in link.table if table.id != PANEL_TABLE]
+class _Tables(NamedTuple):
+    """The tables with bots, by asset number."""
+
+    chapters: list[tuple[Link, Table]]
+    liberty: list[tuple[Link, Table]]
+    others: list[tuple[Link, Table]]
 
 
-def _is_house(table: Table) -> bool:
-    return table.game in table.games.digests
+def _tables_of(floor: Floor) -> _Tables:
+    every = [(link, table) for link in floor.link for table in link.table]
+    found = _Tables([], [], [])
+    for link, table in sorted(every, key=lambda each: int(each[1].asset)):
+        if table.game not in table.games.digests:
+            of = found.chapters
+        else:
+            of = found.liberty if link.id == _LIBERTY else found.others
+        if table.id != PANEL_TABLE:
+            of.append((link, table))
+    return found
 
 
 def _quoted(text: str) -> str:

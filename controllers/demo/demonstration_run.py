@@ -69,7 +69,7 @@ class DemoOptions:
     port after `port`). `data` keeps the meters between runs. With `auto_floor`, a simulated
     floorperson validates the wins. The file `signage` decides how the displays look. After a
     `tour`, the demonstration ends. With `kill`, the service, Redis and the broker are killed in
-    turn while the tables play.
+    turn while the tables play. With `all_games`, bots also play the other example games.
     """
 
     bots: BotOptions
@@ -81,6 +81,7 @@ class DemoOptions:
     signage: Path | None = None
     tour: bool = False
     kill: bool = False
+    all_games: bool = False
 
     @property
     def panel_at(self) -> int:
@@ -110,7 +111,7 @@ def run_demo(options: DemoOptions) -> bool:
     """
     with _alone_in(options.data), _logging_to(options.data / "logs" / "tables.log"):
         floor_file, floor = write_demo_floor(
-            options.data, options.tables, options.port, options.signage
+            options.data, options.tables, options.port, options.signage, all_games=options.all_games
         )
         return run_agents(_Demo(options, floor_file, floor).run())
 
@@ -120,6 +121,7 @@ class _Demo:
         self._options = options
         self._floor_file = floor_file
         self._floor = floor
+        self._playing = playing_tables(floor, options.tables, all_games=options.all_games)
         self._console = PlainConsole(soft_wrap=True)
         self._books = TableBooks()
         self._metrics = AgentMetrics()
@@ -147,7 +149,7 @@ class _Demo:
                         self._console,
                         f"http://{LOOPBACK}:{options.port}",
                         panel_url,
-                        tables=options.tables,
+                        tables=len(self._playing),
                         auto_floor_after_s=options.auto_floor_after_s,
                         tour=options.tour,
                         kill=options.kill,
@@ -212,8 +214,7 @@ class _Demo:
                 rounds.write(played.record, shown)
 
         options = self._options
-        playing = playing_tables(self._floor, options.tables)
-        async with booked_agents(self._floor, playing, self._books, self._metrics) as agents:
+        async with booked_agents(self._floor, self._playing, self._books, self._metrics) as agents:
             ended = asyncio.create_task(service.ended())
             if options.tour:
                 tour = Tour(

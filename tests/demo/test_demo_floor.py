@@ -60,7 +60,7 @@ def test_progressives_of_the_house_games_keep_a_sensible_share(tmp_path: Path) -
     enumerator = Enumerator()
     edges = {
         (game, offer.wager): Fraction(entry_of(offer, enumerator).house_edge)
-        for game in floor.games.digests
+        for game in ("three_rivers", "liberty_five")
         for offer in offers_of(floor.games[game], {}, DrawOdds())
     }
     assert {wager for _, wager in edges} == {"rivers_wager", "five_wager", "liberty_progressive"}

@@ -30,6 +30,7 @@ from meters.service.metric_declarations import DECLARED
 from meters.service.service_metrics import Metrics
 from meters.web.described_types import about, field_texts
 from tests.documents.columns import COLUMN, with_columns
+from tests.documents.example_games import example_games
 from tests.documents.house_edges import house_edges, progressive_edges
 from tests.documents.http_reference import api_document, http_reference
 from tests.documents.json_schemas import SCHEMAS, json_reference
@@ -287,6 +288,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "rankings": _rankings,
     "house-edges": house_edges,
     "progressive-edges": progressive_edges,
+    "example-games": example_games,
     "theme-file": lambda: _keys(ThemeFile),
     "http": lambda: http_reference(api_document()),
     **{

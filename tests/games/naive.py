@@ -27,7 +27,11 @@ _DECK: Final = tuple(rank + suit for rank in "29364857TKJAQ" for suit in "cdhs")
 
 @cache
 def law_of(game: str) -> Law:
-    return tomllib.loads((HOUSE / f"{game}.toml").read_text())
+    return read_law((HOUSE / f"{game}.toml").read_text())
+
+
+def read_law(text: str) -> Law:
+    return tomllib.loads(text)
 
 
 def hand_of(law: Law, wager: Law, position: Law, played: Law) -> str:
@@ -53,7 +57,7 @@ def hand_of(law: Law, wager: Law, position: Law, played: Law) -> str:
 def _fits(pattern: Law, cards: Sequence[str], law: Law) -> bool:
     own = law["deal"]["hand"]
     parts = {"all": cards, "hand": cards[:own], "dealer": cards[own:]}
-    return all(_have(pattern.get(part, {}), dealt) for part, dealt in parts.items())
+    return all(_have(pattern[part], dealt) for part, dealt in parts.items() if part in pattern)
 
 
 def _have(told: Law, cards: Sequence[str]) -> bool:
@@ -72,9 +76,9 @@ def _have(told: Law, cards: Sequence[str]) -> bool:
         return False
     points = [10 if rank in "TJQK" else 1 if rank == "A" else int(rank) for rank in ranks]
     total = sum(points) + (10 if "A" in ranks and sum(points) <= 11 else 0)
-    if "blackjack_total" in told and total not in told["blackjack_total"]:
+    if total not in told.get("blackjack_total", [total]):
         return False
-    if "baccarat_total" in told and sum(points) % 10 not in told["baccarat_total"]:
+    if sum(points) % 10 not in told.get("baccarat_total", range(10)):
         return False
     asked = told.get("cards", [])
     return any(
