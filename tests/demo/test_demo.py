@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib.resources import files
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final
@@ -72,6 +74,7 @@ def ready(demo: Pitlink, port: int) -> None:
     assert httpx.get(f"http://127.0.0.1:{port}/signage", timeout=LONG_S).status_code == 200
 
 
+DEMO_GAMES = files("controllers.demo").joinpath("games")
 GAMES = {"three_card_poker", "three_card_prime", "four_card_prime", "three_rivers", "liberty_five"}
 
 
@@ -143,6 +146,27 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert_same_counts(runs)
     first = runs[0][0]
     assert first["wagers, once per meter"] > first["rounds on meters"] > 10
+
+
+@pytest.mark.slow
+def test_bots_play_every_example_game_and_go_on_without_them(tmp_path: Path) -> None:
+    """Every game of the house that is shipped has a table; later runs keep the links."""
+    data = tmp_path / "data"
+    shipped = {file.name.removesuffix(".toml") for file in DEMO_GAMES.iterdir()}
+    runs = []
+    for games, every in (("all", GAMES | shipped), ("five", GAMES)):
+        with Pitlink(
+            "demo", "--games", games, "--stack-deck", "--speed", "40", "--tables", "6",
+            *ports(free_port()), "--data", str(data),
+        ) as demo:  # fmt: skip
+            played = partial(lambda every: games_in(data) == every, every)
+            demo.until(played, what="rounds of every game")
+            demo.process.terminate()
+            assert demo.wait(within_s=3 * LONG_S) == 0, demo.output + demo.errors
+            runs.append(summary(demo.output))
+        settle_again(data)
+    assert len(shipped) == 11
+    assert_same_counts(runs)
 
 
 @pytest.mark.slow
