@@ -50,7 +50,7 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     )
     feeds_each: str = "each meter"
     limit: str = "up to {amount}"
-    must_hit_by: str = "must hit by {amount}"
+    must_hit_by: str = "Must hit by {amount}"
     wins_all: str = "wins it all"
     fixed_amount: str = "fixed amount"
     share: str = "{percent}%"

@@ -201,7 +201,12 @@ def _name(hand: str, beside: Iterable[str], words: PatronWords) -> str:
 
 
 def winners_of(meter: Meter, words: PatronWords) -> tuple[Winner, ...]:
-    """Return the hands that win a percentage of the meter, by game if the games differ."""
+    """Return the hands that win a percentage of the meter, by game if the games differ.
+
+    No hand wins a must-hit-by meter, which can be on no table any more.
+    """
+    if meter.must_hit_by:
+        return ()
     first, *others = [_winners_in(meter, game, words) for game in _games_of(meter)]
     if all(hands == first for hands in others):
         return first

@@ -507,7 +507,8 @@ class Signage:
             "tier": tiers[meter.meter_id],
             "is_top": meter.meter_id == next(iter(tiers)),
             "wager": self._wager_text(link, meter),
-            "limit": self._limit_text(meter),
+            "limit": words.limit.format(amount=short_money(meter.limit)) if meter.limit else "",
+            "must_hit_by": self._must_hit_by_text(meter),
             "wins": winners_of(meter, words),
             "shown": shown,
             "known": " ".join(hit.claim for hit in news if hit.news_ms),
@@ -536,6 +537,7 @@ class Signage:
             "is_top": False,
             "wager": self._wager_text(link, jackpot.meter),
             "limit": "",
+            "must_hit_by": "",
             "wins": (fixed_winner_of(jackpot, words),),
             "shown": shown,
             "known": " ".join(hit.claim for hit in news if hit.news_ms),
@@ -552,11 +554,9 @@ class Signage:
             return ""
         return self._words.wager.format(amount=coin_money(self._wager(link, meter)))
 
-    def _limit_text(self, meter: Meter) -> str:
-        words = self._words
-        if hit_by := meter.must_hit_by:
-            return words.must_hit_by.format(amount=short_money(hit_by.maximum))
-        return words.limit.format(amount=short_money(meter.limit)) if meter.limit else ""
+    def _must_hit_by_text(self, meter: Meter) -> str:
+        hit_by, words = meter.must_hit_by, self._words
+        return words.must_hit_by.format(amount=short_money(hit_by.maximum)) if hit_by else ""
 
     def _note(self, key: tuple[str, str], shown: Shown, *, waits: bool) -> _Note:
         """Return the text about a meter's highest waiting win, or its last validated one (D8).
