@@ -1,5 +1,6 @@
 """A small floor with keys: two links, two tables on one of them, connections over TLS."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,7 @@ def write_floor(
     http: int = 8080,
     data: Path | None = None,
     keys: Path | None = None,
+    links: Sequence[str] = _LINKS,
 ) -> Path:
     service: dict[str, Value] = {
         "broker": broker,
@@ -44,7 +46,7 @@ def write_floor(
         "data": data or path.parent / "data",
         "keys": keys,
     }
-    path.write_text(floor_text(*_LINKS, service=service))
+    path.write_text(floor_text(*links, service=service))
     return path
 
 

@@ -17,7 +17,7 @@ from tests.mqtt.stand import Service
 from tests.servers import eventually, run_pitlink
 from tests.staff import Colleague, hire
 
-SHARED: Final = {"event-group", "log-secrets"}
+SHARED: Final = {"event-group", "log-secrets", "hidden-value-secrets"}
 
 
 @pytest.fixture(scope="module")

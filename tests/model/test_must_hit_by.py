@@ -1,16 +1,21 @@
 """Must-hit-by meters on a real Redis: who wins, how much, and what everybody can check."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 import msgspec
 import pytest
+import zstandard
 from redis.asyncio import Redis
 
 from bonus.wagers import MUST_HIT_BY
 from meters.acts.meter_changes import Adjustment
 from meters.intake.batches import LinkIntake
+from meters.ledger.accounts import meter_account
 from meters.ledger.hidden_values import commitment_of
+from meters.ledger.script_steps import ASKS
 from meters.store.floor_file_approval import Configuration
 from meters.store.hidden_value_seal import HiddenValueError, HiddenValues
 from meters.store.link_store import LinkStore, TermsError
@@ -24,6 +29,8 @@ from tests.floor_text import (
     section_text,
     table_text,
 )
+from tests.model.days import A_DAY
+from tests.model.kept import Kept
 from tests.model.pit import (
     CENT,
     FIVE_CARD,
@@ -266,15 +273,95 @@ async def test_tables_and_wagers_outside_do_not_feed_it(redis: Redis) -> None:
     assert await pit.meter("mystery") == MINIMUM * CENT
 
 
-async def test_nothing_in_redis_shows_a_value_before_it_is_reached(redis: Redis) -> None:
+async def test_redis_and_archive_show_a_value_only_after_its_win(
+    redis: Redis, tmp_path: Path
+) -> None:
     pit = await opened(redis, 12_345_678)
+    kept = Kept(pit, tmp_path)
+    await kept.days.open()
+
+    async def seen() -> bytes:
+        found = b"".join([await redis.dump(key) or b"" async for key in redis.scan_iter()])
+        for entry in await pit.entries():
+            found += "".join(entry.values()).encode()
+        await kept.days.keep(A_DAY)
+        outcome = await kept.run(live_days=400)
+        for path in (file.path for file in outcome.written):
+            content = zstandard.ZstdDecompressor().stream_reader(
+                path.read_bytes(), read_across_frames=True
+            )
+            found += content.read()
+        return found
+
     await pit.wagers({1: PROGRESSIVE})
-    value, seen = str(MINIMUM * CENT + 12_345_678), b""
-    for key in [each async for each in redis.scan_iter()]:
-        seen += await redis.dump(key) or b""
-    for entry in await pit.entries():
-        seen += "".join(entry.values()).encode()
-    assert value.encode() not in seen
+    await pit.result({1: ""}, folded=[1])
+    value, before = str(MINIMUM * CENT + 12_345_678).encode(), await seen()
+    assert before.count((await drawn(pit))[0].sealed.encode()) >= 2, "in Redis and in the archive"
+    assert value not in before
+    for number in range(2, 6):
+        everybody = dict.fromkeys(range(1, 8), PROGRESSIVE)
+        await pit.wagers(everybody, round_id=f"R{number}")
+        await pit.result(dict.fromkeys(everybody, ""), round_id=f"R{number}", folded=[*everybody])
+    assert await pit.claims.waiting()
+    after = await seen()
+    assert after.count(value) >= 2, "in Redis and in the archive"
+
+
+async def test_commands_of_redis_show_a_value_only_at_its_win(redis: Redis) -> None:
+    """Whoever sees them learns a moment before that a wager is about to win."""
+    pit = await opened(redis, 2 * ADDED - 12_345)
+    micros = MINIMUM * CENT + 2 * ADDED - 12_345
+    whole, cents = msgspec.msgpack.encode(1), micros // CENT
+    shows = (whole + msgspec.msgpack.encode(cents), str(micros).encode())
+    asks = msgspec.msgpack.encode(("mystery", ASKS))[1:]
+    async with redis.monitor() as monitor:
+
+        async def seen() -> list[bytes]:
+            await redis.echo(end := uuid4().hex)
+            found: list[bytes] = []
+            while not found or end.encode() not in found[-1]:
+                command = (await monitor.next_command())["command"]
+                found.append(command.encode("latin-1").decode("unicode_escape").encode("latin-1"))
+            return found
+
+        await pit.wagers({1: PROGRESSIVE})
+        await pit.result({1: ""}, folded=[1])
+        before = await seen()
+        assert [each for each in before if b"mystery" in each]
+        assert not [each for each in before if any(one in each for one in (*shows, asks))]
+        assert won(await pit.wagers({1: PROGRESSIVE}, round_id="R2"))[0][2] == cents
+        at_win = await seen()
+    (asked,) = [place for place, each in enumerate(at_win) if asks in each]
+    shown = [place for place, each in enumerate(at_win) if shows[0] in each]
+    assert shown[0] > asked
+
+
+async def test_a_false_amount_on_the_meter_opens_its_value_and_is_reported(redis: Redis) -> None:
+    """A win is the only way: the ledger has it, and each later audit says that it is false."""
+    pit = await opened(redis, 80 * ADDED)
+    await pit.wagers({1: PROGRESSIVE})
+    await pit.result({1: ""}, folded=[1])
+    key, name = pit.store.keys.accounts, meter_account("mystery")
+    true_micros = int(await redis.hget(key, name) or 0)
+    await redis.hset(key, name, str(MAXIMUM * CENT - 1))
+    reply = await pit.wagers({1: PROGRESSIVE}, round_id="R2")
+    assert won(reply) == [(1, "mystery_jackpot", MINIMUM + 80 * 50)]
+    await redis.hset(key, name, str(true_micros))
+    for _ in range(2):
+        problems = (await pit.audit()).problems
+        assert any("no wager reached the hidden value" in each for each in problems), problems
+
+
+async def test_a_false_amount_below_the_value_shows_only_that_it_is_higher(redis: Redis) -> None:
+    """If the true amount is back before the next audit, nothing is left of it."""
+    pit = await opened(redis, 80 * ADDED)
+    key, name = pit.store.keys.accounts, meter_account("mystery")
+    true_micros = int(await redis.hget(key, name) or 0)
+    await redis.hset(key, name, str(true_micros + 70 * ADDED))
+    assert won(await pit.wagers({1: PROGRESSIVE})) == []
+    assert (await pit.audit()).problems != ()
+    await redis.hincrby(key, name, -70 * ADDED)
+    assert (await pit.audit()).balanced
 
 
 async def test_without_the_secret_a_service_takes_no_wagers(redis: Redis) -> None:

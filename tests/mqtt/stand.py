@@ -18,7 +18,15 @@ from tests.ledgers import read_ledger
 from tests.mqtt.events import Event, encode
 from tests.mqtt.floors import many_tables_text
 from tests.mqtt.stranger import Ear, Heard, publish
-from tests.servers import Mosquitto, Pitlink, RedisServer, eventually, free_port, run_pitlink
+from tests.servers import (
+    Mosquitto,
+    Pitlink,
+    RedisServer,
+    eventually,
+    free_port,
+    pitlink_command,
+    run_pitlink,
+)
 from tests.staff import Colleague, hire
 from tests.waiting import LONG_S
 
@@ -50,10 +58,17 @@ def rows_of(answer: httpx.Response) -> list[dict[str, Any]]:
 
 
 class Service:
-    def __init__(self, config: Path, port: int, *options: str) -> None:
+    def __init__(
+        self,
+        config: Path,
+        port: int,
+        *options: str,
+        program: Callable[..., list[str]] = pitlink_command,
+    ) -> None:
         self.config = config
         self.url = f"http://127.0.0.1:{port}"
         self._options = options
+        self._program = program
         self._process: Pitlink | None = None
         self._http = httpx.Client(base_url=self.url, timeout=LONG_S)
         self._staff: dict[str, Colleague] = {}
@@ -70,7 +85,8 @@ class Service:
     def launch(self) -> None:
         if self._process is not None:
             self._process.__exit__(None, None, None)
-        self._process = Pitlink("serve", "--config", str(self.config), *self._options)
+        arguments = ("serve", "--config", str(self.config), *self._options)
+        self._process = Pitlink(*arguments, program=self._program)
 
     def ready(self) -> bool:
         try:
