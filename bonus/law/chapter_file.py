@@ -155,8 +155,8 @@ class Envy(_Part, frozen=True):
 
     Attributes:
         rule: the section about Envy Bonuses.
-        lowest: the lowest hand that brings an Envy Bonus. Only for wagers on ``results``, leave it
-            out.
+        lowest: the lowest hand that brings an Envy Bonus. For wagers on patterns or results, leave
+            it out.
     """
 
     rule: Rule
@@ -167,7 +167,8 @@ class Envy(_Part, frozen=True):
 class Validation(_Part, frozen=True):
     """The decisions of floorpersons. A wager that feeds a meter needs this section.
 
-    A percentage of a meter always waits for a floorperson, and is a hand pay.
+    A percentage of a meter always waits for a floorperson, and is a hand pay: until it is paid, the
+    table accepts no wagers that feed meters.
 
     Attributes:
         rule: the section about wins that a floorperson validates.
@@ -228,14 +229,15 @@ class WagerTables(_Part, frozen=True):
     Attributes:
         names: the name in data. Wagers with the same paytables can share a section: ``cards`` and
             ``short`` then have an entry for each name.
-        ranking: how the hands are judged; ``results`` in a game with ``[[result]]``.
+        ranking: how the hands are judged: a ranking below, the ``ranking`` of patterns, or
+            ``results`` in a game with ``[[result]]``.
         cards: the cards that form the hand. In a game with ``[[result]]``, ``dealer`` is the one
             result of the table, and ``hand`` the position's own.
         placing: the section about placing the wager.
         paid_from: the source of payouts that are not a percentage of a meter: the chips at the
             table, or the player's electronic account.
-        lowest: the lowest hand that a paytable can pay. Only wagers on ``results``, which have no
-            order, lack it.
+        lowest: the lowest hand that a paytable can pay. For wagers on patterns or results, whose
+            paytables list any of them, leave it out.
         title: the name for people, the same in all games. If this is left out, people see the words
             of the name.
         needs: the player must have placed one of these wagers first.
@@ -382,7 +384,7 @@ class Deal(_Part, frozen=True):
     Attributes:
         rule: the section about the deal.
         deck_rule: the section about the deck, or about the dice, the wheel or another device.
-        positions: the number of positions.
+        positions: the number of positions, at most 99.
         positions_rule: the section about the positions.
         hand: the number of cards for each position, at most 7. With results: 1 if each position has
             a result of its own, otherwise 0.

@@ -225,7 +225,8 @@ def _check_table(
     rows = list(table.pays)
     hands = ranking.names
     if ranking.ordered == (not lowest):
-        reason = "`lowest` is missing" if ranking.ordered else f"leave out `lowest` for {name}"
+        unordered = f"leave out `lowest`: {name} has no order"
+        reason = "`lowest` is missing" if ranking.ordered else unordered
         raise ChapterError(f"{of} {table.rule}: {reason}")
     if rows != [hand for hand in hands if hand in rows]:
         unknown = [row for row in rows if row not in hands]
@@ -322,8 +323,10 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Payta
         with cell_of(f"{of} {envy.rule}", schedule.wager):
             wagers.append(read_cents(schedule.wager))
     if ranking.ordered == (not envy.lowest):
-        reason = "lowest is missing" if ranking.ordered else "leave out lowest"
-        raise ChapterError(f"{of} {envy.rule}: {reason}")
+        reason = "`lowest` is missing"
+        if not ranking.ordered:
+            reason = "leave out `lowest` under [wager.envy]: this ranking has no order"
+        raise ChapterError(f"{of} {envy.rule}: {reason}", ("envy",))
     if not wagers or len(set(wagers)) < len(wagers):
         raise ChapterError(f"{of} {envy.rule}: each wager amount needs one schedule")
     for schedule in envy.schedule:

@@ -110,7 +110,7 @@ def _wager_errors(
             )
         elif lacking := [meter for meter in placing.meters if prices_cents[meter] is None]:
             code = "unknown_meter"
-            message = f"{wager}: there is no {lacking[0]} meter here ({placing.rule})"
+            message = f"{wager}: no meter {lacking[0]} is given for it ({placing.rule})"
         elif wrong := [meter for meter in placing.meters if prices_cents[meter] != cents]:
             price = f"the meter needs {prices_cents[wrong[0]]} cents ({placing.rule})"
             code, message = "wrong_amount", f"{wager} of {cents} cents: {price}"

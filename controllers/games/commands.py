@@ -134,7 +134,8 @@ def _converse(trial: Trial, console: PlainConsole) -> None:
             print_error(f"{answer!r} is none of these: {prompt}")
             continue
         tried, played = trial.play(stacked=answer == "j"), played + 1
-        console.print_line(f"Round {played:,}")
+        stacked = ", with a jackpot, so the sums at the end leave it out" if answer == "j" else ""
+        console.print_line(f"Round {played:,}{stacked}")
         for line in round_text(trial.layout, tried):
             console.print_line(f"  {line}")
         console.print_line(f"  {meters_text(trial)}")

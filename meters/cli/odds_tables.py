@@ -237,7 +237,7 @@ def _meter(entry: OddsEntry, names: GameNames, *, many: bool) -> Iterator[Render
         yield Text()
         if many:
             yield Text(f"Paytable {_label(entry)}", "italic")
-        yield Text(_where_it_goes(entry.long_run))
+        yield Text(_where_it_goes(entry, entry.long_run))
     if entry.tiers:
         yield from _tiered(entry, names)
     if entry.meter_return:
@@ -287,7 +287,7 @@ _UNITS: Final = (
 )
 
 
-def _where_it_goes(lasting: LongRun) -> str:
+def _where_it_goes(entry: OddsEntry, lasting: LongRun) -> str:
     fixed, added, reseeds = (
         percent(each) for each in (lasting.fixed_return, lasting.contributions, lasting.reseeds)
     )
@@ -300,7 +300,8 @@ def _where_it_goes(lasting: LongRun) -> str:
     kept = lasting.house_edge
     if kept < 0:
         return f"{text} So the house loses {percent(-kept)}, without Envy Bonuses."
-    return f"{text} The house keeps {percent(kept)}, less Envy Bonuses."
+    less = ", less Envy Bonuses" if entry.envy_return else ""
+    return f"{text} The house keeps {percent(kept)}{less}."
 
 
 def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:

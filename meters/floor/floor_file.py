@@ -296,8 +296,9 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
         yield spot, f"meter {meter.meter_id} needs `wager`, the amount of its wagers in cents"
     kinds = meter.games.meters.titles
     if meter.kind not in kinds:
-        known = ", ".join(kinds)
-        reason = f"there is no kind {meter.kind}{nearest(meter.kind, kinds)}: write one of {known}"
+        reason = f"there is no kind {meter.kind}{nearest(meter.kind, [*kinds, MUST_HIT_BY])}"
+        if not meter.games.digests:
+            reason += ". A game of the house needs the key `games` under [facility]"
         yield (*spot, "kind"), reason
     try:
         if wrong := limit_problem(meter):

@@ -19,35 +19,71 @@ from meters.selfcheck.floor_offers import (
     meter_chances,
     shared_offers,
 )
+from meters.selfcheck.must_hit_by_entries import odds_of
 from meters.selfcheck.odds_counting import count_entries
 
 
 def return_checks(floor: Floor) -> Iterator[Check]:
-    """Warn if a house game's wager gives back more than is wagered, or its top award is too rare.
+    """Warn if a wager gives back more than is wagered, or its top award is too rare.
 
     The top award of a wager that feeds meters is too rare if it comes less than once in a hundred
-    million deals (duty D22). The top awards of other wagers are not checked.
+    million deals (duty D22). The top awards of other wagers are not checked. A pattern that is paid
+    and never comes is an error.
 
-    A wager that feeds meters is checked twice: at the seeds of its meters, and in the long run,
-    when players win what wagers add to the meters. Each exact count takes some seconds.
+    These are the wagers of house games, and those that feed a must-hit-by meter: what this meter
+    gives back is added. A wager that feeds meters is checked twice: at the seeds of its meters, and
+    in the long run, when players win what wagers add to the meters. Each exact count takes some
+    seconds.
     """
-    offers = [offer for offer in floor_offers(floor) if offer.chapter.game in floor.games.digests]
-    for entry in count_entries(offers, "check") if offers else ():
-        ordered = not entry.source
+    hit_by = {wager for link in floor.link for meter in link.meter if meter.must_hit_by
+              for wager in meter.wagers}  # fmt: skip
+    offers = [
+        offer
+        for offer in floor_offers(floor)
+        if offer.chapter.game in floor.games.digests or offer.wager in hit_by
+    ]
+    for offer, entry in zip(offers, count_entries(offers, "check") if offers else (), strict=True):
+        of = f"{entry.wager} in {entry.game}"
+        ordered = offer.judged.ordered
+        for line in entry.hands if offer.tables and not ordered else ():
+            if line.payout.wins and not line.combinations:
+                never = "it never comes, because earlier patterns take its cards: change the order"
+                yield Check(f"{line.hand} of {of}", holds=False, seen=never)
         if entry.long_run and (rare := rare_top_award(entry.hands, ordered=ordered)):
-            yield warning(f"top award of {entry.wager} in {entry.game}", rare)
+            yield warning(f"top award of {of}", rare)
+        added = _most_added(floor, entry)
         back = 1 - entry.house_edge
         lasting = 1 - entry.long_run.house_edge if entry.long_run else back
         paytable = f" {entry.paytable}" if entry.paytable else ""
         yield Check(
             f"return of {entry.wager}{paytable} in {entry.game}",
-            holds=back <= 1 and lasting <= 1,
-            seen=_return_text(entry, back, lasting),
+            holds=back + added <= 1 and lasting + added <= 1,
+            seen=_return_text(entry, back, lasting, added),
             warns=True,
         )
 
 
-def _return_text(entry: OddsEntry, back: Fraction, lasting: Fraction) -> str:
+def _most_added(floor: Floor, entry: OddsEntry) -> Fraction:
+    """Return what must-hit-by meters give back of a wager, at the table where it is most."""
+    return max(
+        (
+            sum(
+                (
+                    odds.return_of_wager
+                    for meter in link.must_hit_by_of(table)
+                    if entry.wager in meter.wagers and (odds := odds_of(meter))
+                ),
+                Fraction(0),
+            )
+            for link in floor.link
+            for table in link.table
+            if table.id in entry.tables
+        ),
+        default=Fraction(0),
+    )
+
+
+def _return_text(entry: OddsEntry, back: Fraction, lasting: Fraction, added: Fraction) -> str:
     if entry.long_run is None:
         wager = "a $1 wager" if entry.house_edge_by_wager else "the wager"
         loses = ": the house loses, so change the paytable" if back > 1 else ""
@@ -55,12 +91,15 @@ def _return_text(entry: OddsEntry, back: Fraction, lasting: Fraction) -> str:
     advice = ""
     if lasting > 1:
         advice = ": the house loses, so change the paytable, the reseed or the rates"
-    elif back > 1:
-        advice = ": the house loses, so change the paytable or the seed"
+    elif lasting + added > 1:
+        advice = ": together the house loses, so lower the minimum of the must-hit-by meter"
+    elif back + added > 1:
+        advice = ": at the seed, players have the edge, so change the paytable or the seed"
     alone = ", for a player who shares nothing" if entry.when_shared else ""
+    more = f", and {tenths_text(added)} more of must-hit-by meters" if added else ""
     return (
         f"{tenths_text(back)} at the seed of its meters and {tenths_text(lasting)} in the long"
-        f" run{alone}{advice}"
+        f" run{alone}{more}{advice}"
     )
 
 

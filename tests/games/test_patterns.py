@@ -251,7 +251,7 @@ def test_a_card_is_dealt_as_often_as_there_are_decks(times: int) -> None:
          "3 decks are not enough for 99 hands"),
         (changed("\nstraight = ", '\nflush = "2 for 1"\nstraight = '),
          "rows are not in the order of the [[pattern]] sections"),
-        (changed("[wager.envy]", '[wager.envy]\nlowest = "trips"'), "leave out lowest"),
+        (changed("[wager.envy]", '[wager.envy]\nlowest = "trips"'), "leave out `lowest` under"),
         (changed("short", 'lowest = "trips"\nshort'), "leave out `lowest`"),
         (changed("[irregular]", RESULT), "leave it out"),
         (changed("decks = 6", "decks = 1").replace("[irregular]", RESULT),

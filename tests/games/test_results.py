@@ -423,7 +423,7 @@ def changed(game: str, old: str, new: str) -> str:
         (changed(DICE, "positions = 8", "positions = 100"), "at most 99 positions are possible"),
         (changed(DICE, '"twelve"', '"' + "t" * 33 + '"'), "has more than 32 characters"),
         (changed(DICE, 'names = ["dice_bet"]', 'names = ["dice_dealer"]'), "ends with _dealer"),
-        (changed(TRIPS, "[wager.envy]", '[wager.envy]\nlowest = "trips"'), "leave out lowest"),
+        (changed(TRIPS, "[wager.envy]", '[wager.envy]\nlowest = "trips"'), "out `lowest` under"),
         (changed(TRIPS, '"1/17"', '"1/' + "9" * 101 + '"'), "is not a chance"),
         (changed(DICE, 'ranking = "results"', 'ranking = "five_card"'), "ranking is 'results'"),
         (changed(DICE, 'eleven = "3 for 1"', 'elven = "3 for 1"'), "'elven' is not a hand of"),

@@ -15,7 +15,8 @@ from controllers.demo.demo_floor import write_demo_floor
 from meters.floor.floor_file import Floor, parse_floor, read_floor
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.game_returns import chance_checks, limit_checks, return_checks
-from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
+from tests.games.naive import HOUSE
 from tests.games.texts import game_text, wager_text
 
 # Of five cards, 4 royals win the meter and 36 straight flushes a tenth of it; of the best five of
@@ -150,6 +151,62 @@ def test_a_game_that_gives_back_more_than_is_wagered_is_warned_of(
     assert check.holds != loses
     assert not check.fails
     assert ("the house loses" in check.seen) == loses
+
+
+def test_a_meter_whose_seed_gives_players_the_edge_is_warned_of(tmp_path: Path) -> None:
+    """Most of the meter is won often, and nobody pays a reseed: the house keeps its share."""
+    rows = {
+        "mini_royal": "99% of meter",
+        "straight_flush": "99% of meter",
+        "three_of_a_kind": "350 for 1",
+    }
+    (check,) = return_checks(trio_floor(tmp_path, rows))
+    assert "87.3% in the long run: at the seed, players have the edge" in check.seen
+    assert not check.holds
+
+
+@pytest.mark.parametrize(
+    ("minimum", "advice"),
+    [(500_00, ""), (900_00, "together the house loses, so lower the minimum of the must-hit-by")],
+)
+def test_what_a_must_hit_by_meter_gives_back_is_added(
+    tmp_path: Path, minimum: int, advice: str
+) -> None:
+    """By hand: at 2% and from $500 to $1,000, a wager gives back $750 in 12,500 wagers more."""
+    rows = {"mini_royal": "100% of meter", "straight_flush": "1% of meter",
+            "three_of_a_kind": "300 for 1"}  # fmt: skip
+    trio_floor(tmp_path, rows)
+    mystery = section_text(
+        "[[link.meter]]", kind="must_hit_by", id="mystery",
+        must_hit_by={"minimum": minimum, "maximum": 1_000_00, "rate": "2%", "wagers": ["w"],
+                     "rule": "H.1"},
+    )  # fmt: skip
+    table = table_text("T-1", "m", "mystery", game="trio", positions=6)
+    floor = floor_text(link_text("one", meter_text("m"), mystery, table), games=str(tmp_path))
+    (check,) = return_checks(parse_floor(floor))
+    more = 750 * 1000 // 12_500 if minimum == 500_00 else 950 * 1000 // 2_500
+    assert f", and {more // 10}.{more % 10}% more of must-hit-by meters" in check.seen
+    assert check.holds == (not advice)
+    assert advice in check.seen
+
+
+def test_a_pattern_that_an_earlier_one_hides_is_an_error(tmp_path: Path) -> None:
+    text = (HOUSE / "keystone_twenty_one.toml").read_text()
+    ranks, rest = text.split("[[pattern]]", 1)
+    first = rest[: rest.index("[[pattern]]")]
+    later = rest[len(first) :].replace("[[wager]]", f"[[pattern]]{first}[[wager]]", 1)
+    text = ranks + later.replace('suited_trips = "100% of meter"\n', "")
+    text = text.replace("[wager.table.prog", 'suited_trips = "100% of meter"\n[wager.table.prog', 1)
+    envy = text.index("[wager.envy]")
+    text = text[:envy] + text[text.index("[[wager]]", envy) :]
+    (tmp_path / "hidden.toml").write_text(text)
+    table = table_text("T-1", "twenty_one_jackpot", game="keystone_twenty_one")
+    link = link_text("one", meter_text("twenty_one_jackpot"), table)
+    floor = floor_text(link, games=str(tmp_path))
+    hidden, *_ = return_checks(parse_floor(floor))
+    assert hidden.what == "suited_trips of twenty_one_progressive in keystone_twenty_one"
+    assert hidden.fails
+    assert "earlier patterns take its cards" in hidden.seen
 
 
 @pytest.mark.parametrize(
