@@ -12,13 +12,15 @@ _LOAD: Final = "load"
 async def measure_arrangements(
     plan: Plan, books: list[Books], report_step: ReportStep
 ) -> dict[str, Any]:
-    """Measure three arrangements. In the last one, each link has a broker, a Redis and a service.
+    """Measure arrangements. In the last one, each link has a broker, a Redis and a service.
 
-    With a core for each process, the busiest process limits the events a second.
+    With a core for each process, the busiest process limits the events a second. The cost of a
+    must-hit-by meter is the ratio of the CPU times of the first two.
     """
     one, found = LINKS[:1], dict[str, Any]()
     for name, arrangement in {
         "one_service": Arrangement(plan.tables, one),
+        "one_service_with_must_hit_by": Arrangement(plan.tables, one, must_hit_by=True),
         "two_services_of_one_link": Arrangement(plan.tables, one, services=2),
         "two_links_on_two_redis": Arrangement(plan.tables, LINKS, servers=2),
     }.items():

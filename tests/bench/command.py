@@ -87,8 +87,8 @@ def bench(
 
     - `replies`: p50 and p99 of replies at 200 and 1,000 rounds a second, audits included.
 
-    - `arrangements`: CPU time of an event with one service, two services of one link, and two links
-      on two Redis servers.
+    - `arrangements`: CPU time of an event with one service, the same with a must-hit-by meter, two
+      services of one link, and two links on two Redis servers.
 
     - `idle`: CPU of a pit of 40 tables at 40 rounds an hour.
 

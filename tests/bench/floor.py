@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from bonus.law.meter_terms import MeterTerms, meter_terms
+from bonus.wagers import MUST_HIT_BY
 from meters.wire.topics import TableAddress
-from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.floor_text import Value, floor_text, link_text, meter_text, section_text, table_text
 
 LINKS: Final = ("bench-a", "bench-b")
 POSITIONS: Final = 7
@@ -19,6 +20,13 @@ PAYTABLE: Final = "A"
 METERS: Final = ("progressive", "five_card_progressive")
 """Meters on which every position places a wager; the id of each is its kind."""
 WAGERS_AN_EVENT: Final = POSITIONS * len(METERS)
+
+MYSTERY: Final = "mystery"
+"""Id of the must-hit-by meter, which every wager feeds."""
+MINIMUM_CENTS: Final = 1_000_00
+MYSTERY_BPS: Final = 1_000
+_MAXIMUM_CENTS: Final = 10_000_000_00
+"""So far above all contributions of a run that hardly any run has a win."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +52,22 @@ def bench_floor_text(
     links: Sequence[str] = LINKS,
     which: slice = slice(None),
     validate_from: int = 0,
+    *,
+    must_hit_by: bool = False,
 ) -> str:
     """Return the floor file of some links, with their part of the tables.
 
-    Wins at fixed odds below `validate_from` cents need no floorperson.
+    Wins at fixed odds below `validate_from` cents need no floorperson. With `must_hit_by`, every
+    wager also feeds a must-hit-by meter of its link.
     """
+    more = (MYSTERY,) if must_hit_by else ()
     some = (
         link_text(
             link,
             *(meter_text(meter, WAGER_CENTS) for meter in METERS),
+            *(_mystery_text() for _ in more),
             *(
-                table_text(table_address(number, links).table, *METERS, positions=POSITIONS)
+                table_text(table_address(number, links).table, *METERS, *more, positions=POSITIONS)
                 for number in range(at, tables, len(links))
             ),
             name=f"Link {link}",
@@ -62,6 +75,16 @@ def bench_floor_text(
         for at, link in [*enumerate(links)][which]
     )
     return _floor_text(parts, *some, validate_from=validate_from)
+
+
+def _mystery_text() -> str:
+    terms: dict[str, Value] = {
+        "minimum": MINIMUM_CENTS,
+        "maximum": _MAXIMUM_CENTS,
+        "rate": f"{MYSTERY_BPS // 100}%",
+        "wagers": METERS,
+    }
+    return section_text("[[link.meter]]", kind=MUST_HIT_BY, id=MYSTERY, must_hit_by=terms)
 
 
 def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:

@@ -24,7 +24,7 @@ from meters.wire.messages import CONTROLLER_BEAT, LedgerSeal
 from tests.bench.audit_lag import Lag, LagSample, lag_of
 from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
-from tests.bench.floor import LINKS, bench_floor_text
+from tests.bench.floor import LINKS, MYSTERY, bench_floor_text
 from tests.bench.latency import LatencyWatch
 from tests.bench.machine import auditor_of, cpu_seconds, read_bytes
 from tests.bench.place import Place, a_place
@@ -252,6 +252,7 @@ class Arrangement:
     servers: int = 1
     services: int = 1
     validate_from: int = 0
+    must_hit_by: bool = False
 
 
 @asynccontextmanager
@@ -272,6 +273,7 @@ async def playing(arrangement: Arrangement, books: list[Books]) -> AsyncIterator
                 links=links,
                 which=which,
                 validate_from=arrangement.validate_from,
+                must_hit_by=arrangement.must_hit_by,
             )
             place = await stack.enter_async_context(a_place(text))
             places.append(place)
@@ -294,7 +296,7 @@ async def playing(arrangement: Arrangement, books: list[Books]) -> AsyncIterator
         audits = [msgspec.json.decode(place.run("audit", "--json")) for place in places]
         books.append(
             {
-                **compare_books(load.traffic.tallies, audits),
+                **compare_books(load.traffic.tallies, audits, must_hit_by=arrangement.must_hit_by),
                 **load.traffic.counts,
                 "interruptions": load.interruptions,
                 "ledger_entries": sum(audit["entries"] for audit in audits),
@@ -325,7 +327,7 @@ def percentile_ms(seconds: Sequence[float], percent: int) -> float:
 
 
 def compare_books(
-    tallies: Mapping[str, Tally], audits: Sequence[Mapping[str, Any]]
+    tallies: Mapping[str, Tally], audits: Sequence[Mapping[str, Any]], *, must_hit_by: bool = False
 ) -> dict[str, bool]:
     """Compare the load's own books, which it has from the replies alone, with the audits'."""
     counted = [tally.counted for tally in tallies.values()]
@@ -337,7 +339,11 @@ def compare_books(
     totals = [(audit["totals"]["wagers"], audit["totals"]["rounds"]) for audit in audits]
     return {
         "balanced": all(audit["balanced"] for audit in audits),
-        "meters_equal": held == {link: tally.meters_micros for link, tally in tallies.items()},
+        "meters_equal": held
+        == {
+            link: tally.meters_micros | ({MYSTERY: tally.mystery_micros} if must_hit_by else {})
+            for link, tally in tallies.items()
+        },
         "counts_equal": _sums(totals) == _sums(counted),
     }
 

@@ -44,14 +44,15 @@ def test_quick_prints_every_figure_and_the_books_agree(
     assert done.stderr.count("?") >= 6  # a question begins each table
     report: dict[str, Any] = json.loads(done.stdout)
     assert report["nothing_lost"] is True
-    # Speed, replies, three arrangements, idle.
-    assert len(report["books"]) == 6
+    # Speed, replies, four arrangements, idle.
+    assert len(report["books"]) == 7
     for books in report["books"]:
         assert all(books[name] is True for name in ("balanced", "meters_equal", "counts_equal"))
         assert books["events_sent"] == books["events_accepted"] + books["events_held"] > 0
         assert books["refusals"] == {}
-        # Besides the events, the ledger has the approval of each link and the seeds of its two
-        # meters. On a busy machine it may also record that a link was inoperable for a moment.
+        # Besides the events, the ledger has the approval of each link and the seeds of its
+        # meters, one with its hidden value. On a busy machine it may also record that a link was
+        # inoperable for a moment.
         assert 3 <= books["ledger_entries"] - books["events_accepted"] <= 20
 
     assert report["settings"]["wagers_an_event"] == 14
@@ -87,6 +88,7 @@ def test_quick_prints_every_figure_and_the_books_agree(
             assert 0 < figures["p50_ms"] <= figures["p99_ms"] <= figures["longest_ms"]
     more = {
         "one_service": set[str](),
+        "one_service_with_must_hit_by": set(),
         "two_services_of_one_link": {"service_2", "auditor_2"},
         "two_links_on_two_redis": {"mosquitto_2", "service_2", "auditor_2", "redis_2"},
     }

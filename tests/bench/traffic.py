@@ -17,7 +17,17 @@ from meters.wire import topics
 from meters.wire.messages import Reply
 from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
-from tests.bench.floor import LINKS, METERS, POSITIONS, WAGERS_AN_EVENT, table_address, terms_of
+from tests.bench.floor import (
+    LINKS,
+    METERS,
+    MINIMUM_CENTS,
+    MYSTERY_BPS,
+    POSITIONS,
+    WAGER_CENTS,
+    WAGERS_AN_EVENT,
+    table_address,
+    terms_of,
+)
 
 _REPEAT_S: Final = (2.0, 16.0)
 """Waiting time without any answer after which unanswered events are sent again. It doubles up to
@@ -79,6 +89,12 @@ class Tally:
     @property
     def meters_micros(self) -> dict[str, int]:
         return {meter: self.meter_micros(meter) for meter in METERS}
+
+    @property
+    def mystery_micros(self) -> int:
+        """What a must-hit-by meter without a win must hold."""
+        wagered_cents = (self.wagers - self.voids) * WAGERS_AN_EVENT * WAGER_CENTS
+        return MINIMUM_CENTS * MICROS_PER_CENT + wagered_cents * MYSTERY_BPS
 
 
 class NoAnswerError(Exception):
