@@ -30,12 +30,12 @@ class Deck:
     Attributes:
         numbers: the number of each card or result, by its name.
         kind: what the names are, and how they are written, for errors.
-        decks: how often each card can be dealt; 0 means any number of times.
+        copies: how often each card can be dealt; 0 means any number of times.
     """
 
     numbers: Mapping[str, Card]
     kind: str
-    decks: int = 1
+    copies: int = 1
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -43,10 +43,10 @@ class Deck:
         return tuple(self.numbers)
 
     def too_often(self, dealt: Sequence[T]) -> frozenset[T]:
-        """Return the cards, or their names, that occur more often than the decks have them."""
-        if not self.decks or len(set(dealt)) == len(dealt):
+        """Return the cards, or their names, that occur more often than the deck has them."""
+        if not self.copies or len(set(dealt)) == len(dealt):
             return frozenset()
-        return frozenset(card for card, number in Counter(dealt).items() if number > self.decks)
+        return frozenset(card for card, number in Counter(dealt).items() if number > self.copies)
 
     def parse(self, names: Iterable[str]) -> tuple[Card, ...]:
         """Return the cards with these names; an unknown name is a ValueError."""

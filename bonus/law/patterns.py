@@ -31,6 +31,8 @@ PATTERN_CARDS_MAX: Final = 5
 SPLIT_CARDS_MAX: Final = 4
 """The same, if a pattern says which cards are the player's or the dealer's."""
 
+_PATTERNS_MAX: Final = 50
+_BLACKJACK_TOTALS: Final = range(2, PATTERN_CARDS_MAX * 10 + 1)
 _CARD: Final = re.compile(rf"[{RANKS}]*[{SUITS}]*")
 _RED: Final = frozenset({1, 2})
 _TENS: Final = 10
@@ -152,6 +154,8 @@ def _blackjack_total(cards: Sequence[Card]) -> int:
 def check_patterns(chapter: Chapter) -> None:
     """Check the patterns of a game, and that no poker hand is formed from several decks."""
     _check_decks(chapter)
+    if len(chapter.pattern) > _PATTERNS_MAX:
+        raise ChapterError(f"a game has at most {_PATTERNS_MAX} patterns", ("pattern",))
     if chapter.pattern and chapter.result:
         raise ChapterError("a game has [[pattern]] or [[result]], not both", ("pattern",))
     for number, pattern in enumerate(chapter.pattern):
@@ -159,10 +163,11 @@ def check_patterns(chapter: Chapter) -> None:
             _check_pattern(chapter, pattern, chapter.pattern[:number])
     named = pattern_rankings(chapter)
     for number, tables in enumerate(chapter.wager):
-        if tables.ranking in named:
+        if tables.names and tables.ranking in named:
             with placed("wager", number):
                 _check_wager(chapter, tables)
-    wanted = {tables.ranking for tables in chapter.wager}
+    bonuses = {bonus.ranking for bonus in chapter.main_bonuses}
+    wanted = bonuses | {tables.ranking for tables in chapter.wager}
     for name in named:
         if name not in wanted and wanted <= {*RANKINGS, *named}:
             raise ChapterError(f"no wager has the ranking {name!r} of a pattern", ("pattern",))
@@ -179,7 +184,7 @@ def _check_decks(chapter: Chapter) -> None:
     for number, tables in enumerate(chapter.wager):
         if decks > 1 and tables.ranking in RANKINGS:
             reason = (
-                f"{tables.names[0]}: {tables.ranking} hands are formed from one deck: with"
+                f"{', '.join(tables.names)}: {tables.ranking} hands are formed from one deck: with"
                 f" {decks} decks, describe the hands under [[pattern]]"
             )
             raise ChapterError(reason, ("wager", number, "ranking"))
@@ -234,13 +239,21 @@ def _check_pattern(chapter: Chapter, pattern: Pattern, earlier: Sequence[Pattern
 
 
 def _check_have(pattern: str, have: CardsHave) -> None:
+    for key, totals, possible in (
+        ("blackjack_total", have.blackjack_total, _BLACKJACK_TOTALS),
+        ("baccarat_total", have.baccarat_total, range(_TENS)),
+    ):
+        for total in totals:
+            if total not in possible:
+                reason = f"{key}: {total} is no total of {possible[0]} to {possible[-1]}"
+                raise ChapterError(f"{pattern}: {reason}")
     kinds = [*have.of_a_kind]
     if min(kinds, default=2) < 2 or kinds != sorted(kinds, reverse=True):
         raise ChapterError(f"{pattern}: of_a_kind has numbers above 1, the greatest first")
     for text in have.cards:
-        if not text or not _CARD.fullmatch(text):
+        if not text or not _CARD.fullmatch(text) or len(set(text)) < len(text):
             raise ChapterError(
                 f"{pattern}: {text!r} describes no card: write ranks of {RANKS}, then suits of"
-                f" {SUITS}, such as 'Ah', 'TJQK' or 'h'",
+                f" {SUITS}, each once, such as 'Ah', 'TJQK' or 'h'; two aces are 'A', 'A'",
                 text=f'"{text}"',
             )

@@ -15,6 +15,7 @@ import msgspec
 from bonus.errors import nearest
 from bonus.hands.rankings import COMPARES, Ranking
 from bonus.law.chapter_file import (
+    OTHER,
     Bonus,
     Chapter,
     DrawPays,
@@ -107,6 +108,8 @@ def _check_bonus(chapter: Chapter, main: Main, bonus: Bonus, names: Sequence[str
             f"{bonus.item}: a bonus on {bonus.on} cannot have the name of another wager"
         )
     ranking = _ranking(chapter, bonus.item, bonus.ranking)
+    if not ranking.ordered:
+        raise ChapterError(f"{bonus.item}: a bonus of the main game is on no patterns")
     paytables = _check_tables(
         bonus.item, bonus.table, ranking, bonus.ranking, bonus.lowest, meters=()
     )
@@ -238,6 +241,8 @@ def _check_table(
         raise ChapterError(
             f"{of} {table.rule}: {reason}", ("pays", unknown[0]) if unknown else ("pays",)
         )
+    if OTHER in rows:
+        raise ChapterError(f"{of} {table.rule}: {OTHER!r} pays nothing", ("pays", OTHER))
     for paytable in paytables_of(table, ranking.names):
         with placed("pays"):
             _check_paytable(of, paytable, ranking, lowest)
@@ -332,6 +337,8 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Payta
     for schedule in envy.schedule:
         where = f"{of} {envy.rule} {schedule.wager}"
         worth: dict[str, _Worth | None] = {}
+        if OTHER in schedule.pays:
+            raise ChapterError(f"{where}: {OTHER!r} brings no Envy Bonus")
         for hand, cell in schedule.pays.items():
             with cell_of(f"{where}: {hand}", cell):
                 worth[hand] = 0, read_cents(cell), 0

@@ -270,7 +270,7 @@ def _names(chapter: Chapter) -> tuple[str, ...]:
 def _deck(names: tuple[str, ...]) -> Deck:
     kind = f"a result of this game: write {', '.join(names[:-1])} or {names[-1]}"
     numbers = {name: Card(number) for number, name in enumerate(names)}
-    return Deck(MappingProxyType(numbers), kind, decks=0)
+    return Deck(MappingProxyType(numbers), kind, copies=0)
 
 
 @lru_cache(maxsize=256)

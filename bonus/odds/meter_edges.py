@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from bonus.cards import DECK
+from bonus.errors import UserError
 from bonus.law.chapter_file import DEALERS_ALONE, WagerTables
 from bonus.law.paytables import (
     Paytable,
@@ -137,7 +138,11 @@ class Metered:
 
     def _break_even(self, meter: str, wager_cents: int, envy_return: Fraction) -> int:
         lacking = (self.edge(wager_cents, empty=meter) - envy_return) * wager_cents
-        held_cents = max(0, ceil(lacking / self.meter_return(meter)))
+        share = self.meter_return(meter)
+        if not share:
+            reason = "no deal wins a percentage of its meter: earlier patterns take the cards"
+            raise UserError(f"the odds cannot be counted: {reason}")
+        held_cents = max(0, ceil(lacking / share))
         # Percentages and shares are rounded down to the cent. So the meter must be a little higher
         # than the exact result.
         while self._pays_cents(meter, held_cents) < lacking:

@@ -341,7 +341,7 @@ def _twice_error(
     if not twice:
         return None
     name, deck_rule = card_name(min(twice)), rules.chapter.deal.deck_rule
-    times = "twice" if rules.deck.decks == 1 else f"more than {rules.deck.decks} times"
+    times = "twice" if rules.deck.copies == 1 else f"more than {rules.deck.copies} times"
     return RoundError("card_twice", f"{name} occurs {times} ({deck_rule})", field)
 
 
@@ -425,7 +425,7 @@ def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
 def _possible_hands(seen: Sequence[Card], rules: TableRules) -> Iterator[tuple[Card, ...]]:
     """Yield hands of different cards at equal distances in the list of all such hands."""
     count = rules.chapter.deal.hand
-    left = (card for card in DECK if seen.count(card) < rules.deck.decks)
+    left = (card for card in DECK if seen.count(card) < rules.deck.copies)
     unseen = sorted(left, key=_mixed)
     apart = max(1, comb(len(unseen), count) // _TRIED_MAX)
     return islice(combinations(unseen, count), 0, None, apart)

@@ -107,7 +107,7 @@ def view_table(
         chips_returned=state.returned_chips,
         lit=list(_lit(layout, state)),
         results=layout.rules.deck.names if layout.has_results else (),
-        decks=layout.rules.deck.decks,
+        decks=layout.rules.deck.copies,
         hand_cards=layout.deal.hand,
         dealer_cards=layout.deal.dealer,
         community_cards=layout.deal.community,

@@ -24,7 +24,7 @@ from meters.wire.messages import EnteredCards
 TAKEN_BACK_MAX: Final = 10
 """How often cards can be retracted in one round, so that one event has room for all these cards."""
 
-_OWN_CARDS: Final = frozenset({"hand", "hand_and_community"})
+_OWN_CARDS: Final = frozenset({"hand", "hand_and_community", "hand_and_dealer"})
 
 
 def check_dealt(state: TableState) -> None:
@@ -160,7 +160,7 @@ def _cards(layout: Layout, state: TableState, names: Sequence[str], count: int) 
     except ValueError as error:
         raise DeviceRefusal("bad_card", str(error)) from None
     if twice := deck.too_often([*state.cards_shown(), *names]):
-        times = "twice" if deck.decks == 1 else f"more than {deck.decks} times"
+        times = "twice" if deck.copies == 1 else f"more than {deck.copies} times"
         raise DeviceRefusal("card_twice", f"{min(twice)} was entered {times}: correct one of them")
     return tuple(names)
 
@@ -290,15 +290,15 @@ def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
     the other hand was entered or has no wager.
     """
     # With several decks, an equal card on the table can be another card.
-    seen = frozenset(state.cards_shown()) if layout.rules.deck.decks == 1 else frozenset()
+    seen = frozenset(state.cards_shown()) if layout.rules.deck.copies == 1 else frozenset()
     for back in state.taken_back:
-        cards = frozenset(back.cards)
-        there = any(cards == frozenset(hand.cards) for hand in state.hands)
+        cards = sorted(back.cards)
+        there = any(cards == sorted(hand.cards) for hand in state.hands)
         if back.what != "hand" or back.position is None or not cards or there:
             continue
         own = back.position in state.no_win
         lit = back.position in state.lit
-        if not own and (cards & seen or (lit and not state.is_entered(back.position))):
+        if not own and (seen.intersection(cards) or (lit and not state.is_entered(back.position))):
             continue
         for position in (back.position,) if own else state.no_win:
             line = _win_of(layout, state, position, back.cards)
@@ -309,13 +309,16 @@ def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
 def _win_of(layout: Layout, state: TableState, position: int, cards: Sequence[str]) -> Line | None:
     deck = layout.rules.deck
     community = None if state.community is None else deck.parse(state.community)
+    dealer = None if state.dealer is None else deck.parse(state.dealer)
+    missing = {"hand_and_community"} if community is None else set[str]()
+    missing |= {"hand_and_dealer"} if dealer is None else set()
     wagers = {
         placed.wager: placed.amount_cents
         for placed in state.wagers_at(position)
         if (decided := layout.rules.placings[placed.wager].cards) in _OWN_CARDS
-        and (decided == "hand" or community is not None)
+        and decided not in missing
     }
     box = RoundPosition(position, None, deck.parse(cards), folded=False, wagers=wagers)
-    alone = Round((box,), None, community)
+    alone = Round((box,), dealer, community)
     dues = settle_round(alone, layout.rules, layout.terms).dues if wagers else ()
     return next((due.line for due in dues if due.line.outcome is Outcome.PAID), None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bonus.display import short_money
+from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Chapter
 from bonus.law.meter_terms import MeterTerms, Row
 from meters.floor.floor_file import FixedJackpot, Meter
@@ -160,12 +161,13 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
         for column in ([(title, False), (words.envy, True)] if pays.has_envy else [(title, False)])
     ]
     results = all(game.result for game in _feeding(top))
+    in_poker = names_poker_hands(top)
     rows = []
     for hand in _merged(pays.wins for pays in shown.values()):
         if any(hand in pays.hands for pays in shown.values()):
             cells = tuple(cell for pays in shown.values() for cell in _cells(pays, hand))
             of_meter = any(part.meter for cell in cells for part in cell)
-            cards = _cards(hand, top.terms, results=results) if of_meter else ()
+            cards = _cards(hand, top.terms) if of_meter and in_poker else ()
             name = _name(hand, (each for pays in shown.values() for each in pays.hands), words)
             rows.append(PayRow(name, cards, cells))
     envy = tuple(envy for _, envy in columns)
@@ -183,6 +185,14 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
             rules.append(rule)
     heading = words.result if results else words.hand
     return Pays(heading, tuple(title for title, _ in columns), envy, tuple(rows), tuple(rules))
+
+
+def names_poker_hands(meter: Meter) -> bool:
+    """Return whether the names of hands say which cards win: not so with patterns and results."""
+    rankings = (
+        wager.ranking for game in _feeding(meter) for wager in game.wager if meter.kind in wager.fed
+    )
+    return all(ranking in RANKINGS for ranking in rankings)
 
 
 def highest_envy(meters: Iterable[Meter]) -> int:
@@ -259,15 +269,15 @@ def _pays_in(meters: Sequence[Meter], game: str, words: PatronWords) -> _GamePay
 
 
 def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ...]:
-    terms, results = meter.terms_in(game), _game(meter, game).result != ()
+    terms, in_poker = meter.terms_in(game), names_poker_hands(meter)
     percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
     hands = _shown(terms, percents)
     return tuple(
         Winner(
             "",
             words.ace_king_queen if hand == "mini_royal_spades" else _name(hand, hands, words),
-            _cards(hand, terms, results=results),
-            hand in _EXACT and not results,
+            _cards(hand, terms) if in_poker else (),
+            hand in _EXACT and in_poker,
             words.share.format(percent=words.percent(percents[hand])),
             percents[hand] == 100,
         )
@@ -280,10 +290,8 @@ def _shown(terms: MeterTerms, wins: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.hand for hand, row in terms.rows.items() if wins[hand]))
 
 
-def _cards(hand: str, terms: MeterTerms, *, results: bool) -> tuple[str, ...]:
-    """Return example cards of a hand; none for a result, even if it has the name of a hand."""
-    if results:
-        return ()
+def _cards(hand: str, terms: MeterTerms) -> tuple[str, ...]:
+    """Return example cards of a poker hand."""
     examples = _EXAMPLES_OF_THREE if "mini_royal" in terms.rows else _EXAMPLES
     return tuple((_EXACT.get(hand) or examples.get(hand, "")).split())
 

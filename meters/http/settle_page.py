@@ -212,7 +212,7 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
         chapter=chapter.chapter,
         paytables=chosen,
         results=rules.deck.names if chapter.result else (),
-        decks=rules.deck.decks,
+        decks=rules.deck.copies,
         hand=chapter.deal.hand,
         dealer=chapter.deal.dealer,
         community=chapter.deal.community,

@@ -7,7 +7,7 @@ from fractions import Fraction
 import msgspec
 
 from bonus.law.choices import MINI_ROYAL
-from bonus.law.patterns import patterns_of
+from bonus.law.patterns import patterns_of, tells_apart
 from bonus.law.results import chances_of
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, Offer, choices_of, main_choice
@@ -116,12 +116,15 @@ def _hands(offer: Offer) -> object:
     if tables is None:
         return None
     cards = tables.cards[tables.names.index(offer.wager)]
-    number = sum(offer.chapter.deal.judged(cards))
+    groups = offer.chapter.deal.judged(cards)
     chapter = offer.chapter
     chances = tuple(chances_of(chapter).items()) if chapter.result else ()
-    patterns = patterns_of(chapter, offer.ranking), chapter.deal.decks
+    patterns = patterns_of(chapter, offer.ranking)
+    dealt = groups if tells_apart(patterns) else sum(groups)
     table = msgspec.json.encode(tables.table)
-    return offer.ranking, number, table, offer.paytable, chances, patterns
+    return (
+        offer.ranking, dealt, table, offer.paytable, chances, patterns, chapter.deal.decks,
+    )  # fmt: skip
 
 
 def meter_chances(

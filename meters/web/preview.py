@@ -14,7 +14,7 @@ import msgspec
 
 from bonus.wagers import MUST_HIT_BY, jackpot_item
 from meters.floor.floor_file import Link, Meter
-from meters.floor.paytable_text import ranks_of
+from meters.floor.paytable_text import names_poker_hands, ranks_of
 from meters.process.clock import now_text
 from meters.web.display_state import (
     DisplayState,
@@ -143,6 +143,7 @@ class PreviewDisplay:
             hand, amount = hands[-1], max(amount // 10, self._part_cents)
         for jackpot in self._fixed_jackpots if number else ():
             meter, hand, amount = jackpot.meter, jackpot.hand, jackpot.amount_cents
+            terms = meter.terms
             item, fixed_jackpot = meter.wagers[0], jackpot.id
         win = {
             "event": event,
@@ -156,9 +157,9 @@ class PreviewDisplay:
             "meter_after": terms.seed_cents,
             "at": now_text(),
         }
-        cards = WinningHand(
-            tuple(_CARDS.get(hand, "").split()), None if fixed_jackpot else percent, fixed_jackpot
-        )
+        in_poker = not meter.must_hit_by and names_poker_hands(meter)
+        shown = _CARDS.get(hand, "") if in_poker else ""
+        cards = WinningHand(tuple(shown.split()), None if fixed_jackpot else percent, fixed_jackpot)
         self.displays.put_jackpot(self._link.id, msgspec.convert(win, Jackpot), cards, news=news)
         if not fixed_jackpot:
             self._put_meter(meter, terms.seed_cents, pending=event == "hit")

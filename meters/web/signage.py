@@ -274,7 +274,7 @@ def _of_table(link: Link, table: str) -> Link:
         for meter in link.meter
         if meter.meter_id in tables[table].meters
     )
-    return msgspec.structs.replace(link, meter=meters)
+    return msgspec.structs.replace(link, meter=meters, fixed_jackpot=())
 
 
 class Signage:

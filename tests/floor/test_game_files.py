@@ -62,9 +62,9 @@ def test_the_examples_of_the_document_pass_the_check(
     example, floor, _, duel, shoe, dragon = texts
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "lucky_five.toml").write_text(example)
-    (tmp_path / "games" / "queens_duel.toml").write_text(duel)
-    (tmp_path / "games" / "shoe_jackpot.toml").write_text(shoe)
-    (tmp_path / "games" / "dragon_link.toml").write_text(dragon)
+    (tmp_path / "games" / "first_duel.toml").write_text(duel)
+    (tmp_path / "games" / "first_three.toml").write_text(shoe)
+    (tmp_path / "games" / "dragon_seven.toml").write_text(dragon)
     servers = {"broker": shared_mosquitto.url, "redis": f"{shared_redis_server.url}?db=13"}
     with Redis.from_url(servers["redis"]) as redis:
         redis.flushdb()
@@ -73,7 +73,7 @@ def test_the_examples_of_the_document_pass_the_check(
     done = invoke_pitlink("check", "--config", str(path))
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    games = "dragon_link, lucky_five, queens_duel, shoe_jackpot"
+    games = "dragon_seven, first_duel, first_three, lucky_five"
     assert any(line.endswith(f"of the house: {games}") for line in lines), lines
     (back,) = [line for line in lines if line.startswith("ok    return of lucky_bonus_bet")]
     assert "55.9% at the seed of its meters and 69.5% in the long run" in back

@@ -82,7 +82,7 @@ _RESULTS: Final = _DEALT_MAX
 def _settle_one(rules: TableRules, terms: dict[str, MeterTerms], random: Random) -> None:
     deal = rules.chapter.deal
     every = [*rules.deck.numbers.values()]
-    deck = random.sample(every * (rules.deck.decks or _RESULTS), _DEALT_MAX)
+    deck = random.sample(every * (rules.deck.copies or _RESULTS), _DEALT_MAX)
     wagers = {
         name: terms[placing.meters[0]].wager_cents for name, placing in rules.placings.items()
     }

@@ -5,6 +5,7 @@ import random
 import re
 from collections import Counter
 from fractions import Fraction
+from importlib.resources import files
 from itertools import combinations, product
 from math import comb
 from typing import Any, Final
@@ -13,6 +14,7 @@ import msgspec
 import pytest
 
 from bonus.cards import DECK, parse_cards
+from bonus.errors import UserError
 from bonus.hands.five import best_five
 from bonus.law.chapter_file import CardsHave, Chapter
 from bonus.law.game_rankings import ranking_of
@@ -29,6 +31,7 @@ from tests.games.rounds import GAMES
 
 GAME: Final = "keystone_twenty_one"
 TEXT: Final = (HOUSE / f"{GAME}.toml").read_text()
+PATTERN: Final = '[[pattern]]\nranking = "queens"\nname = "x"\nall = { same = "suit" }\n'
 RESULT: Final = '[[result]]\nname = "x"\n[irregular]'
 
 
@@ -242,6 +245,18 @@ def test_a_card_is_dealt_as_often_as_there_are_decks(times: int) -> None:
         (changed('["A"]', '["10"]'), "'10' describes no card: write ranks of 23456789TJQKA"),
         (changed('["A"]', '["hA"]'), "'hA' describes no card"),
         (changed('["A"]', '[""]'), "'' describes no card"),
+        (changed('["A"]', '["AA"]'), "'AA' describes no card: write ranks of 23456789TJQKA, then"),
+        (changed('["A"]', '["Ahh"]'), "two aces are 'A', 'A'"),
+        (changed("[20]", "[51]"), "blackjack_total: 51 is no total of 2 to 50"),
+        (changed("[20]", f"[{10**20}]"), "is no total of 2 to 50"),
+        (changed("blackjack_total = [20]", "baccarat_total = [10]"), "10 is no total of 0 to 9"),
+        (changed('names = ["queens_bet"]', "names = []"), "each wager needs a name"),
+        (changed("suited_trips = ", 'other = "1 for 1"\nsuited_trips = '), "not in the order"),
+        (changed('straight = "6 for 1"', 'straight = "6 for 1"\nother = "1 for 1"'),
+         "'other' pays nothing"),
+        (changed('straight_flush = "$2" }', 'straight_flush = "$2", other = "$1" }'),
+         "'other' brings no Envy Bonus"),
+        (changed("[[wager]]", PATTERN * 41 + "[[wager]]"), "a game has at most 50 patterns"),
         (changed('same = "suit"', 'same = "rank"'), "Invalid enum value 'rank'"),
         (changed("dealer = 1", "dealer = 4"), "6 cards, but a pattern has at most 5"),
         (changed("dealer = 1", "dealer = 3"), "5 cards, but a pattern has at most 4"),
@@ -261,6 +276,23 @@ def test_a_card_is_dealt_as_often_as_there_are_decks(times: int) -> None:
 def test_a_file_with_wrong_patterns_is_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(ChapterError, match=re.escape(reason)):
         read_chapter(text)
+
+
+def test_a_bonus_of_the_main_game_is_on_no_pattern() -> None:
+    text = files("controllers.demo").joinpath("games", "queens_duel.toml").read_text()
+    bonus = text.index("[[main.bonus]]")
+    ranking = text.index('ranking = "', bonus)
+    text = f'{text[:ranking]}ranking = "queens"{text[text.index(chr(10), ranking) :]}'
+    text = text.replace("[[wager]]", PATTERN + "[[wager]]", 1)
+    with pytest.raises(ChapterError, match="is on no patterns"):
+        read_chapter(text)
+
+
+def test_odds_say_that_no_deal_wins_the_meter() -> None:
+    chapter = with_pattern("all = { of_a_kind = [2], sequence = true }")
+    (offer,) = offers_of(chapter, {}, DrawOdds())
+    with pytest.raises(UserError, match="no deal wins a percentage of its meter"):
+        entry_of(offer, Enumerator())
 
 
 def test_a_pattern_says_something() -> None:

@@ -105,15 +105,15 @@ def test_the_sample_of_a_game_against_the_dealer_is_one() -> None:
     (sample,) = re.findall(r"```toml\n(.*?)```", against, re.DOTALL)
     game = read_chapter(sample)
     round_line = (
-        b'{"game": "queens_duel", "paytables": {"blind_bonus": "B"}, "dealer": ["Qc", "7d", "2h"],'
+        b'{"game": "first_duel", "paytables": {"blind_bonus": "B"}, "dealer": ["Qc", "7d", "2h"],'
         b' "positions": [{"position": 1, "cards": ["9s", "9h", "9d"],'
         b' "wagers": {"blind": 500, "call": 500}},'
         b' {"position": 2, "folded": true, "wagers": {"blind": 100}}]}'
     )
     lines = settle_line(round_line, Games([(game, "0")])).lines
     assert [(line.item, line.outcome, line.paid, line.rule) for line in lines] == [
-        ("blind", "collected", 0, "QD.4(a)"),
-        ("blind", "paid", 500, "QD.5(a)"),
-        ("call", "paid", 500, "QD.5(a)"),
-        ("blind_bonus", "paid", 1_500, "QD.5(b)"),
+        ("blind", "collected", 0, "FD.4(a)"),
+        ("blind", "paid", 500, "FD.5(a)"),
+        ("call", "paid", 500, "FD.5(a)"),
+        ("blind_bonus", "paid", 1_500, "FD.5(b)"),
     ]

@@ -66,6 +66,32 @@ def test_games_with_equal_hands_and_one_paytable_need_no_statement(tmp_path: Pat
 
 
 @pytest.mark.duty("D21", proof=True)
+def test_patterns_of_the_players_cards_differ_with_their_number(tmp_path: Path) -> None:
+    """Two cards hold the ace of spades twice as often as one, of three cards in all."""
+    text = game_text("two", ["m"], wager_text("w", "m", rows={"ace": "100% of meter"}))
+    text = text.replace('"five_card"', '"spades"').replace("hand_and_community", "hand_and_dealer")
+    pattern = '[[pattern]]\nranking = "spades"\nname = "ace"\nhand = { cards = ["As"] }\n'
+    text = re.sub("(?m)^lowest = .*$", "", text.replace("[[wager]]", f"{pattern}[[wager]]"))
+    text = re.sub("(?m)^community = .*$", "", text)
+    for game, hand, dealer in (("two", 2, 1), ("one", 1, 2)):
+        dealt = re.sub(r"(?m)^hand = \d+$", f"hand = {hand}", text.replace('"two"', f'"{game}"'))
+        dealt = re.sub(r"(?m)^dealer = \d+$", f"dealer = {dealer}", dealt)
+        (tmp_path / f"{game}.toml").write_text(dealt)
+    floor = floor_text(
+        link_text(
+            "one",
+            meter_text("m"),
+            table_text("T-1", "m", game="two", positions=6),
+            table_text("T-2", "m", game="one", positions=6),
+        ),
+        games=str(tmp_path),
+    )
+    (check,) = chance_checks(parse_floor(floor))
+    assert check.fails
+    assert "a dollar is 2 times as likely" in check.seen
+
+
+@pytest.mark.duty("D21", proof=True)
 def test_the_demonstration_states_what_it_accepts(tmp_path: Path) -> None:
     path, floor = write_demo_floor(tmp_path, 12, 8080)
     found = {check.what: check for check in chance_checks(floor)}

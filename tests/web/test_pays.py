@@ -19,7 +19,7 @@ import controllers.demo
 from bonus.display import hand_words
 from meters.floor.floor_file import Link
 from tests.browsers import WIDER, check_accessible
-from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
 from tests.games.naive import HOUSE, fed_by
 from tests.web.conftest import Sides
 from tests.web.signage_page import MAIN, opened, shows
@@ -164,6 +164,43 @@ async def test_games_that_pay_differently_are_named_on_the_page_of_their_link(si
         "<b data-say>Royal flush</b> <em>River Duel</em> <span data-say>wins it all</span>",
     ):
         assert line in text
+
+
+@pytest.mark.duty("D1")
+async def test_a_table_without_the_meter_of_a_fixed_jackpot_has_its_page(sides: Sides) -> None:
+    floor = floor_text(
+        link_text(
+            "tcp-main",
+            meter_text("progressive", 500, paytable="B"),
+            meter_text("five_card_progressive"),
+            section_text(
+                "[[link.fixed_jackpot]]", name="Mini-Royal", meter="progressive", hand="mini_royal"
+            ),
+            table_text("TCP-01", "progressive"),
+            table_text("TCP-02", "five_card_progressive"),
+        )
+    )
+    with_other = await sides(floor)
+    found = await with_other.get(f"{PAYS}/TCP-02")
+    assert found.status_code == 200
+    assert [*Tables(found.text).of] == ["five_card_progressive"]
+
+
+async def test_no_poker_cards_stand_beside_a_pattern_with_the_name_of_a_hand(sides: Sides) -> None:
+    """Three cards, and no five, form the straight flush of the side bet."""
+    floor = floor_text(
+        link_text(
+            "tcp-main",
+            meter_text("twenty_one_jackpot"),
+            table_text("KB-1", "twenty_one_jackpot", game="keystone_twenty_one"),
+        ),
+        games=str(HOUSE),
+    )
+    of_decks = await sides(floor)
+    for path in ("/signage/tcp-main", PAYS):
+        text = (await of_decks.get(path)).text
+        assert "traight flush" in text
+        assert 'class="card"' not in text
 
 
 async def test_a_link_or_a_table_that_there_is_not_is_refused_with_those_that_are(

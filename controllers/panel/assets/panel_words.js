@@ -10,7 +10,7 @@ const REFUSALS = {
   all_hands: say("The house requires the cards of every hand."),
   betting_locked: say("No more bets: betting is locked for this round."),
   busy: say("The table is still busy with the last touch. Wait a moment."),
-  card_twice: say("One of these cards was entered twice."),
+  card_twice: say("One of these cards was entered too often."),
   cards_collected: say("The cards of this hand were collected: take its fold back first."),
   cards_entered: say("Cards of this round were entered: its wagers can no longer be corrected."),
   cards_first: say("First take back the entered cards and folds."),
