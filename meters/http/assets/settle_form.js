@@ -45,7 +45,7 @@ export const HandField = ({ hand, round, target, choose, enter, errors }) => {
   return html`
     <div class="hand" data-hand=${hand.id} role="group" aria-label=${hand.title}>
       <${Slots} names=${names} size=${hand.size} takeOut=${(place) => {
-        enter(hand.id, names.toSpliced(place, 1));
+        enter(hand.id, names.filter((_, at) => at !== place));
         choose(hand.id);
       }} />
       <${Choice} class="choose" pressed=${target === hand.id} press=${() => choose(hand.id)}
