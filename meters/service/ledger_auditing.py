@@ -144,7 +144,7 @@ class LedgerAuditing:
             return Audited.DIFFERS, lost
         if report.problems:
             return Audited.DIFFERS, "; ".join(report.problems)
-        if wrong := _misreported(report.replayed, held):
+        if wrong := _misreported(report, held):
             return Audited.DIFFERS, wrong
         if report.unreserved:
             self._log.warning("slips reserved again", slips=[*report.unreserved])
@@ -173,16 +173,19 @@ class LedgerAuditing:
         self._log.info("ledger sealed", entries=report.entries, seal=report.seal)
 
 
-def _misreported(told: MeterBalances | None, held: MeterBalances) -> str | None:
+def _misreported(report: AuditorReport, held: MeterBalances) -> str | None:
     """Return how the auditor's balances differ from those that this service has read, or None.
 
     The order does not say what the service has read. So an auditor that calculates nothing cannot
-    report the right balances.
+    report the right balances. If the ledger was empty then, a report about entries proves nothing.
 
     Raises:
-        AuditorError: the report lacks the entry of the order.
+        AuditorError: the report lacks the entry of the order, or its ledger began after the order.
     """
+    told = report.replayed
     if not held.entry:
+        if report.entries:
+            raise AuditorError("the ledger began during the audit")
         return None
     if told is None or told.entry != held.entry:
         raise AuditorError(f"the auditor did not report the state at entry {held.entry}")

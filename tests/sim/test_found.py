@@ -6,8 +6,12 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.service.link_publisher
+from meters.audit.auditor import AuditorReport
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.floor_approvals import Approval
+from meters.ledger.link_state import MeterBalances
+from meters.service.auditor_client import AuditorError
+from meters.service.ledger_auditing import _misreported
 from meters.store.approval_book import ApprovalBook
 from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.running import Running
@@ -65,3 +69,13 @@ async def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable
     link.service.publisher.publish_inoperable()
     assert shown(link) == {"inoperable"}
     assert link.meter(PROGRESSIVE).state == "inoperable"
+
+
+@pytest.mark.duty("D19")
+def test_a_report_about_a_ledger_that_was_empty_at_the_order_proves_nothing() -> None:
+    """Another service wrote the first entries meanwhile: the next order asks for a proof."""
+    empty = MeterBalances(0, "", {PROGRESSIVE: 0})
+    assert _misreported(AuditorReport(1, replayed=empty), empty) is None
+    grown = AuditorReport(1, entries=9, stored=9, seal="f" * 64, replayed=empty)
+    with pytest.raises(AuditorError, match="the ledger began during the audit"):
+        _misreported(grown, empty)
