@@ -24,6 +24,7 @@ from bonus.law.chapter_file import (
     name_problem,
 )
 from bonus.law.paytables import ChapterError, placed
+from bonus.law.results import RESULTS
 from bonus.law.shoe_results import BLACKJACK
 
 PATTERN_CARDS_MAX: Final = 5
@@ -72,13 +73,12 @@ def _ranking(patterns: tuple[Pattern, ...], hand: int) -> Ranking:
 
 def _conditions(pattern: Pattern, hand: int) -> Iterator[_Fits]:
     """Yield what must be true of the cards: the player's cards are the first, `hand` of them."""
-    yield from _of(pattern.all, slice(None))
-    yield from _of(pattern.hand, slice(hand))
-    yield from _of(pattern.dealer, slice(hand, None))
-
-
-def _of(have: CardsHave | None, part: slice) -> Iterator[_Fits]:
-    yield from (_of_part(fits, part) for fits in (_fits(have) if have else ()))
+    for have, part in (
+        (pattern.all, slice(None)),
+        (pattern.hand, slice(hand)),
+        (pattern.dealer, slice(hand, None)),
+    ):
+        yield from (_of_part(fits, part) for fits in (_fits(have) if have else ()))
 
 
 def _of_part(fits: _Fits, part: slice) -> _Fits:
@@ -227,7 +227,7 @@ def _check_pattern(chapter: Chapter, pattern: Pattern, earlier: Sequence[Pattern
         raise ChapterError(
             f"{pattern.name} is the name of two patterns of {pattern.ranking}", ("name",)
         )
-    if pattern.ranking in RANKINGS or pattern.ranking == "results":
+    if pattern.ranking in RANKINGS or pattern.ranking == RESULTS:
         raise ChapterError(
             f"{pattern.ranking} is a ranking already: choose another name", ("ranking",)
         )

@@ -45,11 +45,16 @@ def return_checks(floor: Floor) -> Iterator[Check]:
     for offer, entry in zip(offers, count_entries(offers, "check") if offers else (), strict=True):
         of = f"{entry.wager} in {entry.game}"
         ordered = offer.judged.ordered
-        for line in entry.hands if offer.tables and not ordered else ():
-            if line.payout.wins and not line.combinations:
-                never = "it never comes, because earlier patterns take its cards: change the order"
-                yield Check(f"{line.hand} of {of}", holds=False, seen=never)
-        if entry.long_run and (rare := rare_top_award(entry.hands, ordered=ordered)):
+        never = [
+            line.hand
+            for line in entry.hands
+            if offer.tables and not ordered and line.payout.wins and not line.combinations
+        ]
+        for hand in never:
+            why = "it never comes, because earlier patterns take its cards: change the order"
+            yield Check(f"{hand} of {of}", holds=False, seen=why)
+        rare = "" if never else rare_top_award(entry.hands, ordered=ordered)
+        if entry.long_run and rare:
             yield warning(f"top award of {of}", rare)
         added = _most_added(floor, entry)
         back = 1 - entry.house_edge

@@ -1,10 +1,12 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from tests.browsers import faultless_page
+from tests.controllers.floors import FLOOR
 from tests.controllers.scripted import ScriptedService, running
 from tests.panel.stand import Hand, PanelStand, serving
 from tests.servers import Mosquitto
@@ -16,11 +18,18 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
         yield service
 
 
+@pytest.fixture
+def floor() -> str:
+    """Return the text of the floor file; a module with another floor has its own fixture."""
+    return FLOOR
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def panel(
-    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
+    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path, floor: str
 ) -> AsyncIterator[PanelStand]:
-    async with serving(PanelStand(mosquitto.url, tmp_path / "T-1.sqlite")) as stand:
+    outbox = tmp_path / "T-1.sqlite"
+    async with serving(PanelStand(mosquitto.url, outbox, floor_text=floor)) as stand:
         assert await stand.agent.wait_live(20)
         yield stand
 

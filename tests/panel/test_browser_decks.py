@@ -1,18 +1,14 @@
 """The panel of a table with six decks, in a real browser."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Final
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.controllers.scripted import ScriptedService
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
-from tests.panel.stand import Hand, PanelStand, serving
-from tests.servers import Mosquitto
+from tests.panel.stand import Hand
 
 pytestmark = pytest.mark.slow
 
@@ -26,14 +22,9 @@ FLOOR: Final = floor_text(
 )
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def panel(
-    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
-) -> AsyncIterator[PanelStand]:
-    stand = PanelStand(mosquitto.url, tmp_path / "T-1.sqlite", floor_text=FLOOR)
-    async with serving(stand):
-        assert await stand.agent.wait_live(20)
-        yield stand
+@pytest.fixture
+def floor() -> str:
+    return FLOOR
 
 
 async def test_a_second_touch_enters_an_equal_card(

@@ -1,18 +1,14 @@
 """The panel of a table without cards, in a real browser."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Final
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.controllers.scripted import ScriptedService
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
-from tests.panel.stand import Hand, PanelStand, serving
-from tests.servers import Mosquitto
+from tests.panel.stand import Hand
 
 pytestmark = pytest.mark.slow
 
@@ -32,14 +28,9 @@ PAID: Final = {
 CLAIM: Final = {"claim": "C1", "position": 3, "item": "dice_bet", "amount": 2_040}
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def panel(
-    mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
-) -> AsyncIterator[PanelStand]:
-    stand = PanelStand(mosquitto.url, tmp_path / "T-1.sqlite", floor_text=FLOOR)
-    async with serving(stand):
-        assert await stand.agent.wait_live(20)
-        yield stand
+@pytest.fixture
+def floor() -> str:
+    return FLOOR
 
 
 async def test_the_dealer_touches_the_result_of_the_table(
