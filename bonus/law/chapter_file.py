@@ -253,6 +253,8 @@ class WagerTables(_Part, frozen=True):
             have it.
         electronic: true if the wager is placed without a chip. Only a wager that feeds meters
             can be electronic.
+        community_cards: how many community cards count, in the order of the deal: ``3`` for a wager
+            on the flop. If this is left out, all of them count.
     """
 
     names: tuple[Name, ...]
@@ -277,6 +279,7 @@ class WagerTables(_Part, frozen=True):
     mini_royal: MiniRoyal | None = None
     fourth_card: FourthCard | None = None
     readings: Readings | None = None
+    community_cards: int = 0
 
     @property
     def fed(self) -> tuple[str, ...]:
@@ -404,15 +407,19 @@ class Deal(_Part, frozen=True):
     community: int = 0
     decks: int = 1
 
-    def judged(self, cards: CardsOf) -> tuple[int, ...]:
-        """Return how many cards of each source form the hand that decides a wager."""
+    def judged(self, cards: CardsOf, community_cards: int) -> tuple[int, ...]:
+        """Return how many cards of each source form the hand that decides a wager.
+
+        ``community_cards`` is that of the wager: 0 if all of them count.
+        """
+        community = community_cards or self.community
         return {
             "hand": (self.hand,),
             "dealer": (self.dealer,),
             "hand_and_dealer": (self.hand, self.dealer),
-            "hand_and_community": (self.hand, self.community),
-            "hand_and_community_and_dealer": (self.hand, self.community, self.dealer),
-            "dealer_and_community": (self.dealer, self.community),
+            "hand_and_community": (self.hand, community),
+            "hand_and_community_and_dealer": (self.hand, community, self.dealer),
+            "dealer_and_community": (self.dealer, community),
             "hand_and_all_six": (self.hand, 1),
         }[cards]
 
@@ -660,6 +667,11 @@ class Chapter(_Part, frozen=True, kw_only=True):
     @property
     def main_bonuses(self) -> tuple[Bonus, ...]:
         return self.main.bonus if self.main else ()
+
+    @property
+    def community_ordered(self) -> bool:
+        """True if the order of the community cards matters: a wager is on the first of them."""
+        return any(tables.community_cards for tables in self.wager)
 
     @property
     def asking(self) -> str:

@@ -203,7 +203,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
                 f"{of}: a pattern of {tables.ranking} has `hand` or `dealer`, so write cards ="
                 ' ["hand_and_dealer"]'
             )
-        number = sum(chapter.deal.judged(cards))
+        number = sum(chapter.deal.judged(cards, tables.community_cards))
         if number > most:
             raise ChapterError(f"{of}: {number} cards, but a pattern has at most {most}")
         for pattern in patterns:

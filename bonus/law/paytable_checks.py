@@ -50,7 +50,7 @@ _Worth = tuple[Percent, int, int]
 
 def check_chapter(chapter: Chapter) -> None:
     """Check all parts of a chapter; a ChapterError says what is wrong."""
-    check_cards(chapter.deal)
+    check_cards(chapter)
     check_patterns(chapter)
     check_results(chapter)
     names = [*chapter.main_wagers, *(name for tables in chapter.wager for name in tables.names)]
@@ -131,7 +131,8 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     if tables.readings and rankings[1:2] != rankings[:1]:
         raise ChapterError(f"{of}: the first of its readings must have the ranking of the wager")
     for name in rankings:
-        counts = {sum(chapter.deal.judged(cards)) for cards in tables.cards}
+        stage = tables.community_cards
+        counts = {sum(chapter.deal.judged(cards, stage)) for cards in tables.cards}
         ranking = _ranking(chapter, of, name)
         possible = ranking.cards
         if not counts <= possible and name == RESULTS:

@@ -35,7 +35,9 @@ _POSITIONS_MAX: Final = 99
 _CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
 
 
-def check_cards(deal: Deal) -> None:
+def check_cards(chapter: Chapter) -> None:
+    """Check the numbers of cards, on which the other checks rely."""
+    deal = chapter.deal
     for what, cards in (
         ("hand", deal.hand),
         ("dealer", deal.dealer),
@@ -44,6 +46,27 @@ def check_cards(deal: Deal) -> None:
         if cards > _CARDS_MAX:
             reason = f"{what} has {cards} cards; at most {_CARDS_MAX} are possible"
             raise ChapterError(reason, ("deal", what))
+    for number, tables in enumerate(chapter.wager):
+        if problem := _stage_problem(deal, tables):
+            of = ", ".join(tables.names)
+            raise ChapterError(f"{of}: {problem}", ("wager", number, "community_cards"))
+
+
+def _stage_problem(deal: Deal, tables: WagerTables) -> str:
+    """Return what is wrong with a wager on the first community cards; empty if nothing is."""
+    count = tables.community_cards
+    if not count:
+        return ""
+    if not OF_COMMUNITY.issuperset(tables.cards):
+        return "community_cards is for a wager on community cards"
+    if tables.draws:
+        return "community_cards is not for a wager with draws"
+    if not 0 < count < deal.community:
+        return (
+            f"community_cards is {count}, but the game deals {deal.community} community cards:"
+            " write a lower number, or leave it out if all of them count"
+        )
+    return ""
 
 
 def check_consistency(chapter: Chapter) -> None:
@@ -261,8 +284,12 @@ def _tables(chapter: Chapter) -> Iterator[PrintedTable | OneTable]:
 
 def _check_deal(chapter: Chapter) -> None:
     deal = chapter.deal
-    every = [cards for tables in chapter.wager for cards in tables.cards]
-    largest = max((sum(deal.judged(cards)) for cards in every), default=0)
+    every = [
+        sum(deal.judged(cards, tables.community_cards))
+        for tables in chapter.wager
+        for cards in tables.cards
+    ]
+    largest = max(every, default=0)
     if deal.positions > _POSITIONS_MAX:
         raise ChapterError(f"{deal.rule}: at most {_POSITIONS_MAX} positions are possible")
     least = 0 if chapter.result else 1

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from bonus.hands.rankings import COMPARES, RANKINGS
-from bonus.law.chapter_file import CardsOf, Chapter, WagerTables
+from bonus.law.chapter_file import Chapter, WagerTables
 from bonus.law.game_rankings import ranking_of
 from bonus.law.patterns import patterns_of, tells_apart
 from bonus.law.results import chances_of
@@ -29,6 +29,7 @@ from bonus.odds.hand_counts import (
     steps_of_best_five,
     steps_of_hands,
 )
+from bonus.odds.offers import Offer
 from bonus.odds.pattern_counts import STEPS, count_patterns
 
 T = TypeVar("T")
@@ -127,10 +128,10 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
     )
 
 
-def deals_of(chapter: Chapter, ranking: str, cards: CardsOf, counted: Enumerator) -> Counts:
+def deals_of(offer: Offer, counted: Enumerator) -> Counts:
     """Return the number of deals of each hand that decides a wager, or of ways to each result."""
+    chapter, ranking, groups = offer.chapter, offer.ranking, offer.groups
     if not chapter.result:
-        groups = chapter.deal.judged(cards)
         patterns = patterns_of(chapter, ranking)
         every = _all_patterns(chapter, ranking, groups) if patterns else all_hands(ranking, groups)
         return counted.get(every).deals

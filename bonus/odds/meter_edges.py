@@ -163,9 +163,8 @@ def has_tiers(tables: WagerTables) -> bool:
 
 def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
     paytable = paytable_of(offer, tables.table, offer.paytable)
-    cards = tables.cards[tables.names.index(offer.wager)]
-    deals = deals_of(offer.chapter, offer.ranking, cards, counted)
-    of_draws = _draws(offer, tables, sum(offer.chapter.deal.judged(cards)))
+    deals = deals_of(offer, counted)
+    of_draws = _draws(offer, tables, sum(offer.groups))
     metered = Metered(
         hands=paid_hands(paytable, offer.judged, deals, sum(deals.values())),
         rates=paytable.rates,
@@ -184,7 +183,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         tables=offer.at,
         envy_return={str(cents): each for cents, each in envy.items()},
     )
-    of_dealer = cards in DEALERS_ALONE
+    of_dealer = offer.cards in DEALERS_ALONE
     if of_dealer:
         positions = offer.chapter.deal.positions
         players = positions if offer.chapter.result else max(PLAYERS_MAX, positions)
@@ -289,8 +288,10 @@ def _when_folding(
     the house. A fold also forfeits the Progressive, but this makes no difference: the lowest hand
     that wins the Progressive is a straight, which the optimal strategy never folds.
     """
-    three_and_two = offer.chapter.main is not None and offer.chapter.deal.community == 2
-    if not tables.forfeited or tables.cards != ("hand_and_community",) or not three_and_two:
+    five = offer.ranking == "five_card" and offer.groups == (3, 2)
+    if offer.chapter.main is None or not tables.forfeited or not five:
+        return None
+    if tables.cards != ("hand_and_community",):
         return None
     folded = folded_strengths(offer.chapter, counted)
     played: Counter[str] = Counter()

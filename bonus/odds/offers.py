@@ -7,7 +7,15 @@ from typing import Final
 
 from bonus.errors import UserError, nearest
 from bonus.hands.rankings import Ranking
-from bonus.law.chapter_file import Bonus, Chapter, Main, MiniRoyal, PrintedTable, WagerTables
+from bonus.law.chapter_file import (
+    Bonus,
+    CardsOf,
+    Chapter,
+    Main,
+    MiniRoyal,
+    PrintedTable,
+    WagerTables,
+)
 from bonus.law.game_rankings import ranking_of
 from bonus.law.paytables import Paytable, chosen_of, rows_of, with_mini_royal
 from bonus.odds.odds_entries import HandLine
@@ -56,6 +64,17 @@ class Offer:
     def judged(self) -> Ranking:
         """The ranking itself; ``ranking`` is its name."""
         return ranking_of(self.chapter, self.ranking)
+
+    @property
+    def cards(self) -> CardsOf:
+        """The cards that decide the wager; for the main game, the player's."""
+        return self.tables.cards[self.tables.names.index(self.wager)] if self.tables else "hand"
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """How many of these cards come from each source."""
+        stage = self.tables.community_cards if self.tables else 0
+        return self.chapter.deal.judged(self.cards, stage)
 
     @property
     def mini_royal_cell(self) -> str:

@@ -58,8 +58,7 @@ def _hit_frequency(offer: Offer, entry: OddsEntry) -> Fraction:
 
 def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
     """Return the odds of a wager; a fourth card can decide its paytable (679a.12(e), (f))."""
-    cards = tables.cards[tables.names.index(offer.wager)]
-    deals = deals_of(offer.chapter, offer.ranking, cards, counted)
+    deals = deals_of(offer, counted)
     of = sum(deals.values())
     fourth = tables.fourth_card
     paytable = paytable_of(offer, tables.table, None if fourth else offer.paytable)

@@ -232,6 +232,7 @@ class Turns:
         return pile
 
     def _shared_cards(self, of: CardsOf) -> tuple[Card, ...] | None:
+        # The community cards are last: a wager can be on the first of them.
         played = self.played
         match of:
             case "dealer" | "hand_and_dealer":

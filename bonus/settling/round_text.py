@@ -124,7 +124,8 @@ class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fie
         positions: the positions that play, in any order.
         paytables: the choices of the table. A wager without its choice is not offered.
         dealer: the dealer's cards. Leave them out for a void round.
-        community: the community cards, if a wager needs them: two in Three Card Poker.
+        community: the community cards in the order of the deal, if a wager needs them: two in Three
+            Card Poker.
         pair_bonus_community_card: Three Card Prime: one fourth card for all Pair Bonus wagers, even
             if a position has its own.
         all_six_card: Four Card Prime: the card of the All-Six Bonus.

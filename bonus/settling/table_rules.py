@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from bonus.cards import RANKS, Deck
-from bonus.hands.rankings import COMPARES, Ranking
+from bonus.cards import RANKS, Card, Deck
+from bonus.hands.rankings import COMPARES, Judge, Ranking
 from bonus.hands.three import QUEEN_HIGH
 from bonus.law.chapter_file import (
     Bonus,
@@ -30,7 +30,14 @@ from bonus.law.paytables import (
     with_mini_royal,
 )
 from bonus.rounds import Outcome
-from bonus.settling.payouts import Decision, PayoutLimit, SettlingStep, collected, judged_cards
+from bonus.settling.payouts import (
+    Decision,
+    JudgedCards,
+    PayoutLimit,
+    SettlingStep,
+    collected,
+    judged_cards,
+)
 from bonus.settling.progressives_and_envy import BonusDraws, DealerBonus, ProgressiveWager
 from bonus.settling.wagers_at_odds import MainTerms, MainWagers, OptionalWager
 from bonus.wagers import PaidFrom, envy_item
@@ -177,19 +184,36 @@ def _survivors(chapter: Chapter) -> frozenset[str]:
 def _meter_steps(chapter: Chapter, wager: WagerTables) -> list[SettlingStep]:
     judge = ranking_of(chapter, wager.ranking).of
     name, meter = wager.names[0], wager.fed[0]
-    judged = judged_cards(judge, wager.cards[0])
+    judged = _judged(chapter, wager, 0, judge)
     if wager.cards[0] == "dealer":
         return [DealerBonus(name, meter, judged, wager.divided)]
     step = ProgressiveWager(name, meter, envy_item(name), judged, wager.forfeited)
     if not wager.draws:
         return [step]
     own, dealers = wager.names
-    on_dealers = judged_cards(judge, wager.cards[1])
+    on_dealers = _judged(chapter, wager, 1, judge)
     return [
         step,
         DealerBonus(dealers, meter, on_dealers, wager.divided),
         BonusDraws(own, dealers, meter),
     ]
+
+
+def _judged(chapter: Chapter, wager: WagerTables, at: int, judge: Judge) -> JudgedCards:
+    cards, stage = wager.cards[at], wager.community_cards
+    if stage:
+        judge = _of_first(judge, sum(chapter.deal.judged(cards, stage)))
+    return judged_cards(judge, cards)
+
+
+@cache
+def _of_first(judge: Judge, number: int) -> Judge:
+    """Return a function that judges the first cards: the community cards are always the last."""
+
+    def of_first(cards: Sequence[Card], _counts: int | None = None) -> str:
+        return judge(cards[:number])
+
+    return of_first
 
 
 class _Builder:
@@ -311,7 +335,7 @@ class _Builder:
             fourth_paid = self._by_hand(item, item, on_fourth, ranking, paid_from=wager.paid_from)
         return OptionalWager(
             wager=item,
-            judged=judged_cards(ranking.of, wager.cards[at]),
+            judged=_judged(self._chapter, wager, at, ranking.of),
             by_hand={**lost, **paid},
             lost=collected(item, lost_rule),
             folded=collected(item, wager.forfeited) if wager.forfeited else None,

@@ -40,19 +40,20 @@ def winning_cards(
     judged = set(_judged(games, item))
     if len(judged) != 1:
         return WinningCards()
-    ((ranking, of),) = judged
-    parts = {"hand": hand, "dealer": dealer, "community": community}
+    ((ranking, of, stage),) = judged
+    parts = {"hand": hand, "dealer": dealer, "community": community[: stage or None]}
     counted = tuple(name for part in of.split("_and_") for name in parts.get(part, ()))
     return WinningCards(counted, _formed(ranking, counted))
 
 
-def _judged(games: Iterable[Chapter], item: str) -> Iterable[tuple[str, CardsOf]]:
+def _judged(games: Iterable[Chapter], item: str) -> Iterable[tuple[str, CardsOf, int]]:
     for game in games:
         for wager in game.wager:
-            if item in wager.names:
-                yield wager.ranking, wager.cards[wager.names.index(item)]
-            elif item == envy_item(wager.names[0]) or item in map(jackpot_item, wager.fed):
-                yield wager.ranking, wager.cards[0]
+            at = wager.names.index(item) if item in wager.names else None
+            if item == envy_item(wager.names[0]) or item in map(jackpot_item, wager.fed):
+                at = 0
+            if at is not None:
+                yield wager.ranking, wager.cards[at], wager.community_cards
 
 
 @lru_cache(maxsize=1_024)

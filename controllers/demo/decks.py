@@ -73,7 +73,7 @@ def stack(
     places = [
         *turns.hands[winner][: stacked.hand],
         *turns.dealer[: stacked.dealer],
-        *(turns.community or ()),
+        *(turns.community or ())[: stacked.community],
     ]
     if stacked.all_six and turns.all_six is not None:
         places.append(turns.all_six)
@@ -168,10 +168,11 @@ def stacked_hand(
     tables = layout.rules.meters.terms[wager]
     of = tables.cards[tables.names.index(wager)]
     judge = ranking_of(layout.rules.chapter, tables.ranking).of
+    community = tables.community_cards or layout.deal.community
     sizes = (
         0 if of in DEALERS_ALONE else layout.deal.hand,
         layout.deal.dealer if of in OF_DEALER else 0,
-        layout.deal.community if of in OF_COMMUNITY else 0,
+        community if of in OF_COMMUNITY else 0,
         1 if of == "hand_and_all_six" else 0,
     )
     for _ in range(_DRAWS_MAX):

@@ -4,7 +4,7 @@ At one table, a person is the dealer and uses a panel; at all others, bots deal.
 tables with games of the chapters, and each has all four meters of these games. Of every four tables
 with bots on these links, two play Three Card Poker and feed the meters; the others play Three Card
 Prime and Four Card Prime, which have no progressive wagers. The tables of the third link play two
-games of the house, and all feed the three meters of this link. With all games, three more links
+games of the house, and all feed the three meters of this link. With all games, four more links
 have a table for each of the other example games.
 
 In later runs with the same data directory, every table stays on its link, because the ledger of

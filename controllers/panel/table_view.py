@@ -137,6 +137,7 @@ def view_table(
         differs=None if state.differs is None else views.DiffersView(counted=state.differs),
         held=held_views(layout, state),
         asking=_asking(layout, asking) if asking else None,
+        community_ordered=layout.rules.chapter.community_ordered,
     )
 
 

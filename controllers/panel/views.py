@@ -275,6 +275,7 @@ class View(_View, frozen=True):
         last: the settlement that was closed last.
         returned: wagers that were returned last, until the next wager or lock-out.
         refusal: last event that the service refused, until the next event is accepted.
+        community_ordered: true if the order of the community cards matters.
     """
 
     table: str
@@ -317,3 +318,4 @@ class View(_View, frozen=True):
     differs: DiffersView | None
     held: Sequence[HeldView]
     asking: AskingView | None
+    community_ordered: bool

@@ -107,7 +107,7 @@ class DealerRead(_DeviceEvent, frozen=True, tag="dealer"):
 
 
 class CommunityRead(_DeviceEvent, frozen=True, tag="community"):
-    """Enters the community cards (649a.8(d))."""
+    """Enters the community cards in the order of the deal (649a.8(d))."""
 
     cards: _Cards
 

@@ -52,6 +52,7 @@ from meters.wire.messages import (
     WageredPosition,
     Wagers,
     Withdrawal,
+    cards_to_compare,
 )
 
 EVENTS_LOST: Final = "events_lost"
@@ -419,7 +420,7 @@ def _entered(state: TableState) -> list[EnteredCards]:
 
 
 def _differs(state: TableState, back: EnteredCards) -> bool:
-    """Return whether retracted cards differ from the cards entered now; the order is ignored.
+    """Return whether retracted cards differ from the cards entered now.
 
     A retracted "no win" differs if the hand is not declared as "no win" now.
     """
@@ -428,4 +429,4 @@ def _differs(state: TableState, back: EnteredCards) -> bool:
     hands = {hand.position: hand.cards for hand in (*state.collected_hands, *state.hands)}
     at_hand = hands.get(back.position) if back.position is not None else None
     entered = {"hand": at_hand, "dealer": state.dealer, "community": state.community}[back.what]
-    return sorted(entered or ()) != sorted(back.cards)
+    return cards_to_compare(back.what, entered or ()) != cards_to_compare(back.what, back.cards)

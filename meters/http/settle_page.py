@@ -117,6 +117,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
         wagers: the wagers that the table offers, in the order of settling.
         items: for each item of settlement lines, its name for people.
         missing: why rounds of this table cannot be settled; empty if they can be settled.
+        community_ordered: true if the order of the community cards matters.
     """
 
     game: str
@@ -134,6 +135,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
     wagers: tuple[WagerField, ...]
     items: Mapping[str, str]
     missing: str = ""
+    community_ordered: bool = False
 
 
 class TableForm(_Form, frozen=True, kw_only=True):
@@ -235,6 +237,7 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
         ),
         items={item: item_words(item, titles) for item in items},
         missing=_missing(rules),
+        community_ordered=chapter.community_ordered,
     )
 
 

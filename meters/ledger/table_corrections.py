@@ -41,6 +41,7 @@ from meters.wire.messages import (
     Result,
     Void,
     WagerCorrection,
+    cards_to_compare,
 )
 
 OF_TABLES: Final = frozenset({b"wagers", b"correct_wager", b"result", b"void"})
@@ -171,8 +172,8 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Check if the result has exactly the cards `entered`, and does not fold their hand."""
         if self.what == "void" or self.folded(entered):
             return False
-        settled = sorted(self.settled(entered)), self.declared(entered)
-        return settled == (sorted(entered.cards), entered.no_win)
+        settled = cards_to_compare(entered.what, self.settled(entered)), self.declared(entered)
+        return settled == (cards_to_compare(entered.what, entered.cards), entered.no_win)
 
     def folded(self, entered: EnteredCards) -> bool:
         return entered.what == "hand" and any(
@@ -211,7 +212,8 @@ def merged(
 
 
 def _which(entered: EnteredCards) -> tuple[str, int | None, tuple[str, ...], bool]:
-    return entered.what, entered.position, tuple(sorted(entered.cards)), entered.no_win
+    cards = cards_to_compare(entered.what, entered.cards)
+    return entered.what, entered.position, cards, entered.no_win
 
 
 def known_text(known: Sequence[EnteredCards]) -> str:

@@ -35,7 +35,7 @@ def rules_of(offer: Offer, validate_from_cents: int) -> tuple[filed.WagerRule, .
     """
     tables = offer.tables
     found = (
-        _optional_rules(tables, tables.cards[tables.names.index(offer.wager)], validate_from_cents)
+        _optional_rules(tables, offer.cards, validate_from_cents)
         if tables
         else _main_rules(offer.chapter.main_game)
     )
@@ -125,7 +125,9 @@ def _optional_rules(
 ) -> Iterator[tuple[str, str, str]]:
     needs = f"only with {' or '.join(tables.needs)}" if tables.needs else ""
     yield "placing", needs, tables.placing
-    yield "cards", cards.replace("_", " "), ""
+    stage = tables.community_cards
+    first = f", of which the first {stage} community cards count" if stage else ""
+    yield "cards", f"{cards.replace('_', ' ')}{first}", ""
     if tables.forfeited:
         yield "fold", "a fold forfeits the wager", tables.forfeited
     if tables.collected:

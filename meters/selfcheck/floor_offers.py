@@ -115,9 +115,7 @@ def _hands(offer: Offer) -> object:
     tables = offer.tables
     if tables is None:
         return None
-    cards = tables.cards[tables.names.index(offer.wager)]
-    groups = offer.chapter.deal.judged(cards)
-    chapter = offer.chapter
+    chapter, groups = offer.chapter, offer.groups
     chances = tuple(chances_of(chapter).items()) if chapter.result else ()
     patterns = patterns_of(chapter, offer.ranking)
     dealt = groups if tells_apart(patterns) else sum(groups)

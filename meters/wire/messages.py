@@ -149,6 +149,14 @@ class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
             raise ValueError("cards are missing")
 
 
+def cards_to_compare(what: str, cards: Iterable[str]) -> tuple[str, ...]:
+    """Return entered cards so that equal ones are the same.
+
+    Only of the community cards, the order counts too: a wager can be on the first of them.
+    """
+    return tuple(cards if what == "community" else sorted(cards))
+
+
 _Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]
 
 
@@ -159,7 +167,7 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
         positions: every position that was dealt a hand, with or without a progressive wager. If one
             result is for the whole table, every position with such a wager.
         dealer: the dealer's cards, or the result of the table.
-        community: the community cards, if some were dealt.
+        community: the community cards in the order of the deal, if some were dealt.
         entered_before: the cards that the dealer took back to enter other cards.
         confirm: true if a floorperson must first confirm that the cards were changed.
     """

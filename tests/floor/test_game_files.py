@@ -59,7 +59,7 @@ def test_the_examples_of_the_document_pass_the_check(
 ) -> None:
     """Only the approval is missing, which the next step of the page makes."""
     texts = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    example, floor, _, duel, shoe, dragon = texts
+    example, floor, _envy, _flop, duel, shoe, dragon = texts
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "lucky_five.toml").write_text(example)
     (tmp_path / "games" / "first_duel.toml").write_text(duel)

@@ -42,7 +42,7 @@ def hand_of(law: Law, wager: Law, position: Law, played: Law) -> str:
     cards = [*position["cards"]]
     of = wager["cards"][0]
     if "community" in of:
-        cards += played["community"]
+        cards += played["community"][: wager.get("community_cards")]
     if "dealer" in of:
         cards += played["dealer"]
     patterns = law.get("pattern", ())

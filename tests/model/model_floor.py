@@ -289,6 +289,42 @@ RESULTS: Final = ModelFloor(
 )
 
 
+# A link of games with wagers on the flop.
+
+_FLOP: Final = HouseGame("keystone_flop")
+
+
+def _cards_books() -> SecondBooks:
+    flop = {"flop_jackpot": "flop_jackpot"}
+    return _books(
+        "cards",
+        meters={"flop_jackpot": SecondMeter(_FLOP.law("flop_jackpot"), 100, limit_cents=60_050)},
+        tables={
+            "T-1": SecondTable(_FLOP, 6, flop),
+            "T-2": SecondTable(_FLOP, 4, flop),
+            "T-3": SecondTable(_FLOP, 5, flop),
+        },
+    )
+
+
+CARDS: Final = ModelFloor(
+    _floor(
+        link_text(
+            "cards",
+            meter_text("flop_jackpot", limit=60_050),
+            table_text("T-1", "flop_jackpot", asset="1", game="keystone_flop", positions=6),
+            table_text("T-2", "flop_jackpot", asset="2", game="keystone_flop", positions=4),
+            table_text("T-3", "flop_jackpot", asset="3", game="keystone_flop", positions=5),
+            name="Flop Jackpot",
+        ),
+        HOUSE,
+    ),
+    _cards_books,
+    (),
+    {},
+)
+
+
 class Chance:
     """Seeded replacement for the service's source of draws, for runs that can be repeated."""
 

@@ -665,7 +665,9 @@ def _entered(table: SecondTable, event: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _cards(what: str, one: dict[str, Any], position: int | None = None) -> dict[str, Any]:
-    cards, no_win = sorted(one.get("cards") or ()), one.get("no_win", False)
+    cards, no_win = list(one.get("cards") or ()), one.get("no_win", False)
+    if what != "community":  # a wager can be on the first of the community cards
+        cards.sort()
     return {"what": what, "position": position, "cards": cards, "no_win": no_win}
 
 

@@ -16,13 +16,16 @@ from hypothesis.strategies import DataObject
 
 import meters.store.old_entries
 from tests.model.machine import Floor
-from tests.model.model_floor import HIDDEN, MIXED, POKER, RESULTS, TABLES, ModelFloor
+from tests.model.model_floor import CARDS, HIDDEN, MIXED, POKER, RESULTS, TABLES, ModelFloor
 from tests.redis_versions import OldestRedis
 from tests.servers import RedisServer
 
-FLOORS: Final = pytest.mark.parametrize(
-    "floor", [POKER, MIXED, HIDDEN, RESULTS], ids=["poker", "mixed", "hidden", "results"]
+_NAMED: Final = {"poker": POKER, "mixed": MIXED, "hidden": HIDDEN, "results": RESULTS}
+FLOORS: Final = pytest.mark.parametrize("floor", _NAMED.values(), ids=_NAMED)
+AND_CARDS: Final = pytest.mark.parametrize(
+    "floor", [*_NAMED.values(), CARDS], ids=[*_NAMED, "cards"]
 )
+"""Also the floor whose games differ only in the cards that decide a wager."""
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 _SHORT: Final = settings(
@@ -41,7 +44,7 @@ _LONG: Final = settings(
 @pytest.mark.duty("D6", "D2", proof=True)
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.reading("T15")
-@FLOORS
+@AND_CARDS
 @pytest.mark.parametrize(
     "profile",
     [

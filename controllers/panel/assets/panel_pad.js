@@ -33,7 +33,8 @@ const titleOf = ({ view, target }) => {
   if (view.results.length) return resultTitle(target);
   if (target === null) return say("All hands entered");
   if (target === "dealer") return say("Dealer's hand");
-  return target === "community" ? say("Community cards") : say("Hand of position {position}", { position: target });
+  if (target !== "community") return say("Hand of position {position}", { position: target });
+  return view.community_ordered ? say("Community cards in the order of the deal") : say("Community cards");
 };
 
 const eventOf = (target, cards) => {

@@ -74,7 +74,8 @@ export const hands = (round, game) => {
       result: game.results.length > 0,
     },
     offers((each) => each.community) && {
-      id: "community", title: say("Community cards"), size: game.community,
+      id: "community", size: game.community,
+      title: game.community_ordered ? say("Community cards in the order of the deal") : say("Community cards"),
       due: placed((each) => each.community),
     },
     round.oneFourthCard && {
