@@ -19,14 +19,13 @@ local BY, OPEN_DAY, DUE_DAY, NOW_SECONDS = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 --include books
 --include terms
-
-local OFF_AT_MOST = 300
+--include clock
 
 local open = meters['day'] or ''
 if open ~= OPEN_DAY then return { 'other', open } end
 -- With different clocks, one service could close a gaming day too early for another service.
-local off = tonumber(NOW_SECONDS) - tonumber(redis.call('TIME')[1])
-if open ~= '' and math.abs(off) > OFF_AT_MOST then return { 'clock', exact(off) } end
+local off = clock_off(NOW_SECONDS)
+if open ~= '' and off then return { 'clock', exact(off) } end
 if open == '' or DUE_DAY < open or open <= (meters['day_closed'] or '') then
   redis.call('HSET', METERS, 'day', DUE_DAY)
   return { 'begun' }
