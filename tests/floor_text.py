@@ -59,6 +59,14 @@ def table_text(table: str, *meters: str, **settings: Value) -> str:
     return section_text("[[link.table]]", **usual | settings)
 
 
+def promotion_text(promotion: str, meter: str, adds: int, **settings: Value) -> str:
+    """Build a promotion; by default, each day and all day. `begins` and `ends` are its hours."""
+    usual: dict[str, Value] = {"id": promotion, "name": f"The {promotion}"}
+    hours = {"from": settings.pop("begins", "00:00"), "to": settings.pop("ends", "00:00")}
+    given = usual | {"meter": meter, "adds": adds} | hours | settings
+    return section_text("[[link.promotion]]", **given)
+
+
 def section_text(head: str, **settings: Value) -> str:
     lines = (f"{key} = {_toml(value)}\n" for key, value in settings.items() if value is not None)
     return f"{head}\n{''.join(lines)}"

@@ -18,6 +18,7 @@ from meters.ledger.entry_messages import (
     DECIDED,
     EXPIRED,
     OUTAGE,
+    PROMOTION_ADDED,
     READING,
     RESTORING,
     SWITCHED,
@@ -40,12 +41,12 @@ class ActRow(FloorRow, frozen=True, kw_only=True):
     `what` is the kind of the act. For a claim it is ``validate``, ``request_reject``,
     ``request_reopen``, ``withdraw_request``, ``reject``, ``reopen``, ``pay``, ``pay_envy``,
     ``reject_envy`` or ``correct_slip``. For a link or a meter it is ``seed``, ``close``, ``open``,
-    ``propose``, ``withdraw``, ``parameter``, ``adjust``, ``inoperable``, ``approve_first``,
-    ``approve``, ``reading``, ``archive``, ``expire`` or ``restore``. For a table it is ``void``
-    after cards were entered, ``result`` if a hand was entered again with other cards, or
-    ``correct_wager``. For a decided correction request it is ``confirm_correction`` or
-    ``refuse_correction``. For a damaged entry it is ``unreadable``, and the audit
-    reports the entry.
+    ``propose``, ``withdraw``, ``parameter``, ``adjust``, ``promotion``, ``inoperable``,
+    ``approve_first``, ``approve``, ``reading``, ``archive``, ``expire`` or ``restore``. For a table
+    it is ``void`` after cards were entered, ``result`` if a hand was entered again with other
+    cards, or ``correct_wager``. For a decided correction request it is ``confirm_correction`` or
+    ``refuse_correction``. For a damaged entry it is ``unreadable``, and the audit reports the
+    entry.
 
     Attributes:
         what: the kind of the act.
@@ -118,6 +119,12 @@ def _hidden_value(event: str) -> ActDetails:
     if drawn.opened:
         words += f"; the value before was {exact_money(drawn.opened.micros)}"
     return "meter", words
+
+
+def _promotion(event: str) -> ActDetails:
+    added = PROMOTION_ADDED.decode(event)
+    amount, meter = money(added.amount), item_words(added.meter)
+    return "meter", f"{added.name}: {amount} from the house to {meter}, for {added.day}"
 
 
 def _outage(event: str) -> ActDetails:
@@ -271,6 +278,7 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "withdraw": _withdrawn,
     "parameter": _changed,
     "adjust": _changed,
+    "promotion": _promotion,
     "inoperable": _outage,
     "approve": _approved,
     "approve_first": _half_approved,

@@ -21,6 +21,7 @@ _OF_METER: Final = {
     "pending": "count of pending claims",
     "hidden": "sealed hidden value",
 }
+_PROMOTION: Final = "promotion"
 _OF_LINK: Final = {
     "rounds": "count of open rounds",
     "day_closed": "last closed gaming day",
@@ -57,6 +58,8 @@ def _other_fields(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[s
         if of not in {"file", "version"} and one != other and {one, other} != {None, "0"}:
             of_meter, of_link = _OF_METER.get(of, of), _OF_LINK.get(of, of)
             what = f"meter {meter}: its {of_meter}" if meter else f"the link's {of_link}"
+            if of == _PROMOTION:
+                what = f"promotion {meter}: the day of its last start"
             yield f"{what} is {shown(one)}, the ledger says {shown(other)}"
 
 

@@ -36,6 +36,7 @@ from meters.floor.facility import (
 from meters.floor.fixed_jackpots import FixedJackpotSettings, fixed_payout_cents, validation_problem
 from meters.floor.game_files import read_games
 from meters.floor.must_hit_by_settings import MUST_HIT_BY_TITLE, MustHitBy, must_hit_by_problems
+from meters.floor.promotions import PromotionSettings, period_problems
 from meters.floor.themes import BUILT_IN, theme_problem
 from meters.floor.toml_errors import read_file, read_toml, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
@@ -230,6 +231,7 @@ class LinkSettings(Config, frozen=True, kw_only=True):
     meter: tuple[MeterSettings, ...] = ()
     fixed_jackpot: tuple[FixedJackpotSettings, ...] = ()
     table: tuple[TableSettings, ...] = ()
+    promotion: tuple[PromotionSettings, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,6 +411,7 @@ def _floor_of(text: FloorSettings, games: Games) -> Floor:
             ),
             fixed_jackpot=link.fixed_jackpot,
             table=tuple(Table(**asdict(table), games=games) for table in link.table),
+            promotion=link.promotion,
             games=games,
         )
         for link in text.link
@@ -531,6 +534,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
             yield from _game_problems(table, spot)
             yield from _table_problems(link, table, pools, spot)
         yield from _fixed_jackpot_problems(link, floor.facility.validate_from, here)
+        yield from _promotion_problems(link, here)
 
 
 def tier_problem(link: Link) -> str | None:
@@ -620,6 +624,30 @@ def _fixed_jackpot_problems(
                 reason = f"fixed jackpot {other.id} is the same win: write it only once"
                 yield (*spot, "hand"), reason
         earlier.append(jackpot)
+
+
+def _promotion_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:
+    by_id = {meter.meter_id: meter for meter in link.meter}
+    seen: set[str] = set()
+    for at, each in enumerate(link.promotion):
+        spot = (*here, "promotion", at)
+        if each.id in seen:
+            yield (*spot, "id"), f"promotion {each.id} appears twice on link {link.id}"
+        seen.add(each.id)
+        if each.meter not in by_id:
+            reason = f"link {link.id} has no meter {each.meter}{nearest(each.meter, by_id)}"
+            yield (*spot, "meter"), reason
+        if by_id[each.meter].must_hit_by:
+            reason = (
+                f"{each.meter} is a must-hit-by meter: a promotion could take it to the hidden"
+                " value without a wager"
+            )
+            yield (*spot, "meter"), reason
+        if not by_id[each.meter].fed_in:
+            reason = f"no table of link {link.id} has the meter {each.meter}: nobody could win"
+            yield (*spot, "meter"), reason
+        for path, reason in period_problems(each):
+            yield (*spot, *path), reason
 
 
 def _fixed_jackpot(link: Link, settings: FixedJackpotSettings) -> FixedJackpot:

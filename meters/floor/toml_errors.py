@@ -21,7 +21,7 @@ Document = TypeVar("Document", bound=msgspec.Struct)
 
 _MONEY: Final = frozenset({
     "wager", "limit", "contribution_max", "validate_from", "payout_limit", "tax_documents_from",
-    "celebrate_from", "two_people_reject_above",
+    "celebrate_from", "two_people_reject_above", "adds",
 })  # fmt: skip
 """Keys of amounts in cents. If such a value is wrong, the message explains the unit."""
 
@@ -31,7 +31,9 @@ _CELL: Final = re.compile(r"^[\[\s]*(?:\$|\d+ ?%|[\d,]+ (?:to|for) 1)")
 _HEADER: Final = re.compile(r"\s*\[[^\[\]]+\]")
 _NAMED: Final = re.compile(r"field `(?P<key>[^`]+)`")
 _SECTIONS: Final = frozenset({("facility",), ("service",), ("signage",), ("signage", "wording")})
-_REPEATED: Final = frozenset({("link",), ("link", "meter"), ("link", "table")})
+_REPEATED: Final = frozenset({
+    ("link",), ("link", "meter"), ("link", "table"), ("link", "promotion"),
+})  # fmt: skip
 _CENTS_A_DOLLAR: Final = 100
 
 _BLANK: Final = re.compile(r"(?:\s|#[^\n]*)+")
@@ -238,7 +240,7 @@ def _listed(spot: _Spot) -> str:
 
 
 def _length(spot: _Spot) -> str:
-    if spot.found[1] == "array":
+    if spot.found[1] == "array" and spot.section in _REPEATED:
         return f"there is no {_title(spot.section)}"
     if spot.found[2] == ">=":
         return f"{spot.key} is empty"
@@ -247,6 +249,7 @@ def _length(spot: _Spot) -> str:
 
 _FORMS: Final = {
     "[0-9]{4}-": 'is a day such as "2026-12-01"',
+    "2[0-3]": 'is a time of day such as "18:00"',
     "gold|silver": 'has gold, silver, copper or a color such as "#b8c4d4"',
     "#[0-9A-Fa-f]": 'is a color such as "#ffd36b"',
     "[A-Za-z0-9_.-]": "names a file of the folder, with letters, digits, points, - and _ only",
@@ -266,7 +269,8 @@ def _spelled(spot: _Spot) -> str:
 
 
 def _chosen(spot: _Spot) -> str:
-    return f"there is no {spot.key} {spot.found[1]}{nearest(spot.found[1], spot.choices)}"
+    what = "day" if spot.key == "days" else spot.key
+    return f"there is no {what} {spot.found[1]}{nearest(spot.found[1], spot.choices)}"
 
 
 _WORDS: Final[tuple[tuple[re.Pattern[str], str | Callable[[_Spot], str]], ...]] = (

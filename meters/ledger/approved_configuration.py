@@ -1,10 +1,10 @@
 """The part of the floor file that affects a link's money and players, as text with a digest.
 
-This part has the link's meters and tables, and the facility's amounts in cents. It also says
-whether a floorperson must confirm corrections of entered cards, whether tables must send the cards
-of all hands, and whether the floor is a demonstration. If games of the house feed a meter, the text
-has the names of the meter's wagers, and the meter's seed, reseed and rates. The names that patrons
-read, the look of pages, and network addresses are not in the text.
+This part has the link's meters, tables and promotions, and the facility's amounts in cents. It also
+says whether a floorperson must confirm corrections of entered cards, whether tables must send the
+cards of all hands, and whether the floor is a demonstration. If games of the house feed a meter,
+the text has the names of the meter's wagers, and the meter's seed, reseed and rates. The names that
+patrons read, the look of pages, and network addresses are not in the text.
 
 Two people can later change a parameter of a meter with a proposal, which changes neither the floor
 file nor this text. So the parameters in the text can differ from the parameters in force.
@@ -23,6 +23,7 @@ from bonus.display import item_words, money, rate_text, wager_text
 from bonus.law.games import GameMeters, chapter_games
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
+from meters.floor.promotions import PromotionTerms
 from meters.ledger.money_terms import (
     Parameter,
     TermsText,
@@ -39,7 +40,7 @@ _FACILITY_KEYS: Final = frozenset({
 })  # fmt: skip
 _IN_CENTS: Final = (
     "validate_from", "tax_documents_from", "wager", "limit", "contribution_max", "payout_limit",
-    "seed_cents", "reseed_cents", "minimum", "maximum",
+    "seed_cents", "reseed_cents", "minimum", "maximum", "adds",
 )  # fmt: skip
 _NUMBERS: Final = {
     **dict.fromkeys(_IN_CENTS, money),
@@ -74,13 +75,15 @@ _Settings = dict[str, object]
 class _Text(msgspec.Struct, frozen=True, omit_defaults=True):
     """The configuration as a mapping. Settings with their default value are left out.
 
-    `games` has the files of the house's games, so that each cell of their paytables is shown.
+    `games` has the files of the house's games, so that each cell of their paytables is shown. A
+    promotion also has the facility's time zone, which decides when the promotion starts.
     """
 
     facility: _Settings
     meters: dict[str, _Settings]
     tables: dict[str, _Settings]
     games: dict[str, _Settings] = {}
+    promotions: dict[str, _Settings] = {}
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,11 @@ class LinkConfiguration:
                 for table in link.table
                 if table.game in table.games.digests
             },
+            promotions={
+                one.id: _given(one, set(PromotionTerms.__struct_fields__))
+                | {"timezone": facility.timezone}
+                for one in link.promotion
+            },
         )
         return cls(msgspec.json.encode(held, order="sorted").decode())
 
@@ -131,6 +139,7 @@ class LinkConfiguration:
             *_of_each("meter", old.meters, new.meters),
             *_of_each("table", old.tables, new.tables),
             *_of_each("game", old.games, new.games),
+            *_of_each("promotion", old.promotions, new.promotions),
         )
 
     def only_follows(self, before: Self, in_force: Mapping[str, str]) -> bool:
@@ -177,6 +186,10 @@ class LinkConfiguration:
                 for name, settings in sorted(held.tables.items())
             ),
             *(line for name, cells in held.games.items() for line in _game_in_words(name, cells)),
+            *(
+                _promotion_in_words(name, msgspec.convert(settings, ApprovedPromotion))
+                for name, settings in sorted(held.promotions.items())
+            ),
             *(f"{_words(name)}: {_shown(name, value)}" for name, value in facility),
         )
 
@@ -236,6 +249,16 @@ def _game_in_words(name: str, cells: _Settings) -> Iterator[str]:
         yield f"game {name}{part and f', {part}'}: {'; '.join(found)}"
 
 
+def _promotion_in_words(name: str, promotion: "ApprovedPromotion") -> str:
+    parts = (
+        f"the house adds {money(promotion.adds)} to {promotion.meter} at each start",
+        promotion.days_in_words,
+        f"{promotion.starts} to {promotion.ends} ({promotion.timezone})",
+        promotion.period_in_words,
+    )
+    return f"promotion {name}: {'; '.join(filter(None, parts))}"
+
+
 def approved_terms(text: str) -> dict[str, str]:
     """Return the terms of each meter, read from an approved text.
 
@@ -281,6 +304,12 @@ class ApprovedFacility(msgspec.Struct, frozen=True):
     two_people_reject_above: int | None = None
 
 
+class ApprovedPromotion(PromotionTerms, frozen=True, kw_only=True):
+    """A promotion in an approved text."""
+
+    timezone: str
+
+
 class ApprovedFloor(msgspec.Struct, frozen=True):
     """What an audit needs from an approved text.
 
@@ -290,6 +319,7 @@ class ApprovedFloor(msgspec.Struct, frozen=True):
     tables: dict[str, ApprovedTable]
     meters: dict[str, MeterNames] = {}
     facility: ApprovedFacility = ApprovedFacility()
+    promotions: dict[str, ApprovedPromotion] = {}
 
     @property
     def assets(self) -> dict[str, str]:
@@ -368,7 +398,7 @@ def _cells(of: object, place: str = "") -> Iterator[tuple[str, str]]:
 
 def _given(of: msgspec.Struct, names: Set[str]) -> _Settings:
     return {
-        field.name: msgspec.to_builtins(value)
+        field.encode_name: msgspec.to_builtins(value)
         for field in msgspec.structs.fields(of)
         if field.name in names and (value := getattr(of, field.name)) != _default(field)
     }

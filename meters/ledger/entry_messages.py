@@ -291,6 +291,23 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     pin_set_by: tuple[str, ...] = ()
 
 
+class PromotionAdded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The start of a promotion, at which the house added money to a meter.
+
+    Attributes:
+        promotion: the id of the promotion in the floor file.
+        name: the name of the promotion for people.
+        day: the day of the start, by the facility's clock.
+        amount: the cents that were added to the meter or, above its payout limit, to its overflow.
+    """
+
+    promotion: str
+    name: str
+    meter: str
+    day: date
+    amount: int
+
+
 DECIDED: Final = msgspec.json.Decoder(DecisionRecord)
 SWITCHED: Final = msgspec.json.Decoder(SwitchRecord)
 CHANGED: Final = msgspec.json.Decoder(Change)
@@ -300,3 +317,4 @@ ARCHIVED: Final = msgspec.json.Decoder(Archived)
 RESTORING: Final = msgspec.json.Decoder(RestoreEntry)
 OUTAGE: Final = msgspec.json.Decoder(Outage)
 READING: Final = msgspec.json.Decoder(CloseReading)
+PROMOTION_ADDED: Final = msgspec.json.Decoder(PromotionAdded)

@@ -17,6 +17,7 @@ from meters.ledger.entry_messages import (
     CHANGED,
     DECIDED,
     EXPIRED,
+    PROMOTION_ADDED,
     READING,
     RESTORING,
     Archived,
@@ -28,6 +29,7 @@ from meters.ledger.entry_messages import (
 )
 from meters.ledger.expected_claims import claim_moved, result_moved
 from meters.ledger.expected_must_hit_by import unmet_openings, value_drawn
+from meters.ledger.expected_promotions import promotion_moved
 from meters.ledger.expected_transfers import Draft, ExpectedBooks, adjustment_moved, seed_moved
 from meters.ledger.expected_wagers import ExpectedWagers, correction_moved, void_moved
 from meters.ledger.floor_approvals import (
@@ -332,8 +334,8 @@ class Replay:
                 return result_moved(books, table, settled_in(fields["reply"]), transfers)
             case b"void":
                 return void_moved(books, table)
-            case b"hidden_value":
-                return value_drawn(books, HIDDEN_VALUE_DRAWN.decode(event))
+            case b"hidden_value" | b"promotion":
+                return self._due_by_service(fields)
             case b"correct_wager":
                 corrected = correction_of_wager(event)
                 return correction_moved(books, table, corrected, transfers, fields["reply"])
@@ -342,6 +344,17 @@ class Replay:
                 if kind == b"restore" and not RESTORING.decode(event).confirmed:
                     self.notes.append(_UNCONFIRMED.format(entry=self.entries, by=by))
                 return self._act_due(kind, by, event, transfers)
+
+    def _due_by_service(self, fields: Mapping[str, bytes]) -> Draft:
+        if fields["kind"] == b"hidden_value":
+            return value_drawn(self.books, HIDDEN_VALUE_DRAWN.decode(fields["event"]))
+        added = PROMOTION_ADDED.decode(fields["event"])
+        at, by = fields["at"].decode(), fields["by"].decode()
+        last_day = self.link.last_day_of(added.promotion)
+        due = promotion_moved(self.books, added, at=at, by=by, last_day=last_day)
+        if self.closed:
+            due.faults.append(f"promotion {added.promotion} was added while the link was closed")
+        return due
 
     def _act_due(self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]) -> Draft:
         books = self.books

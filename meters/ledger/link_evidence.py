@@ -16,6 +16,7 @@ from meters.ledger.entry_messages import (
     CHANGED,
     DECIDED,
     OUTAGE,
+    PROMOTION_ADDED,
     RESTORING,
     SWITCHED,
     WITHDRAWN,
@@ -83,11 +84,18 @@ class LinkEvidence:
                 self.filed |= {meter: terms[meter] for meter in terms.keys() & self.filed}
             case b"propose" | b"withdraw" | b"adjust" | b"parameter":
                 self._add_proposal(kind, number, by, fields)
+            case b"promotion":
+                added = PROMOTION_ADDED.decode(event)
+                self.standing[_promotion_field(added.promotion)] = added.day.isoformat()
             case b"restore":
                 self.restored = True
                 self.versions_raised += RESTORING.decode(event).versions_raised
             case _:
                 self.standing |= _changed_fields(kind, number, by, fields)
+
+    def last_day_of(self, promotion: str) -> str | None:
+        """Return the day of the last start for which a promotion was added, or None."""
+        return self.standing.get(_promotion_field(promotion))
 
     def _add_proposal(self, kind: bytes, number: int, by: str, fields: Mapping[str, bytes]) -> None:
         event, at = fields["event"], fields["at"].decode()
@@ -125,6 +133,10 @@ class LinkEvidence:
                 self.touched_at[meter] = at
                 self.versions[meter] = self.versions.get(meter, 0) + 1
         return touched
+
+
+def _promotion_field(promotion: str) -> str:
+    return f"promotion:{promotion}"
 
 
 def _changed_fields(

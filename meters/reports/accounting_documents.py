@@ -1,7 +1,7 @@
 """The accounting reports for people: about a day, a month, the jackpots, or the tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from importlib.metadata import version
@@ -74,7 +74,7 @@ def _summary_sections(views: Sequence[_LinkView]) -> list[ReportSection]:
     pots = [of.span.pot(meter_account(meter)) for of in views for meter in of.ids]
     header = columns(f"Link 1.1 | Meter 1.8 | {_MONEY_COLUMNS}")
     meters = ReportSection("Meters", header, rows, note=lists.held(pots))
-    return [meters, _played(views), _liability(views)]
+    return [_if_promoted(meters), _played(views), _liability(views)]
 
 
 def _played(views: Sequence[_LinkView]) -> ReportSection:
@@ -128,10 +128,9 @@ def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None
         listed = []
         for meter in of.meters:
             title = f"{meter.title} ({meter.meter_id}): the meter, day by day"
+            money_cells = partial(_money_cells, meter.meter_id)
             listed += [
-                _by_day(
-                    title, f"Day 1.1 | {_MONEY_COLUMNS}", of, partial(_money_cells, meter.meter_id)
-                ),
+                _if_promoted(_by_day(title, f"Day 1.1 | {_MONEY_COLUMNS}", of, money_cells)),
                 _by_day(
                     f"{meter.title}: the accounting meters, day by day",
                     _COUNTS_HEADER,
@@ -207,7 +206,7 @@ def _day_cell(day: LinkDay) -> str:
 
 _MONEY_COLUMNS: Final = (
     ">Opening 1.7 | >Contributed 1.5 | >Off for voids 1.5 | >Seeded 1.5 | >Won 1.5"
-    " | >Rejected less reopened 1.5 | >Adjusted 1.5 | >Closing 1.7"
+    " | >Rejected less reopened 1.5 | >Adjusted 1.5 | >Promotions 1.5 | >Closing 1.7"
 )
 _DAILY_FLOWS: Final = (
     (Flow.CONTRIBUTIONS,),
@@ -216,6 +215,7 @@ _DAILY_FLOWS: Final = (
     (Flow.PERCENTAGES,),
     (Flow.REJECTED, Flow.REOPENED),
     (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER),
+    (Flow.PROMOTIONS,),
 )
 """The flows in each column. Each flow that a meter can have is in exactly one column."""
 
@@ -227,6 +227,18 @@ def _money_cells(meter: str, day: LinkDay) -> Row:
         exact_money(pot.opening_micros),
         *(lists.moved_money(micros) for micros in moved),
         exact_money(pot.closing_micros),
+    )
+
+
+def _if_promoted(section: ReportSection) -> ReportSection:
+    """Return a list of meters; without the column of promotions if they added nothing."""
+    at = [column.title for column in section.columns].index("Promotions")
+    if any(row[at] != lists.NOTHING for row in section.rows):
+        return section
+    return replace(
+        section,
+        columns=[*section.columns[:at], *section.columns[at + 1 :]],
+        rows=[(*row[:at], *row[at + 1 :]) for row in section.rows],
     )
 
 

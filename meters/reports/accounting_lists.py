@@ -358,9 +358,11 @@ def acts_section(title: str, acts: Sequence[ActRow], zone: ZoneInfo) -> ReportSe
 
 def act_sections(day: LinkDay, zone: ZoneInfo) -> list[ReportSection]:
     adjusted = [act for act in day.acts if act.what == "adjust"]
-    others = [act for act in day.acts if act.what != "adjust"]
+    promoted = [act for act in day.acts if act.what == "promotion"]
+    others = [act for act in day.acts if act.what not in {"adjust", "promotion"}]
     return [
         acts_section("Adjustments", adjusted, zone),
+        *([acts_section("Promotions", promoted, zone)] if promoted else []),
         acts_section(
             "Seeds, parameters, approvals, restores, link closed and opened", others, zone
         ),

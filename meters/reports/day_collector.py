@@ -39,6 +39,7 @@ _DECIDING: Final = frozenset(
 )
 _ACT_KINDS: Final = frozenset({
     "seed", "hidden_value", "close", "open", "propose", "withdraw", "parameter", "adjust",
+    "promotion",
     "approve_first", "approve", "confirm_correction", "refuse_correction", "request_reject",
     "request_reopen", "withdraw_request", "reopen", "correct_slip", "restore",
 })  # fmt: skip

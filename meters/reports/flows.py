@@ -56,6 +56,7 @@ class Flow(StrEnum):
     ENVY_REOPENED = "envy_reopened", "Envy Bonuses reopened with their win"
     ADJUSTED_UP = "adjusted_up", "Adjustments, added"
     ADJUSTED_DOWN = "adjusted_down", "Adjustments, taken off"
+    PROMOTIONS = "promotions", "Promotions, added by the house"
     OTHER = "other", "Without a known reason"
 
 
@@ -73,6 +74,7 @@ _PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
     ("adjust", "overflow"): Flow.FROM_OVERFLOW,
     ("reject", "claim"): Flow.REJECTED,
     ("adjust", "house"): Flow.ADJUSTED_UP,
+    ("promotion", "house"): Flow.PROMOTIONS,
 }
 """Flows into a meter or its overflow, by the kind of ledger entry and the paying account."""
 

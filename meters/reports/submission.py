@@ -239,6 +239,10 @@ def link_filings(floor: Floor, entries: Sequence[OddsEntry]) -> tuple[filed.Link
                 filed.LinkedTable.taken_from(table, table=table.id) for table in link.table
             ),
             must_hit_by=tuple(one for one in must_hit_by_entries(floor) if one.link == link.id),
+            promotions=tuple(
+                filed.PromotionFiling.taken_from(each, promotion=each.id, adds_cents=each.adds)
+                for each in link.promotion
+            ),
         )
         for link in floor.link
     )

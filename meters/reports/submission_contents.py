@@ -380,6 +380,31 @@ class LinkedTable(_Part, frozen=True, kw_only=True):
     meters: tuple[str, ...]
 
 
+class PromotionFiling(_Part, frozen=True, kw_only=True):
+    """A promotion: at each start, the house adds money to a meter of the link.
+
+    Attributes:
+        promotion: the id of the promotion.
+        meter: the id of the meter.
+        adds_cents: what the house adds at each start.
+        days: the days of the week on which it starts.
+        starts: the time of day at which it starts, by the facility's clock.
+        ends: the time of day at which it ends; on the next day if this is not after `starts`.
+        first: the first day on which it starts; null if the floor file has none.
+        last: the last day on which it starts; null if the floor file has none.
+    """
+
+    promotion: str
+    name: str
+    meter: str
+    adds_cents: int
+    days: tuple[str, ...]
+    starts: str
+    ends: str
+    first: str | None
+    last: str | None
+
+
 class LinkFiling(_Part, frozen=True, kw_only=True):
     """A link. `configuration_sha256` is the digest of its settings, which people approve."""
 
@@ -389,6 +414,7 @@ class LinkFiling(_Part, frozen=True, kw_only=True):
     meters: tuple[MeterFiling, ...]
     tables: tuple[LinkedTable, ...]
     must_hit_by: tuple[MustHitByEntry, ...] = ()
+    promotions: tuple[PromotionFiling, ...] = ()
 
 
 class FacilitySettings(_Part, frozen=True, kw_only=True):

@@ -187,7 +187,9 @@ def _link_part(
     )
     sections = [*_meter_sections(link.meters), *_feed_sections(link.meters, titles, names)]
     hidden = [*_must_hit_by_sections(link.must_hit_by, names)] if link.must_hit_by else []
-    listed = [each.only_used for each in (*(sections if link.meters else ()), *hidden, tables)]
+    promoted = [_promotion_section(link.promotions, meters)] if link.promotions else []
+    every = (*(sections if link.meters else ()), *hidden, *promoted, tables)
+    listed = [each.only_used for each in every]
     return ReportPart(link.link, f"Link: {link.name}", facts, listed)
 
 
@@ -271,6 +273,32 @@ def _must_hit_by_sections(
             for each in meters
             for one in each.by_wager
             for at in one.chances
+        ],
+    )
+
+
+def _promotion_section(
+    promotions: Sequence[filed.PromotionFiling], meters: Mapping[str, str]
+) -> ReportSection:
+    return ReportSection(
+        "Promotions: the house adds money to a meter at each start",
+        columns(
+            "Promotion 2 | Name in files 1.4 | Meter 2 | >Added 1.4 | Days 2 | From 0.8 | To 0.8"
+            " | First day 1.2 | Last day 1.2"
+        ),
+        [
+            (
+                each.name,
+                each.promotion,
+                meters[each.meter],
+                money(each.adds_cents),
+                ", ".join(day.capitalize() for day in each.days),
+                each.starts,
+                each.ends,
+                each.first or _NONE,
+                each.last or _NONE,
+            )
+            for each in promotions
         ],
     )
 

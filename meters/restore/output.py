@@ -84,7 +84,9 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
     if lost > 0:
         say(
             f"  {lost} of the {restored.found.seen} earlier entries could not be restored:"
-            " decisions of people, and events that are in no outbox. Repeat the decisions."
+            " decisions of people, promotions, and events that are in no outbox. Repeat the"
+            " decisions. A service adds a promotion that is still on again; others need an"
+            " adjustment."
         )
     for one in replayed.differing[:_LISTED_MAX]:
         say(f"  OTHERWISE {one.table} event {one.seq}: {_difference(one)}")

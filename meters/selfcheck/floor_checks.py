@@ -1,6 +1,8 @@
 """Checks of the floor file alone: its games, signage, offers and limits."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from bonus.display import money
 from bonus.errors import UserError
@@ -12,6 +14,7 @@ from meters.floor.branding import read_logo
 from meters.floor.floor_file import Floor, Link, Meter, fewest_positions
 from meters.floor.game_files import date_warnings
 from meters.floor.themes import themes_of
+from meters.process.clock import now
 from meters.selfcheck.check_result import Check, failure, judged, passed, warning
 from meters.selfcheck.must_hit_by_entries import amounts_of, odds_of
 
@@ -25,6 +28,7 @@ def facility_checks(floor: Floor) -> list[Check]:
         *_check_offers(floor),
         *_check_returns(floor),
         *_check_must_hit_by(floor),
+        *promotion_checks(floor, now()),
         *_check_bounds(floor),
         *_check_validation(floor),
     ]
@@ -94,6 +98,20 @@ def _check_must_hit_by(floor: Floor) -> Iterator[Check]:
                 loses = f"{seen}: the house loses" if odds.return_of_wager >= 1 else None
                 what = f"must-hit-by {meter.meter_id} on {link.id}"
                 yield judged(what, loses, seen, warns=True)
+
+
+def promotion_checks(floor: Floor, moment: datetime) -> Iterator[Check]:
+    """Say when each promotion starts next, and warn of a promotion that never starts again."""
+    zone = ZoneInfo(floor.facility.timezone)
+    for link in floor.link:
+        for promotion in link.promotion:
+            found = promotion.next_after(moment, zone)
+            seen = f"adds {money(promotion.adds)} to {promotion.meter}"
+            never = f"{seen}; does not start again: its last day is {promotion.last}"
+            if found:
+                starts = found.starts.astimezone(zone)
+                seen, never = f"{seen}; starts next on {starts:%A, %Y-%m-%d at %H:%M}", ""
+            yield judged(f"promotion {promotion.id} on {link.id}", never, seen, warns=True)
 
 
 def _check_validation(floor: Floor) -> list[Check]:

@@ -26,7 +26,7 @@ from meters.store.floor_file_approval import Configuration
 from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem
 from meters.store.hidden_value_seal import HiddenValueError
 from meters.store.ledger_mark import LedgerMark, MarkError
-from meters.store.link_acts import CloseReadings, note_outage
+from meters.store.link_acts import CloseReadings, DuePromotions, note_outage
 from meters.store.link_stats import LinkStatsReader
 from meters.store.link_store import LinkStore, TermsError
 from meters.store.redis_clients import ReplicatedRedis
@@ -105,6 +105,8 @@ class LinkService:
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
         self._outages = Outages(outages, partial(note_outage, store, SERVICE))
         self._readings = CloseReadings(store, days, SERVICE)
+        digest = configuration.filed.digest
+        self._promotions = DuePromotions(store, days.zone, digest, SERVICE)
         self.problem: str | None = _STARTING
         self._may_differ = False
         self._file_watch = FileWatch()
@@ -355,6 +357,7 @@ class LinkService:
             self._note_step()
             if (wrong := await self._open()) is not None:
                 return wrong, False
+            self._promotions.forget()
             self._note_step()
             await self.publisher.show_waiting()
         self._note_step()
@@ -365,6 +368,9 @@ class LinkService:
         if (unknown := self.auditing.problem) is not None:
             # A failure happened after `_find_problem` had read the result of the audit.
             return unknown, False
+        if state.closure is None and await self._promotions.add():
+            await must_keep(self.store.redis)
+            state, values_seen = await self._read()
         self._set_mark(state.head)
         self._set_problem(None)
         self._publish_state(state, values_seen)

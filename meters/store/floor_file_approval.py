@@ -85,7 +85,7 @@ class Unapproved:
     @property
     def facility(self) -> tuple[str, ...]:
         """The differences that concern the whole facility, not only this link."""
-        own = ("meter ", "table ", "game ", "approved by ", _NEW, _FIRST, _ALSO)
+        own = ("meter ", "table ", "game ", "promotion ", "approved by ", _NEW, _FIRST, _ALSO)
         return tuple(one for one in self.changed if not one.startswith(own))
 
     @property

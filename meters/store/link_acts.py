@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal, cast
+from zoneinfo import ZoneInfo
 
 import msgspec
 import structlog
@@ -17,13 +18,14 @@ import structlog
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Meter
+from meters.floor.promotions import Occurrence, PromotionSettings
 from meters.ledger.claim_records import ClaimRecord
-from meters.ledger.entry_messages import DecisionRecord, Outage, RestoreEntry
+from meters.ledger.entry_messages import DecisionRecord, Outage, PromotionAdded, RestoreEntry
 from meters.ledger.link_state import DecisionResult, OpenDay
 from meters.ledger.slip_numbers import fold_slip
 from meters.ledger.table_corrections import Ask, AskAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
-from meters.process.clock import now, now_text
+from meters.process.clock import now, now_text, text_of
 from meters.process.logs import ThrottledLog
 from meters.store.link_store import LinkStore
 from meters.wire.messages import ClaimOpened
@@ -358,6 +360,92 @@ class CloseReadings:
         if day.closed:
             today = max(today, date.fromisoformat(day.closed) + timedelta(days=1))
         return today.isoformat()
+
+
+class DuePromotions:
+    """The promotions of a link whose money must be added now.
+
+    `floor_digest` is the digest of the link's settings in the floor file of this service.
+    """
+
+    def __init__(
+        self,
+        store: LinkStore,
+        zone: ZoneInfo,
+        floor_digest: str,
+        by: str,
+        clock: Callable[[], datetime] = now,
+    ) -> None:
+        self._store = store
+        self._zone = zone
+        self._floor_digest = floor_digest
+        self._by = by
+        self._clock = clock
+        self._done: dict[str, date] = {}
+        self._off = ThrottledLog()
+
+    def forget(self) -> None:
+        """Ask Redis again about each promotion: Redis can have lost entries."""
+        self._done.clear()
+
+    async def add(self) -> bool:
+        """Add the money of each promotion that is on, unless the ledger has this start already.
+
+        Return True if a meter changed. While the link is closed, while another floor file is
+        approved, or if the clocks of the service and of Redis differ by more than five minutes,
+        nothing is added.
+
+        Raises:
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
+        """
+        moment, changed = self._clock(), False
+        for promotion in self._store.link.promotion:
+            found = promotion.occurrence_at(moment, self._zone)
+            if found and self._done.get(promotion.id, date.min) < found.day:
+                changed |= await self._add(promotion, found)
+        return changed
+
+    async def _add(self, promotion: PromotionSettings, found: Occurrence) -> bool:
+        store, meter_id = self._store, promotion.meter
+        link, day = store.link.id, found.day.isoformat()
+        meter = next(one for one in store.link.meter if one.meter_id == meter_id)
+        added = PromotionAdded(promotion.id, promotion.name, meter_id, found.day, promotion.adds)
+        answer = await store.call(
+            "add_promotion",
+            store.terms.digest,
+            self._by,
+            self._floor_digest,
+            promotion.id,
+            day,
+            text_of(found.starts),
+            text_of(found.ends),
+            meter_id,
+            promotion.adds,
+            (meter.limit or 0) * MICROS_PER_CENT,
+            msgspec.json.encode(added),
+            int(time.time()),
+            keys=[store.keys.approved],
+        )
+        match answer:
+            case ["done", entry]:
+                self._done[promotion.id] = found.day
+                log.info(
+                    "promotion added", link=link, promotion=promotion.id, day=day, entry=int(entry)
+                )
+                return True
+            case ["known", _]:
+                self._done[promotion.id] = found.day
+            case ["clock" | "meter_full" as reason, *_]:
+                if (more := self._off.due(f"{promotion.id} {reason}")) is not None:
+                    log.warning(
+                        "promotion not added",
+                        link=link,
+                        promotion=promotion.id,
+                        day=day,
+                        reason=reason,
+                        kept_back=more,
+                    )
+        return False
 
 
 async def note_outage(store: LinkStore, by: str, outage: Outage) -> None:

@@ -128,7 +128,8 @@ def _sections(
         kind, in_list = _single(field.type)
         default = "required" if field.required else _value_text(field.default)
         if not isinstance(kind, msgspec.inspect.StructType):
-            rows.append((f"`{field.name}`", _type_text(field.type), default, texts[field.name]))
+            named = field.encode_name
+            rows.append((f"`{named}`", _type_text(field.type), default, texts[named]))
         elif same := known.get(kind.cls):
             as_there = f"as [`{same}`](#{re.sub('[^a-z_]', '', same)})"
             rows.append((f"`{field.name}`", as_there, default, texts.get(field.name, "")))

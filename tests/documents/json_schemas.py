@@ -42,6 +42,7 @@ from meters.ledger.entry_messages import (
     DecisionRecord,
     Expired,
     Outage,
+    PromotionAdded,
     RestoreEntry,
     SwitchRecord,
     Withdrawn,
@@ -130,7 +131,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "archive": (HeadLine, EntryLine),
     "ledger": (
         TermsText, DecisionRecord, AskDecision, Change, Withdrawn, SwitchRecord, HalfApproval,
-        Approval, CloseReading, Archived, Expired, RestoreEntry, Outage,
+        Approval, CloseReading, Archived, Expired, RestoreEntry, Outage, PromotionAdded,
     ),
     "game-file": Chapter,
     "floor-file": FloorSettings,

@@ -5,6 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from meters.ledger.table_corrections import AskAct
 from meters.wire.messages import Jackpot
 from tests.games.stacks import ROYAL, STACKS, STRAIGHT_FLUSH, Stack
 from tests.lua.books import keyspace
-from tests.model.days import A_DAY
+from tests.model.days import A_DAY, NEW_YORK
 from tests.model.deals import (
     correction_event,
     result_event,
@@ -593,6 +594,13 @@ class Floor(HeldFloor):
             self.runner.run(link_acts.confirm(link, proposed.proposal, "tim")).state == "confirmed"
         )
         self.books.adjust(meter, cents)
+
+    @precondition(lambda self: self.books.promotions)
+    @rule(worker=st.sampled_from(WORKERS))
+    def promote(self, worker: int) -> None:
+        """Have a service look for promotions that are on. Each is added once on a day."""
+        changed = self.runner.run(self.pit.promotions[worker].add())
+        assert changed == bool(self.books.promote(datetime.now(NEW_YORK)))
 
     @precondition(lambda self: self.books.claims)
     @rule(

@@ -11,9 +11,16 @@ from random import Random
 from typing import Any, Final
 
 from meters.ledger.money_terms import Parameter
-from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
+from tests.floor_text import (
+    floor_text,
+    link_text,
+    meter_text,
+    promotion_text,
+    section_text,
+    table_text,
+)
 from tests.games.naive import HOUSE
-from tests.model.second_books import SecondBooks, SecondTable
+from tests.model.second_books import SecondBooks, SecondPromotion, SecondTable
 from tests.model.second_games import THREE_CARD_POKER, HouseGame, SecondMeter
 from tests.naive.tables_649a import (
     FIVE_CARD,
@@ -67,7 +74,10 @@ def _floor(link: str, games: Path | None = None) -> str:
 
 
 def _books(
-    link: str, meters: dict[str, SecondMeter], tables: dict[str, SecondTable]
+    link: str,
+    meters: dict[str, SecondMeter],
+    tables: dict[str, SecondTable],
+    promotions: Mapping[str, SecondPromotion] | None = None,
 ) -> SecondBooks:
     return SecondBooks(
         link=link,
@@ -76,6 +86,7 @@ def _books(
         validate_from_cents=_VALIDATE_FROM,
         two_people_above_cents=TWO_REJECT_ABOVE,
         replies_kept=REPLIES_KEPT,
+        promotions=promotions,
     )
 
 
@@ -198,12 +209,19 @@ HIDDEN: Final = ModelFloor(
 )  # fmt: skip
 
 # The mixed link. The wagers of the first table depend on the dealer's cards, those of the other two
-# on community cards.
+# on community cards. Promotions take meters above their limits. One is on for a minute, shortly
+# after the beginning of a simulation.
 
 _RIVER, _STUD, _LUCKY = (HouseGame(name) for name in ("river_duel", "keystone_stud", "lucky_seven"))
 _TIERS: Final = ("keystone_mega", "keystone_major", "keystone_minor")
 _SEVEN: Final = "seven_jackpot"
 _LIMITS: Final = {"keystone_mega": 2_000_150, "keystone_minor": 5_030}
+_PROMOTIONS: Final = {
+    "mega": SecondPromotion("keystone_mega", 100, "00:00", "24:00"),
+    "more": SecondPromotion("keystone_mega", 1_003, "00:00", "24:00"),
+    "minor": SecondPromotion("keystone_minor", 77, "00:00", "24:00"),
+    "minute": SecondPromotion("keystone_major", 50_000, "19:01", "19:02"),
+}
 
 
 def _mixed_books() -> SecondBooks:
@@ -217,6 +235,7 @@ def _mixed_books() -> SecondBooks:
             "T-2": SecondTable(_STUD, 5, tiers),
             "T-3": SecondTable(_LUCKY, 6, tiers | {_SEVEN: _SEVEN}),
         },
+        promotions=_PROMOTIONS,
     )
 
 
@@ -229,6 +248,16 @@ MIXED: Final = ModelFloor(
             table_text("T-1", *_TIERS, asset="1", game="river_duel"),
             table_text("T-2", *_TIERS, asset="2", game="keystone_stud", positions=5),
             table_text("T-3", *_TIERS, _SEVEN, asset="3", game="lucky_seven", positions=6),
+            *(
+                promotion_text(
+                    name,
+                    one.meter,
+                    one.cents,
+                    begins=one.begins,
+                    ends=one.ends.replace("24:00", "00:00"),
+                )
+                for name, one in _PROMOTIONS.items()
+            ),
             name="Keystone Jackpot",
         ),
         HOUSE,

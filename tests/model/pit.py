@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
@@ -22,6 +23,7 @@ from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.intake.table_catalog import table_topics
+from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.checkpoint import Checkpoint, Mark
 from meters.ledger.link_state import Act, LedgerHead
 from meters.ledger.money_terms import Parameter
@@ -29,6 +31,7 @@ from meters.restore.rebuild import Rebuild
 from meters.service.service_metrics import Metrics
 from meters.store.floor_file_approval import Configuration, Unapproved
 from meters.store.hidden_value_seal import HiddenValues
+from meters.store.link_acts import DuePromotions
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Jackpot, Reply
 from tests.approving import approve
@@ -115,6 +118,9 @@ class Pit:
         self.metrics = Metrics(self.floor)
         self._stores = [LinkStore(redis, self.link, hidden) for _ in range(workers)]
         self.intakes = [LinkIntake(store) for store in self._stores]
+        digest = LinkConfiguration.of(self.floor, self.link).digest
+        zone = ZoneInfo(self.floor.facility.timezone)
+        self.promotions = [DuePromotions(one, zone, digest, "service") for one in self._stores]
         self.seq: defaultdict[str, int] = defaultdict(int)
 
     @classmethod
@@ -150,14 +156,15 @@ class Pit:
         self.known = {table: each for (_, table), each in known.items()}
 
     async def open(self) -> None:
-        """Seed the meters. A ledger has the names of house wagers only in an approval."""
-        if self.floor.games.digests:
+        """Seed the meters. Only an approval has the names of house wagers, and the promotions."""
+        if self.floor.games.digests or self.link.promotion:
             await approve(Configuration(self.floor, self.store))
         await self.store.open("service")
 
     def restart(self, worker: int = 0, *, replays: bool = False) -> None:
         """Forget what a worker knows. With `replays`, it takes events as a restore does."""
         self.intakes[worker] = LinkIntake(self._stores[worker], replays=replays)
+        self.promotions[worker].forget()
 
     async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> BatchResult:
         outcome = await self.intakes[worker].apply_batch(

@@ -10,6 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -105,6 +106,16 @@ class SecondEnvy:
     alone: bool = False
 
 
+@dataclass(frozen=True)
+class SecondPromotion:
+    """A promotion that starts every day, and ends before midnight, or at ``24:00``."""
+
+    meter: str
+    cents: int
+    begins: str
+    ends: str
+
+
 class SecondBooks:
     """The books of one link. `hidden` returns the hidden value of a meter's cycle, in micros.
 
@@ -121,8 +132,11 @@ class SecondBooks:
         validate_from_cents: int,
         two_people_above_cents: int,
         replies_kept: int,
+        promotions: Mapping[str, SecondPromotion] | None = None,
     ) -> None:
         self.link = link
+        self.promotions = promotions or {}
+        self.promoted: dict[str, str] = {}
         self.meters = meters
         self.tables = tables
         self.validate_from_cents = validate_from_cents
@@ -474,6 +488,29 @@ class SecondBooks:
         self.level(meter)
         self.tallies[f"adjusted_{'up' if cents > 0 else 'down'}_cents:{meter}"] += abs(cents)
         self.entries += 2
+
+    def promote(self, local: datetime) -> list[str]:
+        """Add what is due at a time of the facility's clock; return the ids of the promotions."""
+        clock, day = f"{local:%H:%M}", f"{local:%Y-%m-%d}"
+        due = [
+            name
+            for name, one in self.promotions.items()
+            if one.begins <= clock < one.ends and self.promoted.get(name, "") < day
+        ]
+        due = [] if self.closed else due
+        for name in due:
+            self.add_promotion(name, day)
+        return due
+
+    def add_promotion(self, name: str, day: str) -> None:
+        """Book a start of a promotion: the house adds to the meter or, above it, the overflow."""
+        assert self.promoted.get(name, "") < day, f"{name} was added on {self.promoted[name]}"
+        assert not self.closed, f"{name} was added while the link was closed"
+        one = self.promotions[name]
+        self.promoted[name] = day
+        self.fill("house", one.meter, Fraction(one.cents))
+        self.tallies[f"promotion_cents:{one.meter}"] += one.cents
+        self.entries += 1
 
     def close_day(self) -> None:
         """Close the gaming day: requests lapse, and its rejections stay."""

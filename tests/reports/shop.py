@@ -75,6 +75,7 @@ class Shop:
         self.clock = clock
         self._rounds = 0
         self._readings = CloseReadings(self.pit.store, self.days, "service", self._now)
+        self._promotions = self.pit.promotions[0]
 
     def _now(self) -> datetime:
         return self.clock.at
@@ -85,6 +86,7 @@ class Shop:
 
     async def look(self) -> None:
         await self._readings.keep((await self.pit.store.state()).day)
+        await self._promotions.add()
 
     async def at(self, moment_text: str) -> None:
         """Advance the facility's clock to a time, such as ``2026-11-20 05:59``."""

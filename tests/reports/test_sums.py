@@ -12,8 +12,9 @@ from meters.ledger.accounts import table_account
 from meters.reports.accounting_documents import month_document
 from meters.reports.accounting_lists import NOTHING
 from meters.reports.day_figures import LinkDay, joined
-from meters.reports.flows import CLAIMS, pot_of
+from meters.reports.flows import CLAIMS, Flow, pot_of
 from meters.reports.ledger_scan import LedgerScan, from_to
+from tests.floor_text import promotion_text
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
 from tests.reports.naive import NaiveDay, naive_days
@@ -31,7 +32,9 @@ from tests.reports.shop import (
 
 BETS: Final = (PROGRESSIVE, f"{PROGRESSIVE} {BONUS}", f"{FIVE_CARD} {BONUS}", FIVE_CARD)
 HANDS: Final = (RAGS, RAGS, STRAIGHT, SUITED, ROYAL)
-LIMITED: Final = FLOOR.replace('paytable = "A"\n', 'paytable = "A"\nlimit = 100050\n', 1)
+LIMITED: Final = FLOOR.replace('paytable = "A"\n', 'paytable = "A"\nlimit = 100050\n', 1) + (
+    promotion_text("happy-hour", PROGRESSIVE, 31, begins="17:30", ends="19:00")
+)
 
 
 async def _play(shop: Shop, chance: Random, hours: int) -> None:
@@ -123,6 +126,7 @@ async def test_reports_agree_with_a_sum_over_the_raw_entries(
             by_hand.rounds
         )
     await _check_the_audit(shop, list(days.values()))
+    assert any(Flow.PROMOTIONS in pot.flows for day in days.values() for pot in day.pots.values())
     reopened = [row for row in await shop.pit.entries() if row["kind"] == "reopen"]
     assert any('["meter:' in row["transfers"] for row in reopened)
     _check_the_meters_day_by_day(shop, await shop.survey(from_to(None, None)))

@@ -268,6 +268,10 @@ class Checker:
             books.close_day()
         elif kind == "adjust":
             books.adjust(event["meter"], event["amount"])
+        elif kind == "promotion":
+            one = books.promotions[event["promotion"]]
+            assert (event["meter"], event["amount"]) == (one.meter, one.cents), f"{event} adds"
+            books.add_promotion(event["promotion"], event["day"])
         elif kind == "parameter":
             self._change(event)
         elif kind in _OF_ASKS:

@@ -178,7 +178,15 @@ class Simulation:
         ]
         if problems:
             return problems
-        return [*self._not_shown(), *self._undecided()]
+        return [*self._not_shown(), *self._undecided(), *self._not_promoted()]
+
+    def _not_promoted(self) -> Sequence[str]:
+        books = self._checker.books
+        return [
+            f"promotion {name} was not added"
+            for name, one in books.promotions.items()
+            if one.ends == "24:00" and name not in books.promoted
+        ]
 
     def _undecided(self) -> Sequence[str]:
         return [

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
 from tests.games.naive import HOUSE
 
 SHIPPED: Final = Path(__file__).resolve().parents[2] / "deploy" / "floor.toml"
@@ -38,6 +38,16 @@ HOUSE_FLOOR: Final = floor_text(
                 "pair_plus": "D",
                 "mini_royal": {"ante_bonus": 6, "pair_plus": 60},
             },
+        ),
+        section_text(
+            "[[link.promotion]]",
+            id="friday",
+            name="Friday Boost",
+            meter="seven",
+            adds=50_000,
+            days=["friday", "saturday"],
+            last="2026-12-31",
+            **{"from": "18:00", "to": "23:00"},
         ),
         name="Mixed Link",
     ),

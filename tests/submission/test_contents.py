@@ -424,6 +424,23 @@ def test_a_mixed_link_shows_which_games_feed_each_meter(house: Filing) -> None:
     assert wager["feeds"] == [{"link": "mixed", "meter": kind, "kind": kind} for kind in TIERS]
 
 
+def test_the_promotions_of_a_link_are_filed(house: Filing) -> None:
+    (link,) = house.fields["links"]
+    assert link["promotions"] == [
+        {
+            "promotion": "friday",
+            "name": "Friday Boost",
+            "meter": "seven",
+            "adds_cents": 50_000,
+            "days": ["friday", "saturday"],
+            "starts": "18:00",
+            "ends": "23:00",
+            "first": None,
+            "last": "2026-12-31",
+        }
+    ]
+
+
 @FLOORS
 def test_digests_are_those_of_the_files(filing: Filing) -> None:
     fields = filing.fields

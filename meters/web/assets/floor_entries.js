@@ -12,6 +12,7 @@ const DONE = {
   pay_envy: say("Envy Bonuses paid"), reject_envy: say("Envy Bonuses not due"),
   close: say("Link closed"), open: say("Link opened"), propose: say("Change proposed"),
   withdraw: say("Proposal withdrawn"), parameter: say("Parameter changed"), adjust: say("Meter adjusted"),
+  promotion: say("Promotion added"),
   inoperable: say("Link was inoperable"),
   approve_first: say("Floor file approved by the first of two"), approve: say("Floor file approved"),
   restore: say("Store restored"), reading: say("Meters read"), archive: say("Day archived"),

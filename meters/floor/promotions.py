@@ -1,0 +1,170 @@
+"""Promotions: at certain times, the house adds money to a meter, as the floor file has it."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Final, Literal, NamedTuple
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from bonus.law.chapter_file import Day
+from meters.floor.facility import Config, Problem
+from meters.wire.topics import IDENTIFIER
+
+ADDS_CENTS_MAX: Final = 10**10
+"""The most that a promotion can add at once: a hundred million dollars."""
+
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+WEEKDAYS: Final[tuple[Weekday, ...]] = (
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+)  # fmt: skip
+
+_ClockTime = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"\A([01][0-9]|2[0-3]):[0-5][0-9]\Z", description='time of day, such as `"18:00"`'
+    ),
+]
+_PromotionIdentifier = Annotated[
+    str,
+    msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z", description="1 to 32 letters, digits and hyphens"),
+]
+_DAY: Final = timedelta(days=1)
+_YEAR_MAX: Final = 2999
+_WEEK_AND_A_DAY: Final = 8
+
+
+class Occurrence(NamedTuple):
+    """A time in which a promotion is on: from `starts` until before `ends`, both in UTC.
+
+    `day` is the day of the start, by the facility's clock.
+    """
+
+    day: date
+    starts: datetime
+    ends: datetime
+
+
+class PromotionTerms(Config, frozen=True, kw_only=True):
+    """When a promotion is on, and what it adds: the settings that people approve."""
+
+    meter: str
+    adds: Annotated[int, msgspec.Meta(ge=1, le=ADDS_CENTS_MAX)]
+    days: Annotated[tuple[Weekday, ...], msgspec.Meta(min_length=1)] = WEEKDAYS
+    starts: _ClockTime = msgspec.field(name="from")
+    ends: _ClockTime = msgspec.field(name="to")
+    first: Day | None = None
+    last: Day | None = None
+
+    def occurrence(self, day: date, zone: ZoneInfo) -> Occurrence | None:
+        """Return the occurrence that starts on a day, or None.
+
+        If summer time begins and the clock skips a time, this time is the usual number of hours
+        after midnight: 02:30 is then 03:30. If summer time ends and the clock shows a time twice,
+        the first one counts. If the promotion would end before its start because of this, it lasts
+        as long as on other days.
+
+        >>> friday = PromotionTerms(meter="m", adds=1, starts="18:00", ends="02:00")
+        >>> [moment.isoformat() for moment in
+        ...     friday.occurrence(date(2026, 12, 4), ZoneInfo("America/New_York"))[1:]]
+        ['2026-12-04T23:00:00+00:00', '2026-12-05T07:00:00+00:00']
+        """
+        if WEEKDAYS[day.weekday()] not in self.days or not self._is_in_period(day):
+            return None
+        begin, end = time.fromisoformat(self.starts), time.fromisoformat(self.ends)
+        from_clock = datetime.combine(day, begin)
+        to_clock = datetime.combine(day if end > begin else day + _DAY, end)
+        starts, ends = (
+            each.replace(tzinfo=zone).astimezone(UTC) for each in (from_clock, to_clock)
+        )
+        return Occurrence(day, starts, ends if ends > starts else starts + (to_clock - from_clock))
+
+    def occurrence_at(self, moment: datetime, zone: ZoneInfo) -> Occurrence | None:
+        """Return the occurrence that is on at a time, or None."""
+        today = moment.astimezone(zone).date()
+        for day in (today, today - _DAY):
+            found = self.occurrence(day, zone)
+            if found and found.starts <= moment < found.ends:
+                return found
+        return None
+
+    def next_after(self, moment: datetime, zone: ZoneInfo) -> Occurrence | None:
+        """Return the first occurrence that starts after a time, or None."""
+        day = moment.astimezone(zone).date()
+        if self.first:
+            day = max(day, date.fromisoformat(self.first))
+        for ahead in range(_WEEK_AND_A_DAY):
+            found = self.occurrence(day + ahead * _DAY, zone)
+            if found and found.starts > moment:
+                return found
+        return None
+
+    @property
+    def days_in_words(self) -> str:
+        """The days of the week in words, in the order of the week.
+
+        >>> PromotionTerms(meter="m", adds=1, days=("sunday", "friday"), starts="18:00",
+        ...     ends="23:00").days_in_words
+        'Friday, Sunday'
+        """
+        if len(self.days) == len(WEEKDAYS):
+            return "every day"
+        return ", ".join(day.capitalize() for day in WEEKDAYS if day in self.days)
+
+    @property
+    def period_in_words(self) -> str:
+        """The first and the last day in words; empty if the promotion has neither."""
+        parts = (self.first and f"first on {self.first}", self.last and f"last on {self.last}")
+        return ", ".join(filter(None, parts))
+
+    def _is_in_period(self, day: date) -> bool:
+        # Days as texts such as 2026-12-01 are in the order of the calendar.
+        written = day.isoformat()
+        return (self.first or written) <= written <= (self.last or written)
+
+
+class PromotionSettings(PromotionTerms, frozen=True, kw_only=True):
+    """A promotion: at each start, the house adds money to a meter, and the ledger names it.
+
+    If no service runs at the start, the money is added later, but only before the end. While the
+    link is closed or inoperable, nothing is added.
+
+    Attributes:
+        id: the name of the promotion in the ledger. A promotion with this id is added at most once
+            for each day of a start.
+        name: the name that people read, such as ``"Friday Boost"``.
+        meter: the id of a meter of the link that hands win. A must-hit-by meter cannot have
+            promotions: they could take it to the hidden value without a wager.
+        adds: what the house adds at each start, in cents. What would take the meter above its
+            payout limit waits in the meter's overflow.
+        days: the days of the week on which the promotion starts.
+        from: when it starts, by the facility's clock.
+        to: when it ends; on the next day if this is not after `from`.
+        first: the first day on which it starts.
+        last: the last day on which it starts.
+    """
+
+    id: _PromotionIdentifier
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+
+
+def period_problems(promotion: PromotionSettings) -> Iterator[Problem]:
+    """Yield the errors in the days of a promotion, each with its place in the section."""
+    for at, day in enumerate(promotion.days):
+        if day in promotion.days[:at]:
+            yield ("days", at), f"{day} is listed twice"
+    for key, written in (("first", promotion.first), ("last", promotion.last)):
+        try:
+            year = date.fromisoformat(written or "2026-12-01").year
+        except ValueError:
+            year = 0
+        if not 0 < year <= _YEAR_MAX:
+            yield (key,), f"{key} is {written}, which is no day of the calendar until {_YEAR_MAX}"
+    if promotion.first and promotion.last:
+        if promotion.last < promotion.first:
+            yield ("last",), f"the last day is before the first day, {promotion.first}"
+        first, last = date.fromisoformat(promotion.first), date.fromisoformat(promotion.last)
+        count = min(len(WEEKDAYS), (last - first).days + 1)
+        between = (first + ahead * _DAY for ahead in range(count))
+        if not any(WEEKDAYS[day.weekday()] in promotion.days for day in between):
+            yield ("days",), "none of these days is between the first and the last day"

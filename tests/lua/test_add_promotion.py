@@ -1,0 +1,136 @@
+"""The script that adds a promotion to a meter: every status, in the order of precedence."""
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+
+from meters.process.clock import text_of
+from meters.store.link_acts import switch_link
+from tests.lua.books import CENT, MAX, METER, SEED, Books
+
+DAY: Final = "2026-12-04"
+DIGEST: Final = "d" * 64
+
+
+class Starting:
+    """A promotion that is on: it began a minute ago. Each test changes some of its arguments."""
+
+    def __init__(self, books: Books) -> None:
+        self.books = books
+        now = datetime.now(UTC)
+        self.arguments: dict[str, str | int] = {
+            "by": "service",
+            "digest": DIGEST,
+            "promotion": "friday",
+            "day": DAY,
+            "starts": text_of(now - timedelta(minutes=1)),
+            "ends": text_of(now + timedelta(hours=1)),
+            "meter": METER,
+            "cents": 500_00,
+            "limit": 0,
+            "record": '{"promotion":"friday"}',
+            "now_s": int(time.time()),
+        }
+
+    async def add(self, **changed: str | int) -> list[str]:
+        store = self.books.store
+        arguments = (self.arguments | changed).values()
+        keys = [store.keys.approved]
+        return await store.call("add_promotion", store.terms.digest, *arguments, keys=keys)
+
+    async def refused(self, **changed: str | int) -> list[str]:
+        async with self.books.unchanged():
+            return await self.add(**changed)
+
+
+@pytest.fixture
+async def starting(books: Books) -> Starting:
+    await books.redis.hset(books.keys.approved, "digest", DIGEST)
+    return Starting(books)
+
+
+@pytest.mark.duty("D6")
+async def test_the_house_pays_and_the_ledger_names_it(starting: Starting) -> None:
+    books = starting.books
+    house, version = (await books.accounts())["house"], await _version(books)
+    answer = await starting.add()
+    entry = await books.last_entry()
+    assert answer == ["done", entry["id"]]
+    assert (entry["kind"], entry["by"], entry["event"]) == (
+        "promotion", "service", '{"promotion":"friday"}',
+    )  # fmt: skip
+    assert await books.transfers() == [["house", f"meter:{METER}", 500_00 * CENT, 1]]
+    accounts, snapshot = await books.accounts(), await books.store.snapshot()
+    assert accounts[f"meter:{METER}"] == SEED + 500_00 * CENT
+    assert accounts["house"] == house - 500_00 * CENT
+    assert snapshot.tallies[f"promotion_cents:{METER}"] == 500_00
+    assert snapshot.meters["promotion:friday"] == DAY
+    assert await _version(books) == version + 1, "displays show it"
+
+
+async def _version(books: Books) -> int:
+    (meter,) = (one for one in (await books.store.state()).meters if one.meter == METER)
+    return meter.version
+
+
+async def test_a_start_counts_once_and_none_before_it(starting: Starting) -> None:
+    answers = await asyncio.gather(*(starting.add() for _ in range(5)))
+    assert sorted(answer[0] for answer in answers) == ["done", *["known"] * 4]
+    assert await starting.refused() == ["known", DAY]
+    assert await starting.refused(day="2026-11-27") == ["known", DAY], "a clock was set back"
+    assert await starting.refused(day="2026-12-03", digest="other") == ["known", DAY]
+    assert (await starting.add(promotion="saturday"))[0] == "done"
+    assert (await starting.add(day="2026-12-05"))[0] == "done"
+
+
+async def test_what_is_above_the_limit_goes_to_the_overflow(starting: Starting) -> None:
+    books, limit = starting.books, SEED + 20_000 * CENT
+    assert (await starting.add(limit=limit))[0] == "done"
+    assert await books.transfers() == [
+        ["house", f"meter:{METER}", 20_000 * CENT, 1],
+        ["house", f"overflow:{METER}", 30_000 * CENT, 1],
+    ]
+    assert (await starting.add(limit=limit, day="2026-12-05"))[0] == "done"
+    assert await books.transfers() == [["house", f"overflow:{METER}", 500_00 * CENT, 1]]
+    tallies = (await books.store.snapshot()).tallies
+    assert tallies[f"overflow_micros:{METER}"] == 80_000 * CENT
+    assert tallies[f"promotion_cents:{METER}"] == 1_000_00
+
+
+async def test_a_closed_link_gets_nothing_until_it_is_open(starting: Starting) -> None:
+    store = starting.books.store
+    await switch_link(store, "close", "amy", "shift change", b"{}")
+    assert await starting.refused() == ["closed"]
+    await switch_link(store, "open", "amy", "", b"{}")
+    assert (await starting.add())[0] == "done"
+
+
+async def test_another_floor_file_than_the_approved_one_adds_nothing(starting: Starting) -> None:
+    assert await starting.refused(digest="e" * 64) == ["not_approved"]
+    await starting.books.redis.delete(starting.books.keys.approved)
+    assert await starting.refused() == ["not_approved"]
+
+
+async def test_nothing_is_added_before_the_start_or_from_the_end_on(starting: Starting) -> None:
+    now = datetime.now(UTC)
+    past, soon = text_of(now - timedelta(seconds=1)), text_of(now + timedelta(minutes=1))
+    assert await starting.refused(starts=soon) == ["not_on"]
+    assert await starting.refused(ends=past) == ["not_on"]
+
+
+@pytest.mark.parametrize("off_s", [-400, 400])
+async def test_a_service_with_a_wrong_clock_adds_nothing(starting: Starting, off_s: int) -> None:
+    status, off = await starting.refused(now_s=int(time.time()) + off_s)
+    assert status == "clock"
+    assert abs(int(off) - off_s) < 60
+
+
+@pytest.mark.parametrize("account", [f"meter:{METER}", f"overflow:{METER}"])
+async def test_no_account_becomes_too_large(starting: Starting, account: str) -> None:
+    await starting.books.set_accounts({account: MAX - 500_00 * CENT + 1})
+    assert await starting.refused() == ["meter_full"]
+    await starting.books.set_accounts({account: MAX - 500_00 * CENT, "house": -SEED})
+    assert (await starting.add())[0] == "done"

@@ -1,0 +1,383 @@
+"""Promotions on a real Redis: once for each start, whatever happens, and audited."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pytest
+from redis.asyncio import Redis
+
+from meters.acts.links import Links
+from meters.ledger.entry_messages import PROMOTION_ADDED, PromotionAdded
+from meters.store.floor_file_approval import Configuration
+from tests.approving import approve
+from tests.floor_text import promotion_text, section_text
+from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit, not_approved
+from tests.model.running import Running, operating, running
+from tests.model.tampering import Fields, change_transfer, ledger, rewrite
+from tests.reports.shop import NEW_YORK, Clock, clock_by_hand
+from tests.restore.pit import KeptPit
+from tests.restore.stores import Copy
+from tests.servers import eventually_async
+
+pytestmark = pytest.mark.duty("D15")
+
+ADDS: Final = 500_00
+SEED: Final = 100_000
+FRIDAY: Final = section_text(
+    "[[link.promotion]]",
+    id="friday",
+    name="Friday Boost",
+    meter=PROGRESSIVE,
+    adds=ADDS,
+    days=["friday", "saturday"],
+    **{"from": "18:00", "to": "23:00"},
+)
+PROMOTED: Final = FLOOR + FRIDAY
+ALL_DAY: Final = FLOOR + promotion_text("always", PROGRESSIVE, ADDS)
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=NEW_YORK).astimezone(UTC)
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    """Yield the clock of all services. December 4, 2026, is a Friday."""
+    with clock_by_hand(at("2026-12-04 12:00")) as clock:
+        yield clock
+
+
+@pytest.fixture
+async def pit(clock: Clock, redis: Redis) -> Pit:
+    return await Pit.opened(redis, PROMOTED, workers=2)
+
+
+async def look(pit: Pit) -> int:
+    """Have all services look together; return how often one of them added something."""
+    return sum(await asyncio.gather(*(each.add() for each in pit.promotions)))
+
+
+async def added(pit: Pit) -> list[PromotionAdded]:
+    return [
+        PROMOTION_ADDED.decode(entry["event"])
+        for entry in await pit.entries()
+        if entry["kind"] == "promotion"
+    ]
+
+
+async def days(pit: Pit) -> list[int]:
+    """Return the day of the month of each start in the ledger."""
+    return [one.day.day for one in await added(pit)]
+
+
+async def test_services_add_it_once_for_each_start(pit: Pit, clock: Clock) -> None:
+    for hours in range(24 * 9):
+        clock.at = at("2026-12-04 12:00") + timedelta(hours=hours)
+        local = clock.at.astimezone(NEW_YORK)
+        assert await look(pit) == ((local.weekday(), local.hour) in {(4, 18), (5, 18)})
+        if hours % 5 == 0:
+            pit.restart(hours % 2)
+    assert await days(pit) == [4, 5, 11, 12]
+    assert await pit.meter(PROGRESSIVE) == (SEED + 4 * ADDS) * CENT
+    assert {(one.meter, one.amount, one.name) for one in await added(pit)} == {
+        (PROGRESSIVE, ADDS, "Friday Boost")
+    }
+    await pit.check_sound()
+
+
+@pytest.mark.parametrize(
+    ("moment", "times"),
+    [
+        ("2026-12-04 17:59:59.999", 0), ("2026-12-04 18:00:00", 1),
+        ("2026-12-04 22:59:59.999", 1), ("2026-12-04 23:00:00", 0), ("2026-12-06 18:00:00", 0),
+    ],
+)  # fmt: skip
+async def test_a_late_service_adds_it_only_before_the_end(
+    pit: Pit, clock: Clock, moment: str, times: int
+) -> None:
+    clock.at = at(moment)
+    assert await look(pit) == times
+    assert len(await days(pit)) == times
+    await pit.check_sound()
+
+
+async def test_a_clock_that_was_set_back_adds_nothing(pit: Pit, clock: Clock) -> None:
+    clock.at = at("2026-12-05 18:00")
+    assert await look(pit) == 1
+    for moment in ("2026-12-04 19:00", "2026-12-05 17:59", "2026-12-05 18:00"):
+        clock.at = at(moment)
+        pit.restart(0)
+        assert await look(pit) == 0
+    clock.at = at("2026-12-11 18:00")
+    assert await look(pit) == 1
+    assert await days(pit) == [5, 11]
+    await pit.check_sound()
+
+
+async def test_the_evening_on_which_the_clock_goes_back_has_one_start(
+    clock: Clock, redis: Redis
+) -> None:
+    """The promotion is on from 01:15 to 01:45. The clock shows these times twice."""
+    clock.at = at("2026-11-01 00:00")
+    hours = {"begins": "01:15", "ends": "01:45"}
+    pit = await Pit.opened(redis, FLOOR + promotion_text("night", PROGRESSIVE, 100, **hours))
+    found = [await _minute(pit, clock) for _ in range(5 * 60)]
+    assert found.count(1) == 1
+    assert found.index(1) == 75
+    await pit.check_sound()
+
+
+async def _minute(pit: Pit, clock: Clock) -> int:
+    count = await look(pit)
+    clock.at += timedelta(minutes=1)
+    return count
+
+
+async def test_a_closed_link_gets_it_when_it_opens_or_never(pit: Pit, clock: Clock) -> None:
+    await pit.link_acts.close("pit", "sue", "shift change")
+    clock.at = at("2026-12-04 18:00")
+    assert await look(pit) == 0
+    clock.at = at("2026-12-04 22:00")
+    await pit.link_acts.open("pit", "sue")
+    assert await look(pit) == 1
+    await pit.link_acts.close("pit", "sue", "shift change")
+    clock.at = at("2026-12-05 19:00")
+    assert await look(pit) == 0
+    clock.at = at("2026-12-05 23:00")
+    await pit.link_acts.open("pit", "sue")
+    assert await look(pit) == 0
+    await pit.check_sound()
+
+
+@pytest.mark.duty("D12")
+async def test_only_the_approved_floor_file_adds_money(
+    pit: Pit, clock: Clock, redis: Redis
+) -> None:
+    """A service with an earlier file adds nothing more, and a removed promotion leaves no trace."""
+    clock.at = at("2026-12-04 18:00")
+    assert await look(pit) == 1
+    later = Pit(redis, PROMOTED.replace("adds = 50000", "adds = 70000"))
+    clock.at = at("2026-12-05 18:00")
+    assert await look(later) == 0, "not approved yet"
+    assert (await not_approved(Configuration(later.floor, later.store))).changed == (
+        "promotion friday adds: $500.00 → $700.00",
+    )
+    await approve(Configuration(later.floor, later.store))
+    assert await look(pit) == 0
+    assert await look(later) == 1
+    assert [one.amount for one in await added(pit)] == [50_000, 70_000]
+    await later.check_sound()
+    without = Pit(redis, FLOOR)
+    await approve(Configuration(without.floor, without.store))
+    clock.at = at("2026-12-11 18:00")
+    assert [await look(one) for one in (pit, later, without)] == [0, 0, 0]
+    await without.check_sound()
+    again = Pit(redis, PROMOTED)
+    await approve(Configuration(again.floor, again.store))
+    clock.at = at("2026-12-05 18:00")
+    assert await look(again) == 0, "the start on the 5th was added before"
+    await again.check_sound()
+
+
+async def test_people_read_it_in_words(pit: Pit, clock: Clock) -> None:
+    clock.at = at("2026-12-04 18:00")
+    await look(pit)
+    (row, *_) = await pit.link_acts.acts("pit", None, 5)
+    assert (row.what, row.by, row.of) == ("promotion", "service", "meter")
+    assert row.told == "Friday Boost: $500.00 from the house to Progressive, for 2026-12-04"
+
+
+# A running service.
+
+
+async def balance(link: Running) -> int:
+    return await link.pit.meter(PROGRESSIVE) // CENT
+
+
+async def test_a_service_adds_it_while_the_link_operates(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    pit = Pit(keeping_redis, ALL_DAY)
+    async with running(pit, tmp_path, unfit="the software was changed") as link:
+        await link.goes_down("the software was changed")
+        await link.looks_again()
+        assert await days(pit) == []
+        link.unfit = None
+        await link.comes_up()
+        await eventually_async(
+            lambda: link.meter(PROGRESSIVE).amount == SEED + ADDS, what="the raised meter"
+        )
+        await link.looks_again()
+        links = Links({"pit": link.service}, {"pit": ()})
+        await links.close("pit", "sue", "shift change")
+        await links.open("pit", "sue")
+        await link.looks_again()
+    async with operating(pit, tmp_path) as link:
+        await link.looks_again()
+        assert await balance(link) == SEED + ADDS
+        assert len(await days(pit)) == 1
+
+
+async def test_a_service_does_not_add_it_to_a_closed_link(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    pit = Pit(keeping_redis, ALL_DAY)
+    await approve(Configuration(pit.floor, pit.store))
+    await pit.store.open("service")
+    await pit.link_acts.close("pit", "sue", "renovation")
+    async with running(pit, tmp_path) as link:
+        await eventually_async(lambda: link.service.problem is None, what="a checked link")
+        await link.looks_again()
+        assert await days(pit) == []
+        await Links({"pit": link.service}, {"pit": ()}).open("pit", "sue")
+        await eventually_async(
+            lambda: link.meter(PROGRESSIVE).amount == SEED + ADDS, what="the raised meter"
+        )
+
+
+# The audit.
+
+
+async def found_after(pit: Pit, change: Callable[[Fields], Fields], place: int = 0) -> str:
+    """Return what an audit finds after a change of a promotion's entry."""
+    rows = await ledger(pit)
+    number = [at for at, (_, one) in enumerate(rows, 1) if one[b"kind"] == b"promotion"][place]
+    await rewrite(pit, lambda entry, fields: change(fields) if entry == number else fields)
+    return "\n".join((await pit.audit()).problems)
+
+
+def with_event(**changed: object) -> Callable[[Fields], Fields]:
+    def change(fields: Fields) -> Fields:
+        event = msgspec.json.decode(fields[b"event"], type=dict[str, object])
+        return fields | {b"event": msgspec.json.encode(event | changed)}
+
+    return change
+
+
+def at_time(text: str) -> Callable[[Fields], Fields]:
+    moment = at(text).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return lambda fields: fields | {b"at": moment.encode()}
+
+
+@pytest.fixture
+async def played(pit: Pit, clock: Clock) -> Pit:
+    """Return a link to which a promotion was added on a Friday and on the Saturday after it."""
+    for moment in ("2026-12-04 18:00", "2026-12-05 18:00"):
+        clock.at = at(moment)
+        assert await look(pit) == 1
+    await pit.check_sound()
+    return pit
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            with_event(amount=ADDS + 1),
+            "promotion friday added $500.01 to progressive, and must add $500.00 to progressive",
+        ),
+        (
+            with_event(meter=FIVE_CARD),
+            (
+                "promotion friday added $500.00 to five_card_progressive, and must add $500.00 to"
+                " progressive"
+            ),
+        ),
+        (with_event(promotion="sunday"), "the approved floor file has no promotion sunday"),
+        (with_event(day="2026-12-06"), "promotion friday does not start on 2026-12-06"),
+        (
+            with_event(day="2026-12-04"),
+            "promotion friday was added for 2026-12-04 after it was added for 2026-12-04",
+        ),
+        (with_event(day="2026-12-12"), "friday was added outside its hours of 2026-12-12"),
+        (at_time("2026-12-05 16:59"), "friday was added outside its hours of 2026-12-05"),
+        (at_time("2026-12-06 00:00"), "friday was added outside its hours of 2026-12-05"),
+        (lambda one: one | {b"by": b"sue"}, "sue added promotion friday, which only the service"),
+        (lambda one: change_transfer(one, 0, 1), "moves 500000001 from house to meter:progressive"),
+        (
+            lambda one: one | {b"transfers": b'[["house","reserve:progressive",500000000,1]]'},
+            "must move 500000000 from house to meter:progressive",
+        ),
+    ],
+)  # fmt: skip
+async def test_an_audit_finds_each_wrong_entry(
+    played: Pit, change: Callable[[Fields], Fields], said: str
+) -> None:
+    assert said in await found_after(played, change, place=1)
+
+
+@pytest.mark.parametrize("moment", ["2026-12-05 17:00", "2026-12-05 23:59"])
+async def test_new_rules_of_the_time_zone_stop_no_link(played: Pit, moment: str) -> None:
+    """A machine with the old rules added it an hour too early or too late."""
+    assert await found_after(played, at_time(moment), place=1) == ""
+
+
+async def test_an_audit_finds_an_entry_in_a_closed_link(pit: Pit, clock: Clock) -> None:
+    await pit.link_acts.close("pit", "sue", "shift change")
+    await pit.link_acts.open("pit", "sue")
+    clock.at = at("2026-12-04 18:00")
+    await look(pit)
+    opened, promoted = (fields for _, fields in (await ledger(pit))[-2:])
+    last = len(await ledger(pit))
+    swapped = {last - 1: promoted, last: opened}
+
+    def swap(entry: int, fields: Fields) -> Fields:
+        return swapped.get(entry, fields)
+
+    await rewrite(pit, swap)
+    problems = (await pit.audit()).problems
+    said = f"entry {last - 1}: promotion friday was added while the link was closed"
+    assert said in problems
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize("day", ["2026-12-04", "2026-12-12", "9999-12-31", None])
+async def test_an_audit_finds_another_last_day_in_redis(played: Pit, day: str | None) -> None:
+    """With a later day, no service would add the promotion; with an earlier one, twice."""
+    meters = played.store.keys.meters
+    if day is None:
+        await played.redis.hdel(meters, "promotion:friday")
+    else:
+        await played.redis.hset(meters, "promotion:friday", day)
+    (problem,) = (await played.audit()).problems
+    assert problem.startswith("promotion friday: the day of its last start is ")
+    assert problem.endswith("the ledger says '2026-12-05'")
+
+
+async def test_an_audit_finds_a_last_day_without_an_entry(pit: Pit) -> None:
+    await pit.redis.hset(pit.store.keys.meters, "promotion:friday", "9999-12-31")
+    (problem,) = (await pit.audit()).problems
+    assert problem.startswith("promotion friday: the day of its last start is '9999-12-31'")
+
+
+# A restore.
+
+
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("moment", ["2026-12-04 22:00", "2026-12-04 23:00"])
+@pytest.mark.parametrize("archived", [True, False])
+async def test_a_restore_loses_no_entry_that_is_archived(
+    clock: Clock, redis: Redis, tmp_path: Path, moment: str, *, archived: bool
+) -> None:
+    """Without its entry, a start is added again while it is on. Afterwards, it is lost."""
+    pit = KeptPit(redis, tmp_path, PROMOTED)
+    await pit.open()
+    for number, table in enumerate(("T-1", "T-2")):
+        await pit.round({1: PROGRESSIVE}, {1: RAGS}, table=table, round_id=f"R{number}")
+    clock.at = at("2026-12-04 18:00")
+    copies: Sequence[Copy] = [await Copy.of(pit.store)]
+    assert await look(pit) == 1
+    copies = [*copies, await Copy.of(pit.store)]
+    clock.at = at(moment)
+    restored = await pit.lost_and_restored(copies[archived])
+    assert restored.replayed.differing == []
+    await pit.goes_on()
+    is_on = moment.endswith("22:00")
+    assert await look(pit) == (is_on and not archived)
+    assert len(await days(pit)) == (archived or is_on)
+    assert (await pit.audit()).balanced
