@@ -72,6 +72,25 @@ class MeterTitle(_Part, frozen=True):
     title: str
 
 
+class RatesAbove(_Part, frozen=True):
+    """Other rates of a meter from an amount on: less to the meter, and more to its reserve.
+
+    The amount of the meter before an event decides the rates of all wagers of the event. Each key
+    is one cell, or a list with a cell for each choice.
+
+    Attributes:
+        amount: the amount of the meter for each dollar of the wager, in the form of ``seed``. It is
+            above the seed and the reseed.
+        primary: the part of each wager for the meter: less than under ``amount``.
+        reserve: the part of each wager for the reserve. Both parts together are as much as under
+            ``amount``.
+    """
+
+    amount: Cells
+    primary: Cells
+    reserve: Cells
+
+
 class Progression(_Part, frozen=True):
     """Seed, reseed and rates of a meter: each is one cell, or a list with a cell for each choice.
 
@@ -90,6 +109,7 @@ class Progression(_Part, frozen=True):
     reseed: Cells
     primary: Cells
     reserve: Cells = "0%"
+    above: RatesAbove | None = None
 
 
 class PrintedTable(_Part, frozen=True):

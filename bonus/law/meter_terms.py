@@ -29,7 +29,9 @@ from bonus.law.paytables import (
     read_times,
     rows_of,
 )
-from bonus.wagers import PaidFrom, Percent
+from bonus.wagers import MICROS_PER_CENT, PaidFrom, Percent
+
+MeterPool = tuple[int, int, int, int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class MeterTerms:
         tiers: true if the wagers on this meter also feed other meters.
         rows: the payouts of every hand of the ranking; none if no hand wins the meter.
         maximum_cents: the amount by which a must-hit-by meter is won; 0 for every other meter.
+        threshold_cents: the balance from which wagers have the other two rates,
+            ``primary_above_bps`` and ``reserve_above_bps``; 0 if the rates do not change.
     """
 
     kind: str
@@ -95,11 +99,38 @@ class MeterTerms:
     tiers: bool
     rows: Mapping[str, Row] = field(repr=False, compare=False)
     maximum_cents: int = 0
+    threshold_cents: int = 0
+    primary_above_bps: int = 0
+    reserve_above_bps: int = 0
 
     @property
-    def pool(self) -> tuple[int, int, int, int]:
-        """Seed and reseed in cents, both rates in basis points: equal in all games of a meter."""
-        return self.seed_cents, self.reseed_cents, self.primary_bps, self.reserve_bps
+    def pool(self) -> MeterPool:
+        """What must be equal in all games of a meter: sums in cents, and rates in basis points.
+
+        The order is: seed, reseed, both rates, the balance from which others apply, and those.
+        """
+        return (
+            self.seed_cents,
+            self.reseed_cents,
+            self.primary_bps,
+            self.reserve_bps,
+            self.threshold_cents,
+            self.primary_above_bps,
+            self.reserve_above_bps,
+        )
+
+    @property
+    def has_reserve(self) -> bool:
+        return self.reserve_bps > 0 or self.reserve_above_bps > 0
+
+    def rates_bps(self, meter_micros: int) -> tuple[int, int]:
+        """Return the rates of wagers for the meter and for its reserve.
+
+        ``meter_micros`` is the balance of the meter before the wagers of the event.
+        """
+        if self.threshold_cents and meter_micros >= self.threshold_cents * MICROS_PER_CENT:
+            return self.primary_above_bps, self.reserve_above_bps
+        return self.primary_bps, self.reserve_bps
 
     def __hash__(self) -> int:
         """Return a hash of the fields that differ most often; to hash all would take longer."""
@@ -222,6 +253,9 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
                 for hand, (name, payout) in rows_of(chosen, ranking).items()
             }
         ),
+        threshold_cents=read_seed(rates.above) * wager_cents if rates.above else 0,
+        primary_above_bps=read_rate_bps(rates.primary_above) if rates.above else 0,
+        reserve_above_bps=read_rate_bps(rates.reserve_above) if rates.above else 0,
     )
 
 

@@ -306,6 +306,9 @@ _RATE_CELLS: Final = (
     ("seed", read_seed), ("reseed", read_seed), ("primary", read_rate_bps),
     ("reserve", read_rate_bps),
 )  # fmt: skip
+_RATE_CELLS_ABOVE: Final = (
+    ("above", read_seed), ("primary_above", read_rate_bps), ("reserve_above", read_rate_bps),
+)  # fmt: skip
 
 
 def _check_rates(where: str, rates: Rates) -> None:
@@ -319,6 +322,27 @@ def _check_rates(where: str, rates: Rates) -> None:
     if not primary or primary + reserve >= 10_000:
         raise ChapterError(
             f"{where}: primary must be above 0%, and the two rates together below 100%"
+        )
+    if rates.above:
+        _check_rates_above(f"{where} above", rates, primary, reserve)
+
+
+def _check_rates_above(where: str, rates: Rates, primary: int, reserve: int) -> None:
+    """Check that only the way of the money changes: what wagers add in all stays the same."""
+    for name, read in _RATE_CELLS_ABOVE:
+        cell = getattr(rates, name)
+        with cell_of(f"{where}: {name.removesuffix('_above')}", cell):
+            read(cell)
+    if read_seed(rates.above) <= max(read_seed(rates.seed), read_seed(rates.reseed)):
+        raise ChapterError(f"{where}: amount must be above the seed and the reseed")
+    lower, higher = read_rate_bps(rates.primary_above), read_rate_bps(rates.reserve_above)
+    if lower >= primary:
+        raise ChapterError(f"{where}: primary must be below {rates.primary}")
+    if lower + higher != primary + reserve:
+        together = f"{rates.primary} and {rates.reserve}"
+        raise ChapterError(
+            f"{where}: primary and reserve together must be as much as {together}: players must get"
+            " all of it, early or late"
         )
 
 

@@ -180,11 +180,20 @@ _OR_LOWER: Final = "_or_lower"
 
 @dataclass(frozen=True, slots=True)
 class Rates:
+    """The printed seed, reseed and rates of a meter.
+
+    From the amount ``above``, the rates are ``primary_above`` and ``reserve_above``. The three are
+    empty if the rates do not change.
+    """
+
     rule: str
     seed: str
     reseed: str
     primary: str
     reserve: str
+    above: str = ""
+    primary_above: str = ""
+    reserve_above: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,16 +276,16 @@ def _column(table: PrintedTable, index: int, hands: Sequence[str]) -> Paytable:
 
 
 def _rates(progression: Progression, table: PrintedTable, index: int, of: str) -> Rates:
-    seed, reseed, primary, reserve = (
+    each = [progression.seed, progression.reseed, progression.primary, progression.reserve]
+    if above := progression.above:
+        each += [above.amount, above.primary, above.reserve]
+    printed = [
         cells if isinstance(cells, str) else _cell(cells, index, len(_choices(table)), of)
-        for cells in (
-            progression.seed,
-            progression.reseed,
-            progression.primary,
-            progression.reserve,
-        )
-    )
-    return Rates(progression.rule, seed, reseed, primary, reserve)
+        for cells in each
+    ]
+    if not all(printed[4:]):
+        raise ChapterError(f"{of}: write no empty text in [wager.table.progression.above]")
+    return Rates(progression.rule, *printed)
 
 
 def _cell(cells: Cells, index: int, choices: int, of: str) -> str:

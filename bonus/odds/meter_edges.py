@@ -191,12 +191,12 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
             entry, when_shared=tuple(_shared(metered, wagers_cents, players))
         )
     if has_tiers(tables):
-        return _with_tiers(entry, tables, metered, wagers_cents, envy)
+        return _with_tiers(entry, offer, tables, metered, wagers_cents, envy)
     drawn = [_drawn(*each, entry.house_edge) for each in of_draws]
     folding = _when_folding(offer, tables, counted, paytable)
     return msgspec.structs.replace(
         entry,
-        note=_note(offer, tables, of_dealer=of_dealer),
+        note=_note(offer, tables, metered, of_dealer=of_dealer),
         seed_meter=_seeds(metered, _ONLY, wagers_cents),
         house_edge_at_empty_meter=metered.edge(wagers_cents[0], empty=_ONLY),
         meter_return=metered.meter_return(_ONLY),
@@ -209,8 +209,9 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     )
 
 
-def _with_tiers(
+def _with_tiers(  # noqa: PLR0917
     entry: OddsEntry,
+    offer: Offer,
     tables: WagerTables,
     metered: Metered,
     wagers_cents: tuple[int, ...],
@@ -229,6 +230,7 @@ def _with_tiers(
                 "The break-even balance of a meter is for the other meters at their seeds.",
                 *([_DIVIDED] if entry.when_shared else []),
                 *_forfeits(tables),
+                *_rate_changes(offer, metered),
             ]
         ),
         tiers=tuple(
@@ -374,7 +376,21 @@ def _forfeits(tables: WagerTables) -> Iterator[str]:
         )
 
 
-def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
+def _rate_changes(offer: Offer, metered: Metered) -> Iterator[str]:
+    titles = {_ONLY: "the meter"}
+    titles |= {meter.name: f"the {meter.title}" for meter in offer.chapter.meter}
+    for meter, rates in metered.rates.items():
+        if rates.above:
+            amount = rates.above.removesuffix(" for 1")
+            yield (
+                f"While {titles[meter]} has {amount} or more for each dollar of the"
+                f" wager, {rates.primary_above} of a wager goes to it instead of {rates.primary},"
+                f" and {rates.reserve_above} to its reserve instead of {rates.reserve}. Players win"
+                " the reserve later, so the odds in the long run are the same."
+            )
+
+
+def _note(offer: Offer, tables: WagerTables, metered: Metered, *, of_dealer: bool) -> str:
     notes = []
     if of_dealer:
         notes.append(_DIVIDED)
@@ -390,6 +406,7 @@ def _note(offer: Offer, tables: WagerTables, *, of_dealer: bool) -> str:
         "The meter is the amount from which the hand is paid. This amount includes the"
         " contributions of this round's wagers (reading T14)."
     )
+    notes += _rate_changes(offer, metered)
     if not offer.draws.magic_card_every and not offer.draws.lucky_every and tables.draws:
         notes.append("These odds are without a Magic Card or a Lucky Bonus.")
     return " ".join(notes)

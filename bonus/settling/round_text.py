@@ -215,7 +215,7 @@ def terms_of(
             terms[name] = meter_terms(name, meter.wager, choice, text.game, games)
         except ValueError as error:
             raise RoundError("bad_meter", str(error), f"meters.{name}") from None
-        if meter.reserve is not None and not terms[name].reserve_bps:
+        if meter.reserve is not None and not terms[name].has_reserve:
             raise RoundError("bad_meter", f"{name} has no reserve", f"meters.{name}.reserve")
         if problem := meter.limit_problem:
             raise RoundError("bad_meter", f"{name} {problem}", f"meters.{name}.amount")

@@ -167,7 +167,7 @@ def _without_contributions(
     Nothing is subtracted from a reserve that the round does not name.
     """
     after = dict(holdings)
-    for kind, added in contributions(positions, rules, terms).items():
+    for kind, added in contributions(positions, rules, terms, holdings).items():
         before = holdings[kind]
         held_micros = before.amount_micros + before.overflow_micros - added.amount_micros
         reserve_micros = 0
@@ -186,7 +186,7 @@ def _meters(
     return {
         kind: MeterAfter(
             holding.amount_micros // MICROS_PER_CENT,
-            holding.reserve_micros // MICROS_PER_CENT if terms[kind].reserve_bps else None,
+            holding.reserve_micros // MICROS_PER_CENT if terms[kind].has_reserve else None,
             holding.overflow_micros // MICROS_PER_CENT if holding.limit_micros else None,
         )
         for kind, holding in holdings.items()

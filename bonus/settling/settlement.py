@@ -11,6 +11,7 @@ rounded down to the cent, and the rest stays on the meter (reading G3).
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -35,21 +36,31 @@ from bonus.wagers import MICROS_PER_CENT
 
 
 def contributions(
-    positions: Sequence[RoundPosition], rules: TableRules, terms: Mapping[str, MeterTerms]
+    positions: Sequence[RoundPosition],
+    rules: TableRules,
+    terms: Mapping[str, MeterTerms],
+    holdings: Mapping[str, MeterHolding] = MappingProxyType({}),
 ) -> dict[str, MeterHolding]:
     """Return the contributions of a round's wagers to each meter and its reserve, in micros.
 
     The wagers of folded hands also contribute (reading T14). A meter without a wager is left out.
+    ``holdings`` are the meters with these contributions. They decide the rates of a meter whose
+    rates change at a balance; a meter that is not in ``holdings`` counts as below this balance.
     """
     wagered_cents: dict[str, int] = {}
     for box in positions:
         for wager, amount_cents in box.wagers.items():
             for meter in rules.placings[wager].meters:
                 wagered_cents[meter] = wagered_cents.get(meter, 0) + amount_cents
-    return {
-        kind: MeterHolding(cents * terms[kind].primary_bps, cents * terms[kind].reserve_bps)
-        for kind, cents in wagered_cents.items()
-    }
+    added: dict[str, MeterHolding] = {}
+    for kind, cents in wagered_cents.items():
+        of, before_micros = terms[kind], 0
+        if of.threshold_cents and (after := holdings.get(kind)):
+            held_micros = after.amount_micros + after.overflow_micros - cents * of.primary_above_bps
+            before_micros = at_limit(after, held_micros, reserve_micros=0).amount_micros
+        primary_bps, reserve_bps = of.rates_bps(before_micros)
+        added[kind] = MeterHolding(cents * primary_bps, cents * reserve_bps)
+    return added
 
 
 def take_off(

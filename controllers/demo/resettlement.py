@@ -85,7 +85,7 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> Settled
             shown_cents.get(kind, terms.seed_cents) * MICROS_PER_CENT
         )
         meters[kind] = {"wager": terms.wager_cents, "amount": held.amount_micros // MICROS_PER_CENT}
-        if terms.reserve_bps:
+        if terms.has_reserve:
             meters[kind]["reserve"] = held.reserve_micros // MICROS_PER_CENT
         if held.limit_micros:
             meters[kind]["limit"] = held.limit_micros // MICROS_PER_CENT
@@ -117,7 +117,7 @@ def held_before(
         return None
     whole = next((at for at, (take, _) in enumerate(takes) if take.percent == 100), len(takes))
     reserves = range(1)
-    if terms.reserve_bps and takes[whole + 1 :]:
+    if terms.has_reserve and takes[whole + 1 :]:
         # After a win of the whole meter, the meter begins again with its reseed amount and its
         # reserve. So the reserve decides from which balance later wins of the round are paid.
         reserves = _amounts(*takes[whole + 1])

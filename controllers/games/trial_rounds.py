@@ -102,10 +102,11 @@ class Trial:
                 cents for wagers in boxes for name, cents in wagers.items() if name in terms.wagers
             )
             balance = self._balances[kind]
-            balance.micros += wagered_cents * terms.primary_bps
-            balance.reserve_micros += wagered_cents * terms.reserve_bps
+            primary_bps, reserve_bps = terms.rates_bps(balance.micros)
+            balance.micros += wagered_cents * primary_bps
+            balance.reserve_micros += wagered_cents * reserve_bps
             sent[kind] = {"wager": terms.wager_cents, "amount": balance.micros // MICROS_PER_CENT}
-            if terms.reserve_bps:
+            if terms.has_reserve:
                 sent[kind]["reserve"] = balance.reserve_micros // MICROS_PER_CENT
         fields = {**record.fields, **({"meters": sent} if sent else {})}
         settled = settle_line(msgspec.json.encode(fields), record.games)

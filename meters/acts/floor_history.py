@@ -138,6 +138,8 @@ class FloorHistory:
                 for one in evens
                 if one.meter == meter_id
             ),
+            threshold=meter.terms.threshold_cents or None,
+            primary_above_bps=meter.terms.primary_above_bps,
         )
 
     async def sparks(self) -> Sequence[MeterSpark]:

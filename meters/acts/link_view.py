@@ -79,6 +79,8 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
         pending: the number of wins of a percentage that nobody has validated or rejected.
         accounting: what its accounting meters show (duty D2).
         adjustable: false for a must-hit-by meter that tables feed.
+        threshold: the amount of the meter in cents from which wagers have the last two rates; null
+            if the rates do not change.
     """
 
     meter: str
@@ -105,6 +107,9 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
     pending: int
     accounting: MeterAccounting
     adjustable: bool = True
+    threshold: int | None = None
+    primary_above_bps: int = 0
+    reserve_above_bps: int = 0
 
 
 class UnapprovedRow(FloorRow, frozen=True, kw_only=True):
@@ -256,6 +261,9 @@ def view_meter(
         pending=int(books.meters.get(f"pending:{id_}", "0")),
         accounting=_accounting(id_, books),
         adjustable=is_adjustable(parameters.link, meter),
+        threshold=terms.threshold_cents or None,
+        primary_above_bps=terms.primary_above_bps,
+        reserve_above_bps=terms.reserve_above_bps,
     )
 
 

@@ -150,6 +150,8 @@ class MeterHistory(FloorRow, frozen=True, kw_only=True):
         month: 30 gaming days.
         break_even: the lowest amounts without a house edge, the lowest first; empty while the
             service counts them.
+        threshold: the amount of the meter in cents from which wagers add `primary_above_bps` to it;
+            null if the rates do not change.
     """
 
     link: str
@@ -166,6 +168,8 @@ class MeterHistory(FloorRow, frozen=True, kw_only=True):
     last_day: MeterPicture
     month: MeterPicture
     break_even: tuple[BreakEvenRow, ...]
+    threshold: int | None = None
+    primary_above_bps: int = 0
 
 
 class MeterSpark(FloorRow, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.choices import choice_problem
 from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
-from bonus.wagers import MUST_HIT_BY, jackpot_item
+from bonus.wagers import MUST_HIT_BY, Percent, jackpot_item
 from meters.floor.branding import Branding, ThemeName, branding_problems
 from meters.floor.facility import (
     SERVICE_PATHS,
@@ -680,20 +680,30 @@ def _wager_cents(link: Link) -> dict[str, int]:
 def limit_problem(meter: Meter) -> str | None:
     if meter.must_hit_by:
         return None
-    least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
     if too_much := _amount_problem(meter.terms):
         return too_much
-    if meter.limit is None:
+    threshold_cents = meter.terms.threshold_cents
+    if meter.limit is None and not threshold_cents:
         return None
-    if meter.limit < least:
-        return (
-            f"a limit of {money(meter.limit)} is below the meter's seed or reseed of {money(least)}"
-        )
     games = [meter.terms_in(game) for game in meter.fed_in or ("",)]
     percents = {row.percent_of(meter.kind) for terms in games for row in terms.rows.values()}
-    if meter.limit == meter.terms.reseed_cents and percents <= {0, 100}:
+    if threshold_cents and 100 not in percents:
         return (
-            f"a limit of {money(meter.limit)} is the meter's reseed, and a hand wins the whole"
+            "no hand wins the whole meter, so nobody would win its reserve, to which wagers add"
+            f" more from {money(threshold_cents)}: leave out [wager.table.progression.above]"
+        )
+    return None if meter.limit is None else _too_low(meter, meter.limit, percents)
+
+
+def _too_low(meter: Meter, limit_cents: int, percents: Set[Percent]) -> str | None:
+    least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
+    if limit_cents < least:
+        return (
+            f"a limit of {money(limit_cents)} is below the meter's seed or reseed of {money(least)}"
+        )
+    if limit_cents == meter.terms.reseed_cents and percents <= {0, 100}:
+        return (
+            f"a limit of {money(limit_cents)} is the meter's reseed, and a hand wins the whole"
             " meter or nothing: what is above the limit could never be won; set a higher limit"
         )
     return None
@@ -701,10 +711,14 @@ def limit_problem(meter: Meter) -> str | None:
 
 def _amount_problem(terms: MeterTerms) -> str | None:
     wins = [row.fixed_cents(terms.wager_cents) + row.envy_cents for row in terms.rows.values()]
-    if max(terms.seed_cents, terms.reseed_cents, *wins) <= LIMIT_CENTS_MAX:
+    amounts = (terms.seed_cents, terms.reseed_cents, terms.threshold_cents)
+    if max(*amounts, *wins) <= LIMIT_CENTS_MAX:
         return None
     most = money(LIMIT_CENTS_MAX)
-    return f"the seed, reseed or a win of this wager is more than {most}, the most that is allowed"
+    return (
+        "the seed, the reseed, the amount from which other rates apply, or a win of this wager is"
+        f" more than {most}, the most that is allowed"
+    )
 
 
 def _offered_at(meter: Meter) -> bool:
@@ -835,13 +849,16 @@ def _pool_problem(meter: Meter, game: str, first: str) -> str | None:
 
 
 def _pool_mismatch(game: str, terms: MeterTerms, other: str, others: MeterTerms) -> str:
-    names = ("seed", "reseed", "primary rate", "reserve rate")
+    names = (
+        "seed", "reseed", "primary rate", "reserve rate", "amount from which other rates apply",
+        "primary rate from this amount", "reserve rate from this amount",
+    )  # fmt: skip
     name, here, there = next(
         differing
         for differing in zip(names, terms.pool, others.pool, strict=True)
         if differing[1] != differing[2]
     )
-    shown = money if name.endswith("seed") else rate_text
+    shown = rate_text if "rate from" in name or name.endswith("rate") else money
     return (
         f"{game} and {other} cannot feed the same {terms.kind} meter: its {name} is {shown(here)}"
         f" in {game}, but {shown(there)} in {other}"

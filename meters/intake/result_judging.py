@@ -70,7 +70,7 @@ def judge_result(
             percent_bps(take.percent),
             take.shares,
             known.terms[take.meter].reseed_cents * MICROS_PER_CENT,
-            known.terms[take.meter].reserve_bps > 0,
+            known.terms[take.meter].has_reserve,
             (known.meters[take.meter].limit or 0) * MICROS_PER_CENT,
         )
         for take in settlement.takes

@@ -16,7 +16,8 @@ from meters.wire.topics import TableAddress
 class WagerTerms:
     """A wager that a table offers, with data of one meter to which the wager contributes.
 
-    `contribution_max_micros` limits what one event adds to the meter (duty D3); 0 is no limit.
+    `contribution_max_micros` limits what one event adds to the meter (duty D3); 0 is no limit. From
+    `threshold_micros`, the rates are the last two; 0 means that the rates do not change.
     """
 
     meter: str
@@ -25,6 +26,9 @@ class WagerTerms:
     reserve_bps: int
     limit_micros: int
     contribution_max_micros: int
+    threshold_micros: int
+    primary_above_bps: int
+    reserve_above_bps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,9 @@ def _terms(meter: Meter, wager_cents: int) -> WagerTerms:
         terms.reserve_bps,
         (meter.limit or 0) * MICROS_PER_CENT,
         (meter.contribution_max or 0) * MICROS_PER_CENT,
+        terms.threshold_cents * MICROS_PER_CENT,
+        terms.primary_above_bps,
+        terms.reserve_above_bps,
     )
 
 

@@ -79,11 +79,15 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
         for fed in offers[wager]:
             cents = count * fed.wager_cents
             wagers, to_meter, to_reserve = count, cents * fed.primary_bps, cents * fed.reserve_bps
+            to_meter_above = cents * fed.primary_above_bps
+            to_reserve_above = cents * fed.reserve_above_bps
             if before := by_meter.get(fed.meter):
                 wagers += before.wagers
                 cents += before.wagered_cents
                 to_meter += before.meter_micros
                 to_reserve += before.reserve_micros
+                to_meter_above += before.meter_above_micros
+                to_reserve_above += before.reserve_above_micros
             most = fed.contribution_max_micros
             if most and to_meter + to_reserve > most:
                 raise EventRefusal(
@@ -93,8 +97,9 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
                     "positions",
                 )
             by_meter[fed.meter] = Contribution(
-                fed.meter, wagers, cents, to_meter, to_reserve, fed.limit_micros
-            )
+                fed.meter, wagers, cents, to_meter, to_reserve, fed.limit_micros,
+                fed.threshold_micros, to_meter_above, to_reserve_above,
+            )  # fmt: skip
     added = tuple(by_meter.values())
     return AddedWagers(
         placed_wagers(positions),

@@ -40,11 +40,13 @@ _FACILITY_KEYS: Final = frozenset({
 })  # fmt: skip
 _IN_CENTS: Final = (
     "validate_from", "tax_documents_from", "wager", "limit", "contribution_max", "payout_limit",
-    "seed_cents", "reseed_cents", "minimum", "maximum", "adds",
+    "seed_cents", "reseed_cents", "minimum", "maximum", "adds", "threshold_cents",
 )  # fmt: skip
 _NUMBERS: Final = {
     **dict.fromkeys(_IN_CENTS, money),
-    **dict.fromkeys(("primary_bps", "reserve_bps"), rate_text),
+    **dict.fromkeys(
+        ("primary_bps", "reserve_bps", "primary_above_bps", "reserve_above_bps"), rate_text
+    ),
 }
 """The functions that write values of settings as text, by the name of the setting."""
 _IN_WORDS: Final = {
@@ -63,6 +65,9 @@ _IN_WORDS: Final = {
     "reseed_cents": "reseed",
     "primary_bps": "rate to the meter",
     "reserve_bps": "rate to the reserve",
+    "threshold_cents": "amount from which other rates apply",
+    "primary_above_bps": "rate to the meter from this amount",
+    "reserve_above_bps": "rate to the reserve from this amount",
 }
 
 _SHOWN: Final = frozenset({"id", "name", "tier"})
@@ -213,6 +218,9 @@ def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
         f"reseed {money(terms.reseed_cents)}",
         f"{rate_text(terms.primary_bps)} of a wager to the meter",
         f"{rate_text(terms.reserve_bps)} to the reserve",
+        terms.threshold_cents
+        and f"from {money(terms.threshold_cents)}, {rate_text(terms.primary_above_bps)} to the"
+        f" meter and {rate_text(terms.reserve_above_bps)} to the reserve",
         f"payout limit {money(terms.limit_cents) if terms.limit_cents else _NONE}",
         terms.contribution_max_cents
         and f"largest contribution {money(terms.contribution_max_cents)}",
@@ -330,11 +338,16 @@ APPROVED_FLOOR: Final = msgspec.json.Decoder(ApprovedFloor)
 NOTHING_APPROVED: Final = ApprovedFloor({})
 
 
-class _GameTerms(msgspec.Struct, frozen=True):
+class _GameTerms(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The pool of a meter's terms, in the same order."""
+
     seed_cents: int
     reseed_cents: int
     primary_bps: int
     reserve_bps: int
+    threshold_cents: int = 0
+    primary_above_bps: int = 0
+    reserve_above_bps: int = 0
 
 
 _GAME_TERMS: Final = tuple(_GameTerms.__struct_fields__)
@@ -368,7 +381,8 @@ def _from_games(meter: Meter) -> _Settings:
         "wagers": sorted(games.wagers_of(meter.kind)),
         "items": sorted(games.items_of(meter.kind)),
     }
-    return named | asdict(terms)
+    pool: _Settings = msgspec.to_builtins(terms)
+    return named | pool
 
 
 def _game_file(table: Table) -> _Settings:

@@ -369,7 +369,7 @@ def _take_off(
     if percent == 100:
         books.cycles[meter] += 1
         cycle, reserve = books.cycles[meter], reserve_account(meter)
-        if terms.reserve_bps:
+        if terms.has_reserve:
             draft.fill(reserve, meter, draft.holds(reserve), cycle)
         if terms.reseed_cents:
             draft.fill(HOUSE, meter, terms.reseed_cents * MICROS_PER_CENT, cycle)

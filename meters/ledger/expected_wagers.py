@@ -49,8 +49,8 @@ class ExpectedWagers:
     """The calculation of the transfers that wagers in a ledger must cause.
 
     Players often repeat their wagers, so the transfers of each table's last wagers are kept, which
-    makes a replay a third faster. If a meter has a payout limit, the transfers are not kept,
-    because they depend on the balance of the meter.
+    makes a replay a third faster. If a meter has a payout limit or a threshold, the transfers are
+    not kept, because they depend on the balance of the meter.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,8 @@ class ExpectedWagers:
             claims = must_hit_by_wins(reply)
             fed = _fed_by(books, transfers)
             known = _add(books, draft, table, placed.counts, fed, placed.positions, claims)
-            if won or draft.faults or any(terms.limit_cents for _, terms, _ in known.meters):
+            depend = any(of.limit_cents or of.threshold_cents for _, of, _ in known.meters)
+            if won or draft.faults or depend:
                 self._last.pop(table, None)
             else:
                 self._last[table] = placed.text, text, known
@@ -151,12 +152,16 @@ def correction_moved(
 def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Added, Added]:
     """Divide the contribution of several wagers: a part for one wager, and a part for the others.
 
-    The part for the one wager takes the money in the overflow first. All wagers on a meter have
-    the same amount, and the rates do not change during a round.
+    The part for the one wager takes the money in the overflow first. All wagers of the contribution
+    had the same rates, which the meter's balance decided if the meter has a threshold.
     """
     meter, terms = added.meter, books.terms[added.meter]
     over = added.micros.get(overflow_account(meter), 0)
     pooled, reserved = wagered_cents * terms.primary_bps, wagered_cents * terms.reserve_bps
+    if terms.threshold_cents:
+        whole = added.micros.get(meter_account(meter), 0) + over
+        pooled = whole * wagered_cents // added.wagered_cents
+        reserved = wagered_cents * (terms.primary_bps + terms.reserve_bps) - pooled
     from_over = min(pooled, over)
     off = {
         meter_account(meter): pooled - from_over,
@@ -222,8 +227,9 @@ def _add(  # noqa: PLR0917
             count[meter] += times
     for meter, wagered_cents in cents.items():
         terms, cycle, before = books.terms[meter], books.cycles[meter], len(draft.transfers)
-        to_meter = wagered_cents * terms.primary_bps
-        to_reserve = wagered_cents * terms.reserve_bps
+        to_meter, to_reserve = (
+            wagered_cents * bps for bps in terms.rates_bps(draft.holds(meter_account(meter)))
+        )
         most = terms.contribution_max_cents * MICROS_PER_CENT
         if most and to_meter + to_reserve > most:
             micros = to_meter + to_reserve

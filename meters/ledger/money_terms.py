@@ -8,7 +8,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from bonus.law.meter_terms import MeterPool
 from bonus.odds.must_hit_by_odds import Distribution
+from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Link, Meter, MeterSettings
 
 
@@ -35,6 +37,10 @@ class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
         distribution: how the hidden values of a must-hit-by meter are drawn.
         wagers: the wagers that feed a must-hit-by meter; empty for every other meter.
         rule: the section about a must-hit-by meter; empty for every other meter.
+        threshold_cents: the balance from which wagers have the other two rates; 0 if the rates do
+            not change.
+        primary_above_bps: what a wager adds to the meter from that balance.
+        reserve_above_bps: what a wager adds to the reserve from that balance.
     """
 
     kind: str
@@ -52,10 +58,26 @@ class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
     distribution: Distribution = "uniform"
     wagers: tuple[str, ...] = ()
     rule: str = ""
+    threshold_cents: int = 0
+    primary_above_bps: int = 0
+    reserve_above_bps: int = 0
 
     @property
     def must_hit_by(self) -> bool:
         return self.maximum_cents > 0
+
+    @property
+    def has_reserve(self) -> bool:
+        return self.reserve_bps > 0 or self.reserve_above_bps > 0
+
+    def rates_bps(self, meter_micros: int) -> tuple[int, int]:
+        """Return the rates of wagers for the meter and for its reserve.
+
+        `meter_micros` is the balance of the meter before the event with the wagers.
+        """
+        if self.threshold_cents and meter_micros >= self.threshold_cents * MICROS_PER_CENT:
+            return self.primary_above_bps, self.reserve_above_bps
+        return self.primary_bps, self.reserve_bps
 
 
 Parameter = Literal[
@@ -71,12 +93,9 @@ def terms_text(meter: Meter) -> str:
     return terms_as_text(terms_with_pool(meter, meter.terms.pool))
 
 
-def terms_with_pool(settings: MeterSettings, pool: tuple[int, int, int, int]) -> TermsText:
-    """Return the terms of a meter from its settings, and from the part that its games set.
-
-    `pool` has seed and reseed in cents, and primary and reserve rate in basis points.
-    """
-    seed_cents, reseed_cents, primary_bps, reserve_bps = pool
+def terms_with_pool(settings: MeterSettings, pool: MeterPool) -> TermsText:
+    """Return the terms of a meter from its settings, and from the part that its games set."""
+    seed_cents, reseed_cents, primary_bps, reserve_bps, threshold_cents, *above_bps = pool
     hit_by = settings.must_hit_by
     return TermsText(
         kind=settings.kind,
@@ -94,6 +113,9 @@ def terms_with_pool(settings: MeterSettings, pool: tuple[int, int, int, int]) ->
         distribution=hit_by.distribution if hit_by else "uniform",
         wagers=hit_by.wagers if hit_by else (),
         rule=hit_by.rule if hit_by else "",
+        threshold_cents=threshold_cents,
+        primary_above_bps=above_bps[0],
+        reserve_above_bps=above_bps[1],
     )
 
 

@@ -19,7 +19,12 @@ class Kind(StrEnum):
 
 
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
-    """What one event's wagers add to a meter. `limit_micros` is the payout limit; 0 for none."""
+    """What one event's wagers add to a meter. `limit_micros` is the payout limit; 0 for none.
+
+    If the meter has `threshold_micros` or more before the event, the wagers add
+    `meter_above_micros` and `reserve_above_micros` instead. The three are 0 if the rates of the
+    meter do not change.
+    """
 
     meter: str
     wagers: int
@@ -27,6 +32,9 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
     meter_micros: int
     reserve_micros: int
     limit_micros: int = 0
+    threshold_micros: int = 0
+    meter_above_micros: int = 0
+    reserve_above_micros: int = 0
 
 
 class PercentStep(msgspec.Struct, frozen=True, array_like=True):
@@ -349,7 +357,7 @@ def contributions_text(contributions: Sequence[Contribution]) -> str:
     """Return the contributions of one event's wagers as JSON for the script `apply_events`.
 
     >>> contributions_text([Contribution("progressive", 1, 100, 140_000, 0)])
-    '[["progressive",1,100,140000,0,0]]'
+    '[["progressive",1,100,140000,0,0,0,0,0]]'
     """
     return msgspec.json.encode(contributions).decode()
 

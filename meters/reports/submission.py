@@ -268,6 +268,9 @@ def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> fil
             for each in chances
         ),
         chance_ratio=exact(chance_ratio(chances)),
+        threshold_cents=terms.threshold_cents or None,
+        primary_above_bps=terms.primary_above_bps,
+        reserve_above_bps=terms.reserve_above_bps,
     )
 
 

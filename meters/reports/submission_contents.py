@@ -307,7 +307,8 @@ class MeterFeed(_Part, frozen=True, kw_only=True):
     """A game that feeds a meter, with the printed cells of seed, reseed and rates.
 
     `tables` has the tables of the link that play this game and feed the meter. `with_meters` has
-    the other meters that the same wagers feed (tiers).
+    the other meters that the same wagers feed (tiers). `above` is the amount from which the rates
+    are `primary_above` and `reserve_above`; empty if the rates do not change.
     """
 
     game: str
@@ -319,6 +320,9 @@ class MeterFeed(_Part, frozen=True, kw_only=True):
     reseed: str
     primary: str
     reserve: str
+    above: str
+    primary_above: str
+    reserve_above: str
 
 
 class DollarChance(_Part, frozen=True, kw_only=True):
@@ -351,6 +355,10 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
             first.
         chance_ratio: the highest of these chances, divided by the lowest.
         chance_ratio_max: the highest ratio that the house accepts.
+        threshold_cents: the balance from which the rates are `primary_above_bps` and
+            `reserve_above_bps`; null if the rates do not change.
+        primary_above_bps: what a wager adds to the meter from that balance.
+        reserve_above_bps: what a wager adds to the reserve from that balance.
     """
 
     meter: str
@@ -370,6 +378,9 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
     dollar_chances: tuple[DollarChance, ...]
     chance_ratio: str
     chance_ratio_max: int
+    threshold_cents: int | None
+    primary_above_bps: int
+    reserve_above_bps: int
 
 
 class LinkedTable(_Part, frozen=True, kw_only=True):

@@ -198,7 +198,8 @@ def _meter_sections(meters: Sequence[filed.MeterFiling]) -> Iterator[ReportSecti
         "Meters: wagers, seeds and rates",
         columns(
             "Meter 2 | Name in files 2 | >Wager 1 | >Seed 1.4 | >Reseed 1.4 | >Primary rate 1"
-            " | >Reserve rate 1"
+            " | >Reserve rate 1 | >Rates change at 1.4 | >Primary from there 1"
+            " | >Reserve from there 1"
         ),
         [
             (
@@ -209,6 +210,7 @@ def _meter_sections(meters: Sequence[filed.MeterFiling]) -> Iterator[ReportSecti
                 money(meter.reseed_cents),
                 rate_text(meter.primary_bps),
                 rate_text(meter.reserve_bps),
+                *_rates_above(meter),
             )
             for meter in meters
         ],
@@ -328,9 +330,20 @@ def _feed_sections(
         "Seeds and rates as the rules print them, for each dollar of the wager",
         columns(
             "Meter 1.6 | Game 1.4 | Rule 1.2 | Seed 1.2 | Reseed 1.2 | Primary 0.7 | Reserve 0.7"
+            " | Change at 1.2 | Primary from there 0.7 | Reserve from there 0.7"
         ),
         [
-            (*of, feed.rule, feed.seed, feed.reseed, feed.primary, feed.reserve)
+            (
+                *of,
+                feed.rule,
+                feed.seed,
+                feed.reseed,
+                feed.primary,
+                feed.reserve,
+                feed.above,
+                feed.primary_above,
+                feed.reserve_above,
+            )
             for of, feed in feeds
         ],
     )
@@ -397,6 +410,13 @@ def _added_part(added: Sequence[filed.AddedByHouse], titles: Mapping[str, str]) 
         note="pitlink does not know these. The house adds them before it files.",
     )
     return ReportPart("", "To be added by the house", [], [section])
+
+
+def _rates_above(meter: filed.MeterFiling) -> tuple[str, str, str]:
+    if meter.threshold_cents is None:
+        return "", "", ""
+    bps = meter.primary_above_bps, meter.reserve_above_bps
+    return money(meter.threshold_cents), rate_text(bps[0]), rate_text(bps[1])
 
 
 def _optional(amount_cents: int | None) -> str:

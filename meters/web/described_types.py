@@ -85,6 +85,12 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "limit": FieldText("The payout limit of the meter, in cents; null for none."),
     "primary_bps": FieldText("What a wager adds to the meter, in basis points.", 1_400),
     "reserve_bps": FieldText("What a wager adds to the reserve, in basis points.", 100),
+    "primary_above_bps": FieldText(
+        "What a wager adds to the meter from `threshold`, in basis points.", 0
+    ),
+    "reserve_above_bps": FieldText(
+        "What a wager adds to the reserve from `threshold`, in basis points.", 0
+    ),
 }
 """A type's docstring can describe one of these fields differently."""
 

@@ -59,8 +59,9 @@ def test_the_examples_of_the_document_pass_the_check(
 ) -> None:
     """Only the approval is missing, which the next step of the page makes."""
     texts = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    example, floor, _envy, _flop, duel, shoe, dragon = texts
+    example, floor, above, _envy, _flop, duel, shoe, dragon = texts
     (tmp_path / "games").mkdir()
+    example = example.replace("\n[irregular]", f"{above}\n[irregular]")
     (tmp_path / "games" / "lucky_five.toml").write_text(example)
     (tmp_path / "games" / "first_duel.toml").write_text(duel)
     (tmp_path / "games" / "first_three.toml").write_text(shoe)
@@ -440,7 +441,7 @@ def test_amounts_that_the_ledger_cannot_count_are_refused(tmp_path: Path, row: s
     table = table_text("T-1", "m", game="g", positions=6)
     text = floor_text(link_text("one", meter_text("m"), table), games=str(tmp_path))
     with pytest.raises(
-        FloorError, match=r"the seed, reseed or a win of this wager is more than \$1,000,"
+        FloorError, match=r"other rates apply, or a win of this wager is more than \$1,000,"
     ):
         parse_floor(text)
 

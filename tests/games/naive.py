@@ -142,7 +142,7 @@ def wins_with_every_hand(played: Law, position: Law) -> bool:
 def terms_of(wager: Law, meter: str) -> Law:
     table = wager["table"][0]
     terms: Law = table.get("progression") or table["progressions"][meter]
-    return {key: each if isinstance(each, str) else each[0] for key, each in terms.items()}
+    return {key: each[0] if isinstance(each, list) else each for key, each in terms.items()}
 
 
 def reseed_cents(wager: Law, meter: str, wagered: int) -> int:

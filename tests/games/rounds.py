@@ -56,6 +56,6 @@ def random_round(game: str, rng: random.Random) -> dict[str, Any]:
     return played
 
 
-def _reserve(game: str, meter: str) -> int:
+def _reserve(game: str, meter: str) -> bool:
     choice = "A" if meter == "seven_jackpot" else None
-    return meter_terms(meter, 100, choice, game, GAMES).reserve_bps
+    return meter_terms(meter, 100, choice, game, GAMES).has_reserve

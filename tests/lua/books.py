@@ -203,10 +203,13 @@ async def keyspace(redis: Redis) -> Keyspace:
 
 def added(
     micros: int, reserve_micros: int = 0, *, meter: str = METER, wagers: int = 1, cents: int = 100,
-    limit: int = 0,
+    limit: int = 0, above: tuple[int, int, int] = (0, 0, 0),
 ) -> Contribution:  # fmt: skip
-    """Return what an event's wagers add to a meter, up to its limit in micros, and its reserve."""
-    return Contribution(meter, wagers, cents, micros, reserve_micros, limit)
+    """Return what an event's wagers add to a meter, up to its limit in micros, and its reserve.
+
+    If the meter has the first number of `above`, they add the two others instead.
+    """
+    return Contribution(meter, wagers, cents, micros, reserve_micros, limit, *above)
 
 
 def _step(

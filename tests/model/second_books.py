@@ -31,6 +31,7 @@ class Verdict:
 class SecondTable:
     """`placed` has, for each meter that a wager of the open round fed, its cycle and the cents.
 
+    Its third value says whether the meter was so high that its other rates were in force.
     `hidden` are the must-hit-by meters of the table.
     """
 
@@ -43,7 +44,7 @@ class SecondTable:
     round: str | None = None
     over: str | None = None
     bets: dict[int, dict[str, Any]] = field(default_factory=dict)
-    placed: dict[tuple[int, str, str], tuple[int, int]] = field(default_factory=dict)
+    placed: dict[tuple[int, str, str], tuple[int, int, bool]] = field(default_factory=dict)
     draw: Draw | None = None
     asks: str = ""
     decided: str = ""
@@ -340,12 +341,17 @@ class SecondBooks:
         hidden = (meter for meter in table.hidden if wager in self.meters[meter].hit_by)
         for meter in (*fed, *hidden):
             cents = self.meters[fed[0]].wager_cents
-            table.placed[position, wager, meter] = self.cycles[meter], cents
+            table.placed[position, wager, meter] = self.cycles[meter], cents, self._is_high(meter)
 
-    def _shares(self, meter: str, cents: int) -> tuple[Fraction, Fraction]:
+    def _is_high(self, meter: str) -> bool:
+        at = self.meters[meter].law.above * self.meters[meter].wager_cents
+        return at > 0 and self.held(meter) >= at
+
+    def _shares(self, meter: str, cents: int, *, high: bool) -> tuple[Fraction, Fraction]:
         """Return what wagers bring to a meter and to its reserve."""
         law = self.meters[meter].law
-        return Fraction(cents * law.primary, 100), Fraction(cents * law.reserve, 100)
+        rates = (law.primary_above, law.reserve_above) if high else (law.primary, law.reserve)
+        return Fraction(cents * rates[0], 100), Fraction(cents * rates[1], 100)
 
     def _feed(
         self, table_id: str, event: dict[str, Any], placed: list[tuple[int, str, str]]
@@ -363,12 +369,13 @@ class SecondBooks:
             self.tallies[f"wagered_cents:{meter}"] += sum(every.values())
             order = self.meters[meter].hit_by
             if not order:
-                to_meter, to_reserve = self._shares(meter, sum(every.values()))
+                high = self._is_high(meter)
+                to_meter, to_reserve = self._shares(meter, sum(every.values()), high=high)
                 self.fill(f"table:{table_id}", meter, to_meter)
                 self.move(f"table:{table_id}", f"reserve:{meter}", to_reserve)
                 continue
             for position, wager in sorted(own, key=lambda one: (-one[0], order.index(one[1]))):
-                to_meter, _ = self._shares(meter, every[position, wager])
+                to_meter, _ = self._shares(meter, every[position, wager], high=False)
                 self.move(f"table:{table_id}", f"meter:{meter}", to_meter)
                 value = self.hidden(meter, self.cycles[meter])
                 if self.held(meter) * 10_000 >= value:
@@ -411,10 +418,12 @@ class SecondBooks:
         item = f"{meter}_jackpot"
         return {"claim": claim, "position": position, "item": item, "amount": cents}
 
-    def _undo(self, table_id: str, meter: str, count: int, cents: int, cycle: int) -> None:
+    def _undo(
+        self, table_id: str, meter: str, count: int, cents: int, cycle: int, *, high: bool
+    ) -> None:
         """Give back what wagers brought; the house pays what a win has taken."""
         table_account, won = f"table:{table_id}", self.cycles[meter] != cycle
-        (pool, to_reserve), reserve = self._shares(meter, cents), f"reserve:{meter}"
+        (pool, to_reserve), reserve = self._shares(meter, cents, high=high), f"reserve:{meter}"
         given = Fraction(0) if won else self.give_back(meter, table_account, pool)
         off = Fraction(0) if won else min(to_reserve, self.accounts[reserve])
         self.move(reserve, table_account, off)
@@ -424,11 +433,11 @@ class SecondBooks:
 
     def void(self, table_id: str) -> None:
         table = self.tables[table_id]
-        placed: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
-        for (*_, meter), (cycle, cents) in table.placed.items():
-            placed[meter, cycle].append(cents)
-        for (meter, cycle), every in placed.items():
-            self._undo(table_id, meter, len(every), sum(every), cycle)
+        placed: defaultdict[tuple[str, int, bool], list[int]] = defaultdict(list)
+        for (*_, meter), (cycle, cents, high) in table.placed.items():
+            placed[meter, cycle, high].append(cents)
+        for (meter, cycle, high), every in placed.items():
+            self._undo(table_id, meter, len(every), sum(every), cycle, high=high)
         self.tallies["voids"] += 1
         self.end(table_id)
 
@@ -443,8 +452,8 @@ class SecondBooks:
         else:
             own = [key for key in table.placed if key[:2] == (position, wager)]
             for key in own:
-                cycle, cents = table.placed.pop(key)
-                self._undo(table_id, key[-1], 1, cents, cycle)
+                cycle, cents, high = table.placed.pop(key)
+                self._undo(table_id, key[-1], 1, cents, cycle, high=high)
         table.bets = {bet["position"]: bet for bet in event["positions"]}
         if not table.bets:
             self.end(table_id)
@@ -470,7 +479,7 @@ class SecondBooks:
         self.move(account, "pot", Fraction(share * shares))
         if percent == 100:
             self.cycles[meter] += 1
-            if law.reserve:
+            if law.reserve or law.reserve_above:
                 self.fill(f"reserve:{meter}", meter, self.accounts[f"reserve:{meter}"])
             reseed = law.reseed * self.meters[meter].wager_cents
             self.fill("house", meter, Fraction(reseed))

@@ -180,9 +180,13 @@ class HouseGame:
         )
         seed, reseed = (_dollars_for_1(terms[each]) for each in ("seed", "reseed"))
         primary, reserve = (_percent(terms.get(each, "0%")) for each in ("primary", "reserve"))
+        above = terms.get("above", {"amount": "$0 for 1", "primary": "0%", "reserve": "0%"})
+        amount, *high = (_first(above[each]) for each in ("amount", "primary", "reserve"))
         return MeterLaw(
-            percent={}, for_1={}, seed=seed, reseed=reseed, primary=primary, reserve=reserve
-        )
+            percent={}, for_1={}, seed=seed, reseed=reseed, primary=primary, reserve=reserve,
+            above=_dollars_for_1(amount), primary_above=_percent(high[0]),
+            reserve_above=_percent(high[1]),
+        )  # fmt: skip
 
 
 class _KeptRound(NaiveRound):
@@ -201,6 +205,10 @@ class _KeptRound(NaiveRound):
     def report(self, line: dict[str, Any]) -> None:
         known: Line = {**line}  # type: ignore[typeddict-item]
         self._report(known)
+
+
+def _first(cells: str | list[str]) -> str:
+    return cells if isinstance(cells, str) else cells[0]
 
 
 def _dollars_for_1(cell: str) -> int:

@@ -52,6 +52,8 @@ class MeterLaw:
             there is a reserve, the meter restarts from it.
         envy_cents: by the wager's cents, what a hand brings each other player with the wager.
         paid_from: where payouts come from that are no percentage.
+        above: how many times the wager a meter of the house has when its rates change to the next
+            two; 0 if they do not.
     """
 
     percent: Table
@@ -62,6 +64,9 @@ class MeterLaw:
     reserve: int | Fraction = 0
     envy_cents: dict[int, Table] = field(default_factory=dict)
     paid_from: str = "table_inventory"
+    above: int = 0
+    primary_above: int | Fraction = 0
+    reserve_above: int | Fraction = 0
 
     def shown(self, hand: str) -> str:
         """Return the hand that the table names. A royal that it does not name is a plain royal."""

@@ -17,7 +17,15 @@ MICROS = 10_000
 """Micros in a cent."""
 
 
-def often_won(reseed: str) -> Chapter:
+ABOVE = """
+[wager.table.progression.above]
+amount = "$120 for 1"
+primary = "10%"
+reserve = "21%"
+"""
+
+
+def often_won(reseed: str, above: str) -> Chapter:
     """Return chapter 649a with a meter that is won often, in part by a flush, and has a reserve."""
     text = PRINTED["649a"].read_text("utf-8")
     for was, becomes in (
@@ -29,7 +37,7 @@ def often_won(reseed: str) -> Chapter:
         ('choices = ["A", "B"]\n[wager.table.pays]\nmini', "[wager.table.pays]\nmini"),
         ('["$1,000 for 1", "$1,000 for 1"]\nr', '"$100 for 1"\nr'),
         ('["$1,000 for 1", "$1,000 for 1"]\np', f'"{reseed}"\np'),
-        ('["14%", "20%"]\n', '"23%"\nreserve = "8%"\n'),
+        ('["14%", "20%"]\n', f'"23%"\nreserve = "8%"\n{above}'),
     ):
         assert was in text, was
         text = text.replace(was, becomes, 1)
@@ -37,8 +45,10 @@ def often_won(reseed: str) -> Chapter:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reseed", ["$40 for 1", "$0"])
-def test_wagers_at_random_lose_the_edge_of_the_long_run(reseed: str, counted: Enumerator) -> None:
+@pytest.mark.parametrize(("reseed", "above"), [("$40 for 1", ""), ("$0", ""), ("$40 for 1", ABOVE)])
+def test_wagers_at_random_lose_the_edge_of_the_long_run(
+    reseed: str, above: str, counted: Enumerator
+) -> None:
     """A meter is played for a long time, in cash, and the house keeps the edge of the long run.
 
     What the players win of the meter is what they added, the seed and the reseeds, less what it
@@ -46,7 +56,7 @@ def test_wagers_at_random_lose_the_edge_of_the_long_run(reseed: str, counted: En
     variance for one wager is known, and the seed and the amount at the end, which are shared by
     all wagers.
     """
-    offers = offers_of(often_won(reseed), {"ante_bonus": 5, "pair_plus": 40}, DrawOdds())
+    offers = offers_of(often_won(reseed, above), {"ante_bonus": 5, "pair_plus": 40}, DrawOdds())
     entry = entry_of(next(each for each in offers if each.wager == "progressive"), counted)
     wager_cents, wagers, rng = 100, 400_000, Random(649)
     reseed_cents = 4_000 if "40" in reseed else 0
@@ -58,8 +68,9 @@ def test_wagers_at_random_lose_the_edge_of_the_long_run(reseed: str, counted: En
     meter_micros, reserve_micros, paid_cents = 10_000 * MICROS, 0, 0
     weights = [line.combinations for line in lines.values()]
     for hand in rng.choices(list(lines), weights, k=wagers):
-        meter_micros += wager_cents * MICROS * 23 // 100
-        reserve_micros += wager_cents * MICROS * 8 // 100
+        rates = (10, 21) if above and meter_micros >= 12_000 * MICROS else (23, 8)
+        meter_micros += wager_cents * MICROS * rates[0] // 100
+        reserve_micros += wager_cents * MICROS * rates[1] // 100
         percent = 100 if hand in whole else 10 if hand in part else 0
         won_cents = meter_micros * percent // (100 * MICROS)
         meter_micros -= won_cents * MICROS

@@ -404,6 +404,15 @@ def check_feed(meter: Fields, feed: Fields) -> None:
         assert meter[f"{name}_cents"] == dollars * meter["wager_cents"]
     for name in ("primary", "reserve"):
         assert meter[f"{name}_bps"] == 100 * Fraction(cell(name).removesuffix("%"))
+    above = printed.get("above", {})
+    names = {"above": "amount", "primary_above": "primary", "reserve_above": "reserve"}
+    for name, key in names.items():
+        assert feed[name] == (above[key][at] if above else "")
+    changed = [meter[f"{name}_above_bps"] for name in ("primary", "reserve")]
+    if above:
+        assert [meter["threshold_cents"], *changed] == [5_001 * meter["wager_cents"], 1_005, 1_270]
+    else:
+        assert [meter["threshold_cents"], *changed] == [None, 0, 0]
     others = [kind for kind in wager.get("meters", []) if kind != meter["kind"]]
     assert feed["with_meters"] == others
 

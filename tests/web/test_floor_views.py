@@ -193,6 +193,20 @@ def meter(page: Page, of: str = "tcp-main", name: str = "progressive") -> Locato
     return page.locator(f'.detail[data-link="{of}"][data-meter="{name}"]')
 
 
+@pytest.mark.duty("D3")
+async def test_a_meter_whose_rates_change_shows_both(room: FloorRoom) -> None:
+    links = room.stand.links
+    above = {"threshold": 5_000_000, "primary_above_bps": 550, "reserve_above_bps": 1_950}
+    meters = links.links_by_id["tcp-main"].meters
+    links.put("tcp-main", meters=tuple(msgspec.structs.replace(one, **above) for one in meters))
+    page = await room.signed_in("Sue")
+    await go(page, "Meters")
+    row = link(page, "tcp-main").locator('tr[data-meter="progressive"]')
+    await sees(row, "20% + 5%, from $50,000.00 on 5.5% + 19.5%")
+    await row.get_by_role("link").click()
+    await sees(meter(page), "20%, from $50,000.00 on 5.5%", "5%, from $50,000.00 on 19.5%")
+
+
 @pytest.mark.duty("D12", proof=True)
 async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom) -> None:
     """Duties D4 and D12: one person proposes, another confirms, on a link closed for a reason.

@@ -322,11 +322,21 @@ end
 
 local APPLY = {}
 
+-- Returns what wagers add to a meter and to its reserve. If the meter has a threshold, its balance
+-- before the event decides, so this is called before the event changes the meter.
+local function amounts_of(added)
+  local threshold = added[ADDED_THRESHOLD_MICROS]
+  if threshold > 0 and balance(METER_ACCOUNT[added[ADDED_METER]]) >= threshold then
+    return added[ADDED_METER_ABOVE_MICROS], added[ADDED_RESERVE_ABOVE_MICROS]
+  end
+  return added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
+end
+
 -- Checks that the numbers in the accounts do not become too large with the contributions `every`.
 local function can_contribute(from, every)
   local leaving = 0
   for _, added in ipairs(every) do
-    local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
+    local meter, to_meter, to_reserve = added[ADDED_METER], amounts_of(added)
     leaving = leaving + to_meter + to_reserve
     if not can_receive(METER_ACCOUNT[meter], to_meter) or not can_receive(OVERFLOW_ACCOUNT[meter], to_meter)
       or not can_receive(RESERVE_ACCOUNT[meter], to_reserve) then
@@ -401,7 +411,7 @@ local function contribute(transfers, from, every, contributed, wager, hidden)
   local hits = {}
   for _, one in ipairs(hidden) do hits[one[HIDDEN_METER]] = one[HIDDEN_HITS] end
   for _, added in ipairs(every) do
-    local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
+    local meter, to_meter, to_reserve = added[ADDED_METER], amounts_of(added)
     local wagers, cents, cycle, over = added[ADDED_WAGERS], added[ADDED_WAGERED_CENTS], cycle_of(meter), 0
     if hits[meter] then
       feed_hidden(transfers, from, meter, to_meter, hits[meter])
@@ -429,7 +439,8 @@ local function note_drawn(hits, place)
 end
 
 -- Many tables place the same wagers, so the changes by such wagers are worked out once: a plan for
--- each list of contributions. A plan is valid while no meter begins a new cycle or reaches its limit.
+-- each list of contributions. A plan is valid while no meter begins a new cycle, reaches its limit,
+-- or has its threshold before the wagers.
 local plans_made = {}
 
 local function plan_account(plan, account, micros, most, cycle)
@@ -442,10 +453,11 @@ local function plan_of(every)
   if plans[every] then return plans[every] end
   local plan = { every = every, times = 0, leaving = 0, accounts = {}, micros = {}, most = {}, ends = {}, contributed = {} }
   for index, added in ipairs(every) do
-    local meter, wagers, cents, to_meter, to_reserve, limit = unpack(added)
-    local cycle = cycle_of(meter)
+    local meter, wagers, cents, to_meter, to_reserve, limit, threshold = unpack(added)
+    local cycle, most = cycle_of(meter), limit > 0 and limit or MICROS_MAX
+    if threshold > 0 then most = math.min(most, threshold - 1 + to_meter) end
     plan.leaving = plan.leaving + to_meter + to_reserve
-    plan_account(plan, METER_ACCOUNT[meter], to_meter, limit > 0 and limit or MICROS_MAX, cycle)
+    plan_account(plan, METER_ACCOUNT[meter], to_meter, most, cycle)
     plan_account(plan, OVERFLOW_ACCOUNT[meter], 0, 0, cycle) -- a meter with an overflow is at its limit
     plan_account(plan, RESERVE_ACCOUNT[meter], to_reserve, MICROS_MAX, cycle)
     plan.contributed[index] = { meter, wagers, cents, to_meter, to_reserve, 0, cycle, '' }
@@ -562,7 +574,9 @@ end
 -- Returns the contributions of a round without one wager, and the contributions of this wager: for
 -- each meter, the last arguments of `give_back`. A wager that a correction added has its own
 -- contributions. Any other wager is among the wagers at lock-out, which all have the same amount on
--- a meter. Returns nil if the round lacks these contributions.
+-- a meter that hands win. Such wagers had the same rates too, so if the meter has a threshold, the
+-- part of each is the sum divided by their number. Returns nil if the round lacks these
+-- contributions.
 local function without_wager(contributed, wager, every)
   local rest, gone, own = {}, {}, ''
   for _, added in ipairs(contributed) do
@@ -576,6 +590,9 @@ local function without_wager(contributed, wager, every)
     if one then
       local meter, wagers, cents, on_meter, on_reserve, over, cycle = unpack(added)
       local pooled, reserved = one[ADDED_METER_MICROS], one[ADDED_RESERVE_MICROS]
+      if one[ADDED_THRESHOLD_MICROS] > 0 then
+        pooled, reserved = (on_meter + over) / wagers, on_reserve / wagers
+      end
       local off_over = math.min(pooled, over)
       gone[#gone + 1] = { meter, 1, one[ADDED_WAGERED_CENTS], pooled, reserved, cycle }
       wagers, cents = wagers - 1, cents - one[ADDED_WAGERED_CENTS]

@@ -1,5 +1,6 @@
 /* The text forms of times, durations, wagers and typed amounts for people on the floor. */
 
+import { money } from "./money.js";
 import { locale, say } from "./say.js";
 
 const zone = document.documentElement.dataset.timezone;
@@ -95,6 +96,9 @@ export const typedCents = (text) => {
 
 /* Basis points as a rate: 825 is 8.25%. */
 export const rate = (bps) => `${Math.floor(bps / 100)}${bps % 100 ? "." + String(bps % 100).padStart(2, "0").replace(/0$/, "") : ""}%`;
+/* The rates of a meter that has others from an amount on; `cents` is null if it has none. */
+export const changing = (low, cents, high) =>
+  cents === null ? low : say("{low}, from {amount} on {high}", { low, amount: money(cents), high });
 
 export const who = (position, patron) =>
   patron ? say("Position {position} ({patron})", { position, patron }) : say("Position {position}", { position });

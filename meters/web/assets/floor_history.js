@@ -172,7 +172,7 @@ export const History = ({ changes, of }) => {
           <${PaperTitle} title=${`${history.name} · ${history.link_name}`} />
           <${Stats} history=${history} amounts=${amounts} />
           <${Picture} title=${asked.day ? say("Gaming day {day}", asked) : say("24 hours")} picture=${history.last_day} history=${history}
-            height=${230} open=${open} barsTitle=${say("Contributions an hour, {rate} of accepted wagers", { rate: format.rate(history.primary_bps) })} />
+            height=${230} open=${open} barsTitle=${say("Contributions an hour, {rate} of accepted wagers", { rate: format.changing(format.rate(history.primary_bps), history.threshold, format.rate(history.primary_above_bps)) })} />
           <${Picture} title=${say("30 days")} picture=${history.month} history=${history} isMonth height=${290} open=${open}
             barsTitle=${say("Contributions a gaming day")} />
           ${asked.day && html`<${FloorOfDay} key=${asked.day} day=${asked.day} />`}`}

@@ -108,18 +108,22 @@ const accounting = (sums) => [
   [say("Total overflow"), sums.overflow ? money(sums.overflow) : ""],
 ];
 
+const hasReserve = (meter) => meter.reserve_bps || meter.reserve_above_bps || meter.reserve;
+const ratesOf = (...bps) => bps.filter(Boolean).map(format.rate).join(" + ");
+
 const parameters = (meter) => [
   [say("Wager"), meter.must_hit_by === null ? money(meter.wager) : ""],
   [say("Must hit by"), meter.must_hit_by === null ? "" : money(meter.must_hit_by)],
   [say("Paytable"), meter.paytable],
-  [say("Reserve"), meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""],
+  [say("Reserve"), hasReserve(meter) ? money(meter.reserve) : ""],
   [say("Overflow"), meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
   [say("Limit"), meter.limit === null ? "" : money(meter.limit)],
   [say("Largest contribution of a round"), meter.contribution_max === null ? "" : money(meter.contribution_max)],
   [say("Seed"), money(meter.seed)],
   [say("Reseed"), money(meter.reseed)],
-  [say("Rate to the meter"), format.rate(meter.primary_bps)],
-  [say("Rate to the reserve"), meter.reserve_bps ? format.rate(meter.reserve_bps) : ""],
+  [say("Rate to the meter"), format.changing(format.rate(meter.primary_bps), meter.threshold, format.rate(meter.primary_above_bps))],
+  [say("Rate to the reserve"), meter.reserve_bps || meter.reserve_above_bps
+    ? format.changing(format.rate(meter.reserve_bps), meter.threshold, format.rate(meter.reserve_above_bps)) : ""],
   [say("Magic Card"), meter.magic_card_every === null ? "" : changes.every(meter.magic_card_every)],
   [say("Lucky Bonus"), meter.lucky_every === null ? "" : changes.every(meter.lucky_every)],
   [say("Cycle"), String(meter.cycle)],
@@ -200,8 +204,8 @@ const MeterRow = ({ link, meter, spark, isOpen }) => html`
     <td class="spark-cell"><${Spark} spark=${spark} /></td>
     <td>${spark ? `+${money(spark.hour)}` : ""}</td>
     <td class="wide">${meter.seed === meter.reseed ? money(meter.seed) : `${dollars(meter.seed)}, ${dollars(meter.reseed)}`}</td>
-    <td class="wide">${[meter.primary_bps, meter.reserve_bps].filter(Boolean).map(format.rate).join(" + ")}</td>
-    <td class="wide">${meter.reserve_bps || meter.reserve ? money(meter.reserve) : ""}</td>
+    <td class="wide">${format.changing(ratesOf(meter.primary_bps, meter.reserve_bps), meter.threshold, ratesOf(meter.primary_above_bps, meter.reserve_above_bps))}</td>
+    <td class="wide">${hasReserve(meter) ? money(meter.reserve) : ""}</td>
     <td class="middle">${spark ? hitText(spark) : ""}</td>
     <td><${State} link=${link} meter=${meter} /></td>
   </tr>`;
