@@ -10,7 +10,15 @@ import msgspec
 
 from bonus.cards import CARDS, Card, Deck
 from bonus.display import percent_text
-from bonus.wagers import PaidFrom, Percent, envy_item, is_jackpot, is_on_dealer, read_percent
+from bonus.wagers import (
+    PaidFrom,
+    Percent,
+    envy_item,
+    is_community_share,
+    is_jackpot,
+    is_on_dealer,
+    read_percent,
+)
 
 LuckyPosition = int | Literal["dealer"]
 
@@ -199,6 +207,9 @@ class Line(
         envy_of: for an Envy Bonus, the position whose hand caused it.
         on: for the Magic Card and the Lucky Bonus, whose hand the wager is on. ``dealer`` is also
             for a wager that feeds a meter and is on the dealer's cards, or on the table's result.
+        hand_of: for a share of a meter, the position whose hand brings it. The name of a community
+            share ends with ``_community_share``; of an Envy Bonus that is a percentage, with
+            ``_envy_share``.
     """
 
     position: int
@@ -213,6 +224,12 @@ class Line(
     rule: str
     envy_of: int | None = None
     on: Literal["player", "dealer"] | None = None
+    hand_of: int | None = None
+
+    @property
+    def holder(self) -> int:
+        """The position whose hand decides the item."""
+        return self.envy_of or self.hand_of or self.position
 
 
 def percent_won(line: Line) -> Percent:
@@ -222,7 +239,7 @@ def percent_won(line: Line) -> Percent:
 
 def is_divided(line: Line) -> bool:
     """Return whether the players of a wager divide what the line pays of a meter (reading T17)."""
-    return is_on_dealer(line.item) or line.on == "dealer"
+    return is_on_dealer(line.item) or line.on == "dealer" or is_community_share(line.item)
 
 
 def encode_line(line: Line) -> bytes:
@@ -238,11 +255,23 @@ class PercentWon:
 
     The percentages of a round are subtracted one by one, in paying order, each from the balance
     that the earlier percentages have left. Each is divided into equal ``shares`` (reading T17).
+
+    Attributes:
+        continues: true if the percentage is of the same balance as the percentage before it on
+            this meter: one hand wins both.
+        completes: true if it is, with the percentages that it continues, all of the meter.
     """
 
     meter: str
     percent: Percent
     shares: int = 1
+    continues: bool = False
+    completes: bool = False
+
+    @property
+    def reseeds(self) -> bool:
+        """True if the meter begins its next cycle after the percentage."""
+        return self.completes or self.percent == 100
 
     def __post_init__(self) -> None:
         if not 0 < self.percent <= 100 or self.shares < 1:
@@ -349,6 +378,9 @@ class WaitingWin(Protocol):
     @property
     def item(self) -> str: ...
 
+    @property
+    def hand_of(self) -> int | None: ...
+
 
 def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
@@ -357,7 +389,11 @@ def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -
     wager, or else on the first (reading T10). If no win of the hand waits, no floorperson examines
     the hand. ``waiting`` is in paying order; ``lines`` are all lines of the round.
     """
-    of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
+    of_hand = [
+        index
+        for index, win in enumerate(waiting)
+        if win.position == envy.envy_of and win.hand_of is None
+    ]
     if len(of_hand) > 1:
         items = frozenset(_items_of_wager(envy, lines))
         return next((index for index in of_hand if waiting[index].item in items), of_hand[0])
@@ -368,7 +404,7 @@ def _items_of_wager(envy: Line, lines: Iterable[Line]) -> Iterator[str]:
     # The line of a wager is before the lines of its jackpots.
     own = False
     for line in lines:
-        if line.position == envy.envy_of and line.envy_of is None:
+        if line.position == envy.envy_of and line.envy_of is None and line.hand_of is None:
             own = own if is_jackpot(line.item) else envy_item(line.item) == envy.item
             if own:
                 yield line.item

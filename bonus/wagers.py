@@ -25,6 +25,8 @@ _PROGRESSIVE: Final = "_progressive"
 _ENVY: Final = "_envy"
 _DEALER: Final = "_dealer"
 _JACKPOT: Final = "_jackpot"
+_COMMUNITY_SHARE: Final = "_community_share"
+_ENVY_SHARE: Final = "_envy_share"
 
 
 class PaidFrom(StrEnum):
@@ -65,6 +67,39 @@ def jackpot_item(meter: str) -> str:
 def is_jackpot(item: str) -> bool:
     """Check by its name if an item is a percentage of a meter with a line of its own."""
     return item.endswith(_JACKPOT)
+
+
+def community_item(meter: str) -> str:
+    """Return the item of lines that divide a part of a meter among the players of a wager.
+
+    >>> community_item("major")
+    'major_community_share'
+    """
+    return f"{meter}{_COMMUNITY_SHARE}"
+
+
+def envy_share_item(meter: str) -> str:
+    """Return the item of the lines of Envy Bonuses that are a percentage of a meter.
+
+    >>> envy_share_item("major")
+    'major_envy_share'
+    """
+    return f"{meter}{_ENVY_SHARE}"
+
+
+def is_community_share(item: str) -> bool:
+    """Check by its name if an item is a share of what the players of a wager divide equally."""
+    return item.endswith(_COMMUNITY_SHARE)
+
+
+def is_envy_share(item: str) -> bool:
+    """Check by its name if an item is an Envy Bonus that is a percentage of a meter."""
+    return item.endswith(_ENVY_SHARE)
+
+
+def is_share(item: str) -> bool:
+    """Check by its name if an item is a part of a meter that another player's hand can bring."""
+    return is_community_share(item) or is_envy_share(item)
 
 
 def is_on_dealer(item: str) -> bool:

@@ -163,7 +163,8 @@ class EnvySchedule(_Part, frozen=True):
 
     Attributes:
         wager: the amount, such as ``$1``.
-        pays: a fixed sum for each hand, from the first hand of the paytable down to ``lowest``.
+        pays: for each hand, from the first hand of the paytable down to ``lowest``, a fixed sum or
+            a percentage of a meter, such as ``2% of meter``.
     """
 
     wager: str
@@ -182,6 +183,22 @@ class Envy(_Part, frozen=True):
     rule: Rule
     schedule: tuple[EnvySchedule, ...]
     lowest: str = ""
+
+
+class Community(_Part, frozen=True):
+    """Parts of the meter that all players divide equally who made the wager at the table.
+
+    The holder of the hand divides it too, if they made the wager. A player at several positions
+    gets one share.
+
+    Attributes:
+        rule: the section about the community share.
+        pays: for each hand that brings a community share, a percentage of a meter, such as ``10%
+            of meter``.
+    """
+
+    rule: Rule
+    pays: dict[str, str]
 
 
 class Validation(_Part, frozen=True):
@@ -300,6 +317,7 @@ class WagerTables(_Part, frozen=True):
     fourth_card: FourthCard | None = None
     readings: Readings | None = None
     community_cards: int = 0
+    community: Community | None = None
 
     @property
     def fed(self) -> tuple[str, ...]:

@@ -17,8 +17,15 @@ import msgspec
 from bonus.errors import UserError
 from bonus.law.chapter_file import Chapter, WagerTables
 from bonus.law.paytable_checks import check_chapter
-from bonus.law.paytables import ChapterError
-from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, envy_item, jackpot_item
+from bonus.law.paytables import ChapterError, read_payout
+from bonus.wagers import (
+    LUCKY_BONUS,
+    MAGIC_CARD,
+    community_item,
+    envy_item,
+    envy_share_item,
+    jackpot_item,
+)
 
 _SUFFIX: Final = ".toml"
 
@@ -122,6 +129,7 @@ def _items(tables: WagerTables, meter: str) -> Iterator[str]:
     # percentage has a line of its own.
     if len(tables.fed) > 1 or any(" + " in cell for cell in tables.cells):
         yield jackpot_item(meter)
+    yield from _share_items(tables, meter)
     if meter != tables.fed[0]:
         return
     yield from tables.names
@@ -129,6 +137,21 @@ def _items(tables: WagerTables, meter: str) -> Iterator[str]:
         yield envy_item(tables.names[0])
     if tables.draws:
         yield from (MAGIC_CARD, LUCKY_BONUS)
+
+
+def _share_items(tables: WagerTables, meter: str) -> Iterator[str]:
+    """Yield the items of the shares of a meter that hands bring to other players."""
+    pays = tables.community.pays.values() if tables.community else ()
+    if _is_share_of(pays, tables, meter):
+        yield community_item(meter)
+    schedules = tables.envy.schedule if tables.envy else ()
+    if _is_share_of((cell for each in schedules for cell in each.pays.values()), tables, meter):
+        yield envy_share_item(meter)
+
+
+def _is_share_of(cells: Iterable[str], tables: WagerTables, meter: str) -> bool:
+    shares = [read_payout(cell).percents_of(tables.meter) for cell in cells if "%" in cell]
+    return any(name == meter for share in shares for name, _ in share)
 
 
 _JACKPOT: Final = "Jackpot"
@@ -167,6 +190,11 @@ def _titles(game: Chapter, tables: WagerTables) -> Iterator[tuple[str, str]]:
         if meter.name in tables.fed:
             title = meter.title
             yield jackpot_item(meter.name), title if _JACKPOT in title else f"{title} {_JACKPOT}"
+            words = {
+                community_item(meter.name): f"{title} Community Share",
+                envy_share_item(meter.name): f"{title} Envy Share",
+            }
+            yield from ((item, words[item]) for item in _share_items(tables, meter.name))
 
 
 class Games(Mapping[str, Chapter]):

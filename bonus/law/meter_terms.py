@@ -20,10 +20,14 @@ from bonus.law.chapter_file import Chapter, Envy, WagerTables
 from bonus.law.game_rankings import ranking_of
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import (
+    NOTHING,
+    Payout,
     Paytable,
     Rates,
     paytables_of,
     read_cents,
+    read_envy,
+    read_payout,
     read_rate_bps,
     read_seed,
     read_times,
@@ -40,7 +44,9 @@ class Row:
 
     ``hand`` is the name in the paytable; several royals can share one name. ``percents`` has each
     percentage with the name of its meter. ``for_1`` is a multiple of the wager. ``envy_cents`` is
-    the Envy Bonus for each wager of another player.
+    the Envy Bonus for each wager of another player, if it is a fixed sum; ``envy_percents`` has the
+    percentages for each such wager. ``community`` has the percentages that all players of the wager
+    divide.
     """
 
     hand: str
@@ -48,13 +54,28 @@ class Row:
     for_1: int
     sum_cents: int
     envy_cents: int
+    envy_percents: tuple[tuple[str, Percent], ...] = ()
+    community: tuple[tuple[str, Percent], ...] = ()
 
     @property
     def wins(self) -> bool:
         return bool(self.percents or self.for_1 or self.sum_cents)
 
+    @property
+    def brings(self) -> bool:
+        """True if the hand brings something to other players."""
+        return bool(self.envy_cents or self.envy_percents or self.community)
+
     def percent_of(self, meter: str) -> Percent:
-        return next((percent for name, percent in self.percents if name == meter), 0)
+        """Return the percentage of a meter that the holder of the hand wins, or 0."""
+        return _percent_in(self.percents, meter)
+
+    def community_of(self, meter: str) -> Percent:
+        return _percent_in(self.community, meter)
+
+    def envy_of(self, meter: str) -> Percent:
+        """Return the percentage of a meter that each wager of another player wins, or 0."""
+        return _percent_in(self.envy_percents, meter)
 
     def fixed_cents(self, wager_cents: int) -> int:
         return self.for_1 * wager_cents + self.sum_cents
@@ -74,7 +95,8 @@ class MeterTerms:
         paid_from: the source of payouts that are not a percentage of the meter.
         rule: the subsection with the payouts. ``envy_rule`` is the subsection with the Envy
             Bonuses; empty if the wager has none. ``draw_rule`` is the subsection with the Magic
-            Card and the Lucky Bonus; empty if the wager has no draws.
+            Card and the Lucky Bonus; empty if the wager has no draws. ``community_rule`` is the
+            subsection with the community share; empty if the wager has none.
         tiers: true if the wagers on this meter also feed other meters.
         rows: the payouts of every hand of the ranking; none if no hand wins the meter.
         maximum_cents: the amount by which a must-hit-by meter is won; 0 for every other meter.
@@ -102,6 +124,7 @@ class MeterTerms:
     threshold_cents: int = 0
     primary_above_bps: int = 0
     reserve_above_bps: int = 0
+    community_rule: str = ""
 
     @property
     def pool(self) -> MeterPool:
@@ -223,7 +246,8 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
     chosen, rates = _choose(tables, kind, ranking, choice)
     if wager_cents < 1:
         raise ValueError(f"{kind}: a wager is at least one cent ({rates.rule})")
-    envy_cents = _envy_cents(kind, tables.envy, wager_cents) if tables.envy else {}
+    envy = _envy_payouts(kind, tables.envy, wager_cents) if tables.envy else {}
+    community = community_payouts(tables)
     draws = tables.draws
     return MeterTerms(
         kind=kind,
@@ -248,7 +272,9 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
                     payout.percents_of(tables.meter),
                     payout.times,
                     payout.sum_cents,
-                    envy_cents.get(name, 0),
+                    envy.get(name, NOTHING).sum_cents,
+                    envy.get(name, NOTHING).percents_of(tables.meter),
+                    community.get(name, NOTHING).percents_of(tables.meter),
                 )
                 for hand, (name, payout) in rows_of(chosen, ranking).items()
             }
@@ -256,7 +282,18 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
         threshold_cents=read_seed(rates.above) * wager_cents if rates.above else 0,
         primary_above_bps=read_rate_bps(rates.primary_above) if rates.above else 0,
         reserve_above_bps=read_rate_bps(rates.reserve_above) if rates.above else 0,
+        community_rule=tables.community.rule if tables.community else "",
     )
+
+
+def community_payouts(tables: WagerTables) -> dict[str, Payout]:
+    """Return the percentages that the players of a wager divide, by the hand in the paytable."""
+    pays = tables.community.pays if tables.community else {}
+    return {hand: read_payout(cell) for hand, cell in pays.items()}
+
+
+def _percent_in(percents: Sequence[tuple[str, Percent]], meter: str) -> Percent:
+    return next((percent for name, percent in percents if name == meter), 0)
 
 
 def _wager_tables(chapter: Chapter, kind: str) -> tuple[WagerTables, Ranking]:
@@ -291,7 +328,7 @@ def _choose(
     raise ValueError(f"{meter}: {rule} has the paytables {letters}, not {choice!r}")
 
 
-def _envy_cents(kind: str, envy: Envy, wager_cents: int) -> dict[str, int]:
+def _envy_payouts(kind: str, envy: Envy, wager_cents: int) -> dict[str, Payout]:
     schedules = {read_cents(schedule.wager): schedule for schedule in envy.schedule}
     schedule = schedules.get(wager_cents)
     if schedule is None:
@@ -300,7 +337,7 @@ def _envy_cents(kind: str, envy: Envy, wager_cents: int) -> dict[str, int]:
             f"{kind}: the wager is {amounts}, not {wager_cents} cents: {envy.rule} has no Envy"
             " Bonuses for other amounts"
         )
-    return {hand: read_cents(cell) for hand, cell in schedule.pays.items()}
+    return {hand: read_envy(cell) for hand, cell in schedule.pays.items()}
 
 
 _DEALS: Final = comb(52, 5)

@@ -7,11 +7,12 @@ kinds of odds in one paytable, or a choice that occurs twice.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 import msgspec
 
+from bonus.display import percent_text
 from bonus.errors import nearest
 from bonus.hands.rankings import COMPARES, Ranking
 from bonus.law.chapter_file import (
@@ -20,6 +21,7 @@ from bonus.law.chapter_file import (
     Chapter,
     DrawPays,
     Envy,
+    EnvySchedule,
     Main,
     MiniRoyal,
     PrintedTable,
@@ -29,16 +31,20 @@ from bonus.law.chapter_file import (
 from bonus.law.game_rankings import ranking_of
 from bonus.law.patterns import check_patterns
 from bonus.law.paytables import (
+    NOTHING,
     ChapterError,
+    Payout,
     Paytable,
     Rates,
     cell_of,
     paytables_of,
     placed,
     read_cents,
+    read_envy,
     read_payout,
     read_rate_bps,
     read_seed,
+    read_shares,
     read_times,
 )
 from bonus.law.reference_checks import check_cards, check_consistency
@@ -149,6 +155,8 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
         _check_choices(of, _with_fourth(of, tables, ranking, paytables))
     _check_mini_royal(of, tables.mini_royal, paytables)
     _check_meter(of, tables, ranking, paytables)
+    if tables.fed:
+        _check_shares(of, tables, paytables, chapter.deal.positions)
 
 
 def _check_meter(
@@ -173,8 +181,8 @@ def _check_meter(
         raise ChapterError(
             f"{of}: meters is for two or more meters, and not for a wager with draws"
         )
-    if (tables.envy or tables.draws) and not tables.fed:
-        raise ChapterError(f"{of}: Envy Bonuses and draws need a meter")
+    if (tables.envy or tables.draws or tables.community) and not tables.fed:
+        raise ChapterError(f"{of}: Envy Bonuses, community shares and draws need a meter")
     if tables.envy:
         _check_envy(of, ranking, tables.envy, paytables)
     if tables.draws:
@@ -361,17 +369,90 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Payta
         raise ChapterError(f"{of} {envy.rule}: each wager amount needs one schedule")
     for schedule in envy.schedule:
         where = f"{of} {envy.rule} {schedule.wager}"
-        worth: dict[str, _Worth | None] = {}
         if OTHER in schedule.pays:
             raise ChapterError(f"{where}: {OTHER!r} brings no Envy Bonus")
+        # A fixed sum and a percentage cannot be compared.
+        sums: dict[str, _Worth | None] = {}
+        shares: dict[str, _Worth | None] = {}
         for hand, cell in schedule.pays.items():
             with cell_of(f"{where}: {hand}", cell):
-                worth[hand] = 0, read_cents(cell), 0
-        _check_rows(where, ranking, envy.lowest, worth)
+                payout = read_envy(cell)
+            sums[hand] = None if payout.percents else payout.worth
+            shares[hand] = payout.worth if payout.percents else None
+        _check_rows(where, ranking, envy.lowest, sums)
+        _check_rows(where, ranking, envy.lowest, shares)
         # A settlement line names its hand by the paytable's row, so both tables must begin with the
         # same hand.
-        for top in tops - {next(iter(worth))}:
+        for top in tops - {next(iter(sums))}:
             raise ChapterError(f"{where}: Envy Bonuses must begin with {top}, as the paytable does")
+
+
+def _check_shares(
+    of: str, tables: WagerTables, paytables: Sequence[Paytable], positions: int
+) -> None:
+    """Check the percentages of meters that a hand brings to other players.
+
+    One hand cannot take more than all of a meter. With percentages for each other wager, something
+    must always stay: otherwise, whether the meter begins again would depend on the other wagers.
+    """
+    named = tables.meters or ("meter",)
+    community = _community_of(of, tables, named)
+    for paytable in paytables:
+        for hand in community:
+            if hand not in paytable.cells:
+                raise ChapterError(
+                    f"{of}: {paytable.rule} has no row for {hand!r}, which brings a community share"
+                    f"{nearest(hand, paytable.cells)}",
+                    ("community", "pays", hand),
+                )
+    schedules: Sequence[EnvySchedule | None] = tables.envy.schedule if tables.envy else (None,)
+    for paytable, schedule in product(paytables, schedules):
+        bring = {hand: read_envy(cell) for hand, cell in schedule.pays.items()} if schedule else {}
+        for hand, meter in product(community | bring, named):
+            holder = read_payout(paytable.cells.get(hand, "")).percent_of(meter)
+            shared = community.get(hand, NOTHING).percent_of(meter)
+            each = bring.get(hand, NOTHING).percent_of(meter)
+            every = holder + shared + each * (positions - 1)
+            if every > 100 or (each and every == 100):
+                parts = {
+                    "its holder": holder,
+                    "all players": shared,
+                    f"each of {positions - 1} other positions": each,
+                }
+                told = ", ".join(
+                    f"{percent_text(percent)}% for {who}"
+                    for who, percent in parts.items()
+                    if percent
+                )
+                raise ChapterError(
+                    f"{of}: {hand} can win {percent_text(every)}% of {meter}: {told}. It must be"
+                    f" {'below' if each else 'at most'} 100%",
+                    ("community" if shared else "envy",),
+                )
+
+
+def _community_of(of: str, tables: WagerTables, meters: Sequence[str]) -> dict[str, Payout]:
+    """Return the community shares by hand, and check the meters of all shares."""
+    found: dict[str, Payout] = {}
+    community, envy = tables.community, tables.envy
+    cells = [*community.pays.items()] if community else []
+    if community and not cells:
+        raise ChapterError(f"{of} {community.rule}: no hand brings a community share")
+    for hand, cell in cells:
+        if hand == OTHER:
+            raise ChapterError(f"{of}: {OTHER!r} brings no community share")
+        with placed("community", "pays", hand), cell_of(f"{of}: {hand}", cell):
+            found[hand] = read_shares(cell)
+    schedules = envy.schedule if envy else ()
+    brings = [read_envy(cell) for schedule in schedules for cell in schedule.pays.values()]
+    for payout in (*found.values(), *brings):
+        for name, _ in payout.percents:
+            if name not in meters:
+                raise ChapterError(
+                    f"{of}: a hand brings a percentage of {name}, but the wager feeds"
+                    f" {', '.join(meters)}"
+                )
+    return found
 
 
 def _check_rows(

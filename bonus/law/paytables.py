@@ -133,6 +133,27 @@ def _read_part(cell: str) -> Payout:
     )
 
 
+def read_envy(cell: str) -> Payout:
+    """Return an Envy Bonus: a sum of whole dollars, or percentages of meters.
+
+    >>> read_envy("$300").sum_cents, read_envy("2% of meter").percents
+    (30000, (('meter', 2),))
+    """
+    if not cell.startswith("$"):
+        return read_shares(cell, "'$N' or 'N% of meter'")
+    return Payout(sum_cents=read_cents(cell))
+
+
+def read_shares(cell: str, form: str = "'N% of meter'") -> Payout:
+    """Return the percentages of meters in a cell that has nothing else; ``form`` is for people."""
+    if "% of " not in cell:
+        raise ChapterError(f"{cell!r} is not a share of a meter: write {form}")
+    payout = read_payout(cell)
+    if payout.times or payout.sum_cents:
+        raise ChapterError(f"{cell!r} has more than shares of meters: write {form}")
+    return payout
+
+
 def read_times(cell: str, of: str) -> int:
     """Return the N of odds ``N to 1`` or ``N for 1``; ``of`` is "to" or "for"."""
     match = _ODDS.fullmatch(cell)

@@ -18,7 +18,7 @@ from bonus.law.chapter_file import (
 )
 from bonus.law.game_rankings import ranking_of
 from bonus.law.paytables import ChapterError, cell_of, placed, read_cents, read_times
-from bonus.wagers import PaidFrom, envy_item, is_envy, is_jackpot, is_on_dealer
+from bonus.wagers import PaidFrom, envy_item, is_envy, is_jackpot, is_on_dealer, is_share
 
 _NUMBERS: Final = ("version", "mini_royal")
 """Names of choices that any chapter can have."""
@@ -199,6 +199,9 @@ def _check_draws(of: str, tables: WagerTables) -> None:
         raise ChapterError(f"{of}: draws need wagers on the player's and the dealer's hand")
     if not tables.divided:
         raise ChapterError(f"{of}: the subsection that divides a jackpot is missing")
+    schedules = tables.envy.schedule if tables.envy else ()
+    if tables.community or any("%" in cell for each in schedules for cell in each.pays.values()):
+        raise ChapterError(f"{of}: a wager with draws brings no shares of the meter")
 
 
 def _check_judged(of: str, tables: WagerTables) -> None:
@@ -231,8 +234,9 @@ def _check_shared(of: str, tables: WagerTables) -> None:
         )
     if tables.forfeited:
         raise ChapterError(f"{of}: a fold does not forfeit a wager on the dealer's cards or result")
-    if tables.envy:
-        raise ChapterError(f"{of}: there is no Envy Bonus for what every player of a wager wins")
+    if tables.envy or tables.community:
+        what = "Envy Bonus" if tables.envy else "community share"
+        raise ChapterError(f"{of}: there is no {what} for what every player of a wager wins")
     if tables.meters or any(" + " in cell for cell in tables.cells):
         raise ChapterError(
             f"{of}: a wager on the dealer's cards or the table's result feeds one meter, and wins"
@@ -247,6 +251,11 @@ def _check_names(tables: WagerTables) -> None:
             raise ChapterError(f"{name}: only an Envy Bonus has a name that ends with _envy")
         if is_jackpot(name):
             raise ChapterError(f"{name}: only a jackpot has a name that ends with _jackpot")
+        if is_share(name):
+            raise ChapterError(
+                f"{name}: only a share of a meter has a name that ends with _community_share or"
+                " _envy_share"
+            )
         if tables.fed and is_on_dealer(name) != (cards == "dealer_and_community"):
             raise ChapterError(
                 f"{name}: a wager on the dealer's and the community cards, and no other, has a name"

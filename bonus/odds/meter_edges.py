@@ -19,9 +19,11 @@ from bonus.cards import DECK
 from bonus.errors import UserError
 from bonus.law.chapter_file import DEALERS_ALONE, WagerTables
 from bonus.law.paytables import (
+    Payout,
     Paytable,
     Rates,
     read_cents,
+    read_envy,
     read_payout,
     read_rate_bps,
     read_seed,
@@ -30,6 +32,7 @@ from bonus.law.paytables import (
 from bonus.odds.enumerations import Enumerator, deals_of, fives
 from bonus.odds.main_edges import folded_strengths
 from bonus.odds.odds_entries import (
+    COMMUNITY_SHARE,
     Drawn,
     Folding,
     HandLine,
@@ -47,8 +50,49 @@ _DIVIDED: Final = (
     "The edge is for one player with this wager. If several players have this wager, they divide a"
     " percentage of the meter."
 )
+_COMMUNITY: Final = (
+    "A community share counts in full for the hand that brings it: the hands of the other players"
+    " bring this player as much."
+)
 _ONLY: Final = ""
 """The name that a wager's only meter has in the wager's rates."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvyBrought:
+    """What the hand of one other player brings a wager on average.
+
+    ``fixed`` is in units of the wager. ``shares`` has percentages of meters, each with the number
+    of the hand's combinations, out of ``of``.
+    """
+
+    fixed: Fraction
+    shares: tuple[tuple[int, Payout], ...]
+    of: int
+
+    def meter_return(self, meter: str) -> Fraction:
+        """Return the fraction of a meter that the hand brings."""
+        percent = sum(number * payout.percent_of(meter) for number, payout in self.shares)
+        return Fraction(percent, 100 * self.of)
+
+    def at_seeds(self, rates: Mapping[str, Rates], *, empty: str | None = None) -> Fraction:
+        """Return what it brings with the meter ``empty`` at $0, and other meters at their seeds."""
+        won = (
+            self.meter_return(meter) * read_seed(each.seed)
+            for meter, each in rates.items()
+            if meter != empty
+        )
+        return self.fixed + sum(won, Fraction(0))
+
+    def cents(self, meter: str, held_cents: int) -> Fraction:
+        paid = sum(
+            number * (held_cents * payout.percent_of(meter) // 100)
+            for number, payout in self.shares
+        )
+        return Fraction(paid, self.of)
+
+
+NO_ENVY: Final = EnvyBrought(Fraction(0), (), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +121,17 @@ class Metered:
         return Fraction(cents, self.of * wager_cents) + self.drawn
 
     def meter_return(self, meter: str) -> Fraction:
-        """Return the fraction of a meter that one wager wins on average."""
-        percent = sum(hand.combinations * hand.payout.percent_of(meter) for hand in self.hands)
+        """Return the fraction of a meter that one wager wins on average.
+
+        A community share counts in full for the hand that brings it: the hands of the other players
+        bring this player as much as this player's hand brings them.
+        """
+        percent = sum(hand.combinations * hand.percent_of(meter) for hand in self.hands)
         return Fraction(percent, 100 * self.of * self.shares)
 
     def chance(self, meter: str, least: Percent) -> Fraction:
-        """Return the probability that a wager wins ``least`` percent of a meter, or more."""
-        won = (hand.combinations for hand in self.hands if hand.payout.percent_of(meter) >= least)
+        """Return the probability that a hand wins ``least`` percent of a meter, or more."""
+        won = (hand.combinations for hand in self.hands if hand.percent_of(meter) >= least)
         return Fraction(sum(won), self.of)
 
     def edge(self, wager_cents: int, *, empty: str | None = None) -> Fraction:
@@ -122,38 +170,41 @@ class Metered:
 
         The other meters are at their seeds.
         """
-        return {str(cents): self._break_even(meter, cents, Fraction(0)) for cents in wagers_cents}
+        return {str(cents): self._break_even(meter, cents, 0, NO_ENVY) for cents in wagers_cents}
 
-    def with_envy(self, meter: str, envy: Mapping[int, Fraction]) -> tuple[dict[str, int], ...]:
-        """Return `break_even` with 1 to 6 other players.
-
-        ``envy`` has the average Envy Bonus from each other player's hand, in units of the wager, by
-        the wager in cents.
-        """
+    def with_envy(self, meter: str, envy: Mapping[int, EnvyBrought]) -> tuple[dict[str, int], ...]:
+        """Return `break_even` with 1 to 6 other players; ``envy`` is by the wager in cents."""
         return tuple(
-            {str(cents): self._break_even(meter, cents, others * envy[cents]) for cents in envy}
+            {str(cents): self._break_even(meter, cents, others, envy[cents]) for cents in envy}
             for others in range(1, OTHERS_MAX + 1)
             if envy
         )
 
-    def _break_even(self, meter: str, wager_cents: int, envy_return: Fraction) -> int:
+    def _break_even(self, meter: str, wager_cents: int, others: int, envy: EnvyBrought) -> int:
+        envy_return = others * envy.at_seeds(self.rates, empty=meter)
         lacking = (self.edge(wager_cents, empty=meter) - envy_return) * wager_cents
-        share = self.meter_return(meter)
+        share = self.meter_return(meter) + others * envy.meter_return(meter)
         if not share:
             reason = "no deal wins a percentage of its meter: earlier patterns take the cards"
             raise UserError(f"the odds cannot be counted: {reason}")
         held_cents = max(0, ceil(lacking / share))
+
+        def pays(held_cents: int) -> Fraction:
+            return self._pays_cents(meter, held_cents) + others * envy.cents(meter, held_cents)
+
         # Percentages and shares are rounded down to the cent. So the meter must be a little higher
         # than the exact result.
-        while self._pays_cents(meter, held_cents) < lacking:
+        while pays(held_cents) < lacking:
             held_cents += 1
         return held_cents
 
     def _pays_cents(self, meter: str, held_cents: int) -> Fraction:
-        paid = sum(
-            hand.combinations * (held_cents * hand.payout.percent_of(meter) // 100 // self.shares)
-            for hand in self.hands
-        )
+        paid = 0
+        for hand in self.hands:
+            own = hand.payout.percent_of(meter)
+            community = hand.percent_of(meter) - own
+            cents = held_cents * own // 100 // self.shares + held_cents * community // 100
+            paid += hand.combinations * cents
         return Fraction(paid, self.of)
 
 
@@ -165,8 +216,9 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     paytable = paytable_of(offer, tables.table, offer.paytable)
     deals = deals_of(offer, counted)
     of_draws = _draws(offer, tables, sum(offer.groups))
+    hands = paid_hands(paytable, offer.judged, deals, sum(deals.values()))
     metered = Metered(
-        hands=paid_hands(paytable, offer.judged, deals, sum(deals.values())),
+        hands=_with_community(tables, hands),
         rates=paytable.rates,
         drawn=sum((_per(gives, every) for gives, every in of_draws), Fraction(0)),
     )
@@ -181,7 +233,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         rule=paytable.rule,
         long_run=metered.long_run(wagers_cents[0]),
         tables=offer.at,
-        envy_return={str(cents): each for cents, each in envy.items()},
+        envy_return={str(cents): each.at_seeds(paytable.rates) for cents, each in envy.items()},
     )
     of_dealer = offer.cards in DEALERS_ALONE
     if of_dealer:
@@ -206,7 +258,23 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         magic_card=drawn[0] if drawn else None,
         lucky=drawn[1] if drawn else None,
         positions=offer.draws.positions if of_draws else 0,
+        envy_meter_return=_envy_returns(_ONLY, envy),
     )
+
+
+def _with_community(tables: WagerTables, hands: tuple[HandLine, ...]) -> tuple[HandLine, ...]:
+    pays = tables.community.pays if tables.community else {}
+    return tuple(
+        msgspec.structs.replace(line, beside={COMMUNITY_SHARE: pays[line.hand]})
+        if line.hand in pays
+        else line
+        for line in hands
+    )
+
+
+def _envy_returns(meter: str, envy: Mapping[int, EnvyBrought]) -> dict[str, Fraction]:
+    found = {str(cents): brought.meter_return(meter) for cents, brought in envy.items()}
+    return found if any(found.values()) else {}
 
 
 def _with_tiers(  # noqa: PLR0917
@@ -215,7 +283,7 @@ def _with_tiers(  # noqa: PLR0917
     tables: WagerTables,
     metered: Metered,
     wagers_cents: tuple[int, ...],
-    envy: Mapping[int, Fraction],
+    envy: Mapping[int, EnvyBrought],
 ) -> OddsEntry:
     edges = {str(cents): metered.edge(cents) for cents in wagers_cents}
     sums = len(set(edges.values())) > 1
@@ -229,6 +297,7 @@ def _with_tiers(  # noqa: PLR0917
                 "The house edge is for every meter at its seed.",
                 "The break-even balance of a meter is for the other meters at their seeds.",
                 *([_DIVIDED] if entry.when_shared else []),
+                *([_COMMUNITY] if tables.community else []),
                 *_forfeits(tables),
                 *_rate_changes(offer, metered),
             ]
@@ -242,6 +311,7 @@ def _with_tiers(  # noqa: PLR0917
                 whole_chance=metered.chance(meter, 100),
                 break_even_meter=metered.break_even(meter, wagers_cents),
                 break_even_meter_with_envy=metered.with_envy(meter, envy),
+                envy_meter_return=_envy_returns(meter, envy),
             )
             for meter in metered.rates
         ),
@@ -262,22 +332,25 @@ def _seeds(metered: Metered, meter: str, wagers_cents: tuple[int, ...]) -> dict[
 
 def _envy(
     tables: WagerTables, metered: Metered, wagers_cents: tuple[int, ...]
-) -> Iterator[tuple[int, Fraction]]:
+) -> Iterator[tuple[int, EnvyBrought]]:
     """Yield each amount of the wager, and the average Envy Bonus from one other player's hand.
 
-    The bonus is in units of the wager. The cards of another player have the same distribution as
-    the player's own, so each player is considered separately. An Envy Bonus is paid only for a hand
-    that stays on the table (reading T8).
+    The cards of another player have the same distribution as the player's own, so each player is
+    considered separately. An Envy Bonus is paid only for a hand that stays on the table (reading
+    T8).
     """
     for schedule in tables.envy.schedule if tables.envy else ():
         wager_cents = read_cents(schedule.wager)
         if wager_cents in wagers_cents:
-            brings_cents = sum(
-                hand.combinations * read_cents(schedule.pays[hand.hand])
+            brings = [
+                (hand.combinations, read_envy(schedule.pays[hand.hand]))
                 for hand in metered.hands
                 if hand.hand in schedule.pays
-            )
-            yield wager_cents, Fraction(brings_cents, metered.of * wager_cents)
+            ]
+            fixed_cents = sum(number * payout.sum_cents for number, payout in brings)
+            shares = tuple((number, payout) for number, payout in brings if payout.percents)
+            fixed = Fraction(fixed_cents, metered.of * wager_cents)
+            yield wager_cents, EnvyBrought(fixed, shares, metered.of)
 
 
 def _when_folding(
@@ -302,11 +375,12 @@ def _when_folding(
         of += sum(deals.values())
         if strength not in folded:
             played.update(deals)
-    return Metered(paid_hands(paytable, offer.judged, played, of), paytable.rates)
+    hands = paid_hands(paytable, offer.judged, played, of)
+    return Metered(_with_community(tables, hands), paytable.rates)
 
 
 def _folding(
-    metered: Metered, wagers_cents: tuple[int, ...], envy: Mapping[int, Fraction]
+    metered: Metered, wagers_cents: tuple[int, ...], envy: Mapping[int, EnvyBrought]
 ) -> Folding:
     return Folding(
         house_edge=metered.edge(wagers_cents[0]),
@@ -394,6 +468,8 @@ def _note(offer: Offer, tables: WagerTables, metered: Metered, *, of_dealer: boo
     notes = []
     if of_dealer:
         notes.append(_DIVIDED)
+    if tables.community:
+        notes.append(_COMMUNITY)
     notes += _forfeits(tables)
     if tables.forfeited and tables.cards == ("hand",):
         notes.append("Under the optimal strategy, no hand that wins this wager is folded.")

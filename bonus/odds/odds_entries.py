@@ -11,12 +11,15 @@ of a meter, the edge falls as the meter rises: ``house_edge_at_empty_meter - met
 wager - envy_return x other players``. The meter and the wager are in cents. Other players count
 only if their hands stay on the table, because only such hands bring Envy Bonuses (reading T8). The
 meter is the amount from which the hand is paid. This amount includes the contributions of this
-round's wagers, and no other win of the round is subtracted yet (reading T14).
+round's wagers, and no other win of the round is subtracted yet (reading T14). If Envy Bonuses are
+percentages, ``envy_return`` is for the meter at its seed: it changes by ``envy_meter_return`` for
+each wager in the meter.
 
 ``break_even_meter`` has, for each wager in cents, the lowest meter in whole cents at which the
 house has no edge. Percentages are rounded down to the cent here (reading G3).
 """
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
@@ -24,9 +27,13 @@ from typing import Final
 import msgspec
 
 from bonus.law.paytables import Payout, read_payout
+from bonus.wagers import Percent
 
 DECIMALS: Final = frozenset({"house_edge", "element_of_risk"})
 """Fractions that the JSON has as decimals too."""
+
+COMMUNITY_SHARE: Final = "community_share"
+"""The name of the cells with the parts of a meter that all players of a wager divide."""
 
 _PLACES: Final = 6
 _NONE: Final = Fraction()
@@ -45,7 +52,7 @@ class HandLine(_Part, frozen=True):
     Attributes:
         pays: the printed cell of the paytable; empty if the paytable does not pay the hand.
         beside: the cells of other paytables that also pay the hand, by the name of the wager or
-            bonus: for example, the Win Bonus beside a Bad Beat Bonus.
+            bonus: for example, the Win Bonus beside a Bad Beat Bonus, or ``community_share``.
         fourth_card: for a Pair Bonus, the rank of the fourth card: ``a 2`` or ``not a 2``.
     """
 
@@ -63,6 +70,11 @@ class HandLine(_Part, frozen=True):
     @property
     def payout(self) -> Payout:
         return read_payout(self.pays)
+
+    def percent_of(self, meter: str) -> Percent:
+        """Return the percentage of a meter that the holder and all players together win."""
+        shared = read_payout(self.beside.get(COMMUNITY_SHARE, ""))
+        return self.payout.percent_of(meter) + shared.percent_of(meter)
 
     def returned(self, wager_cents: int) -> Fraction:
         """Return what the hand adds to the average payout, in units of the wager.
@@ -174,11 +186,14 @@ class TierOdds(_Part, frozen=True):
     Attributes:
         seed_meter: the first balance in cents, by the wager in cents.
         meter_return: the reduction of the house edge when the meter rises by one wager.
-        hit_chance: the probability that a wager wins a percentage of the meter; ``whole_chance`` is
-            the probability that it wins the whole meter.
+        hit_chance: the probability that the hand of a wager wins a percentage of the meter;
+            ``whole_chance`` is the probability that it wins the whole meter. A community share
+            counts as won by the hand that brings it.
         break_even_meter: the lowest balance at which the house has no edge, by the wager in cents,
             with the other meters at their seeds; ``break_even_meter_with_envy`` is this balance
             with one to six other players.
+        envy_meter_return: for Envy Bonuses that are percentages, the part of the meter that the
+            hand of one other player brings on average, by the wager in cents.
     """
 
     meter: str
@@ -188,6 +203,7 @@ class TierOdds(_Part, frozen=True):
     whole_chance: Fraction
     break_even_meter: dict[str, int]
     break_even_meter_with_envy: tuple[dict[str, int], ...] = ()
+    envy_meter_return: dict[str, Fraction] = {}
 
 
 class MeterTimes(_Part, frozen=True):
@@ -250,11 +266,13 @@ class OddsEntry(_Part, frozen=True):
         seed_meter: the first balance of the meter in cents, by the wager in cents.
         meter_return: the reduction of the house edge when the meter rises by one wager.
         envy_return: the reduction of the house edge that the hand of one other player brings, by
-            the wager in cents.
+            the wager in cents. Envy Bonuses that are percentages count for a meter at its seed.
         break_even_meter_with_envy: the break-even meter with one to six other players.
         positions: for the Lucky Bonus, the number of positions in the draw, without the dealer.
         when_shared: the odds for one to seven players who share a jackpot on the dealer's hand.
         hit_times: only if the number of wagers in an hour is given.
+        envy_meter_return: for Envy Bonuses that are percentages, the part of the meter that the
+            hand of one other player brings on average, by the wager in cents.
     """
 
     game: str
@@ -292,6 +310,17 @@ class OddsEntry(_Part, frozen=True):
     when_shared: tuple[SharedWager, ...] = ()
     tiers: tuple[TierOdds, ...] = ()
     hit_times: HitTimes | None = None
+    envy_meter_return: dict[str, Fraction] = {}
+
+    def fixed_envy(self, wager: str) -> Fraction:
+        """Return ``envy_return`` for a wager in cents without the percentages of meters."""
+        parts: Sequence[OddsEntry | TierOdds] = self.tiers or (self,)
+        shares = (
+            each.envy_meter_return[wager] * Fraction(each.seed_meter[wager], int(wager))
+            for each in parts
+            if wager in each.envy_meter_return
+        )
+        return self.envy_return[wager] - sum(shares, Fraction(0))
 
 
 def odds_json(entry: OddsEntry) -> bytes:

@@ -122,7 +122,7 @@ def with_hit_times(entry: OddsEntry, tables: WagerTables, wagers_per_hour: int) 
         return exact(Fraction(lines[0].of, combinations * wagers_per_hour))
 
     def times_of(meter: str) -> MeterTimes:
-        won = [(line, line.payout.percent_of(meter)) for line in entry.hands]
+        won = [(line, line.percent_of(meter)) for line in entry.hands]
         return MeterTimes(
             meter=meter,
             hours=hours([line for line, percent in won if percent]),

@@ -13,17 +13,29 @@ from msgspec.structs import replace
 from bonus.law.meter_terms import MeterTerms, Row
 from bonus.rounds import Due, Line, Outcome, PercentWon, RoundPosition, written_percent
 from bonus.settling.payouts import Fact, JudgedCards, Turns, collected, decided
-from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, Percent, is_jackpot, jackpot_item
+from bonus.wagers import (
+    LUCKY_BONUS,
+    MAGIC_CARD,
+    PaidFrom,
+    Percent,
+    community_item,
+    envy_share_item,
+    is_community_share,
+    is_envy_share,
+    is_jackpot,
+    jackpot_item,
+)
 
 _On = Literal["player", "dealer"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgressiveWager:
-    """Settlement of a wager that feeds a meter, and of its Envy Bonuses.
+    """Settlement of a wager that feeds a meter, of its community shares and its Envy Bonuses.
 
     A player's hand can bring an Envy Bonus to every other player who made the wager; the Five Card
-    Hand Bonus has no Envy Bonuses. ``envy`` is the item of the Envy Bonuses. ``forfeited`` is the
+    Hand Bonus has no Envy Bonuses. A hand can also bring a part of a meter to all players who made
+    the wager. ``envy`` is the item of the Envy Bonuses that are fixed sums. ``forfeited`` is the
     subsection under which a fold forfeits the wager; empty if a fold does not forfeit the wager.
     """
 
@@ -40,15 +52,16 @@ class ProgressiveWager:
         return self.judged if shown else None
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle the wager of a position, then the Envy Bonuses that the hand brings.
+        """Settle the wager of a position, then the community share and the Envy Bonuses it brings.
 
-        A hand brings Envy Bonuses even if its holder did not make the wager (reading T10). A hand
-        that was folded and collected (reading T8), or declared to win nothing, brings no Envy
-        Bonuses. The dealer's hand brings none either, because only the hands of positions are
-        settled here (reading T12).
+        A hand brings them even if its holder did not make the wager (reading T10). A hand that was
+        folded and collected (reading T8), or declared to win nothing, brings neither. The dealer's
+        hand brings none either, because only the hands of positions are settled here (reading T12).
+        All percentages of a meter that the hand wins are of the meter at the holder's turn.
         """
         terms = turns.terms[self.meter]
         row = terms.rows[turns.hand(self.judged)] if turns.shown else None
+        won: dict[str, Percent] = {}
         if self.wager in box.wagers:
             if box.no_win:
                 turns.collect(self.wager, terms.rule)
@@ -56,11 +69,69 @@ class ProgressiveWager:
                 turns.collect(self.wager, self.forfeited)
             else:
                 settle_row(turns, self.wager, row, terms)
-        if row is not None and row.envy_cents:
+                won = dict(row.percents)
+        if row is not None and row.brings:
             turns.repeats = False
+            for meter, percent in row.community:
+                self._divide(turns, row, terms, meter, percent, won)
             for other in turns.bettors(self.wager):
                 if other.player != box.player:
-                    self._pay_envy(turns, other, row, terms, box.position)
+                    self._bring_envy(turns, other, row, terms, won)
+
+    def _bring_envy(
+        self,
+        turns: Turns,
+        other: RoundPosition,
+        row: Row,
+        terms: MeterTerms,
+        won: dict[str, Percent],
+    ) -> None:
+        if row.envy_cents:
+            self._pay_envy(turns, other, row, terms, turns.box.position)
+        for meter, percent in row.envy_percents:
+            turns.takes.append(PercentWon(meter, percent, continues=meter in won))
+            won[meter] = won.get(meter, 0) + percent
+            self._share(turns, other, row, envy_share_item(meter), percent, terms)
+
+    def _divide(  # noqa: PLR0917  (every argument is a part of the share)
+        self,
+        turns: Turns,
+        row: Row,
+        terms: MeterTerms,
+        meter: str,
+        percent: Percent,
+        won: dict[str, Percent],
+    ) -> None:
+        """Divide a part of a meter among the players who made the wager, not their positions.
+
+        As with a jackpot on the dealer's hand, a player gets the share at the position that is paid
+        first (reading T17). ``won`` has what the hand has won of each meter.
+        """
+        first: dict[str | int, RoundPosition] = {}
+        for bettor in turns.bettors(self.wager):
+            first.setdefault(bettor.player, bettor)
+        before = won.get(meter, 0)
+        completes = before + percent == 100
+        turns.takes.append(
+            PercentWon(meter, percent, len(first), continues=meter in won, completes=completes)
+        )
+        won[meter] = before + percent
+        for bettor in first.values():
+            self._share(turns, bettor, row, community_item(meter), percent, terms)
+
+    def _share(  # noqa: PLR0917  (every argument is a part of the line)
+        self,
+        turns: Turns,
+        box: RoundPosition,
+        row: Row,
+        item: str,
+        percent: Percent,
+        terms: MeterTerms,
+    ) -> None:
+        """Add the line of a share of the percentage that was recorded last."""
+        line = _percent_line(item, row, terms, box.position, box.wagers[self.wager], percent)
+        line = replace(line, rule=rule_of_item(item, terms), hand_of=turns.box.position)
+        turns.dues.append(Due(line, len(turns.takes) - 1))
 
     def _pay_envy(
         self, turns: Turns, box: RoundPosition, row: Row, terms: MeterTerms, holder: int
@@ -105,9 +176,20 @@ def settle_row(
 
 def percent_of_item(item: str, row: Row, terms: MeterTerms) -> Percent:
     """Return the percentage of the meter that the line of an item pays for a hand, or 0."""
+    if is_community_share(item):
+        return row.community_of(terms.kind)
+    if is_envy_share(item):
+        return row.envy_of(terms.kind)
     if is_jackpot(item) or _has_one_line(row, terms):
         return row.percent_of(terms.kind)
     return 0
+
+
+def rule_of_item(item: str, terms: MeterTerms) -> str:
+    """Return the subsection that decides an item that is no draw."""
+    if is_community_share(item):
+        return terms.community_rule
+    return terms.envy_rule if is_envy_share(item) else terms.rule
 
 
 def _has_one_line(row: Row, terms: MeterTerms) -> bool:

@@ -64,15 +64,18 @@ def contributions(
 
 
 def take_off(
-    holding: MeterHolding, take: PercentWon, terms: MeterTerms
+    holding: MeterHolding, take: PercentWon, terms: MeterTerms, of_micros: int | None = None
 ) -> tuple[int, MeterHolding]:
     """Subtract a percentage from a meter; return one player's share in cents, and the balances.
+
+    ``of_micros`` is the balance of which the percentage is; if it is left out, the present balance.
 
     The amount, and then each share of the amount, is rounded down to the cent. Fractions of a cent,
     and cents that cannot be divided equally, stay on the meter (readings G3, T17).
 
     After a win of 100%, the meter is immediately reseeded: it receives its whole reserve and the
-    reseed amount of the chapter. The reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
+    reseed amount of the chapter. So it is after several percentages of one hand that are 100%
+    together. The reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
     (h)(3), (i)(4), (j)(3)). After every win, the overflow refills the meter up to its payout limit,
     so the next win of the round is paid from the refilled meter.
 
@@ -81,11 +84,12 @@ def take_off(
     """
     if take.meter != terms.kind:
         raise ValueError(f"a percentage of {take.meter} by the terms of {terms.kind}")
-    jackpot_cents = holding.amount_micros * take.percent // (100 * MICROS_PER_CENT)
+    of_micros = holding.amount_micros if of_micros is None else of_micros
+    jackpot_cents = of_micros * take.percent // (100 * MICROS_PER_CENT)
     share_cents = jackpot_cents // take.shares
     left_micros = holding.amount_micros - share_cents * take.shares * MICROS_PER_CENT
     reserve_micros = holding.reserve_micros
-    if take.percent == 100:
+    if take.reseeds:
         left_micros += terms.reseed_cents * MICROS_PER_CENT + reserve_micros
         reserve_micros = 0
     return share_cents, at_limit(
@@ -106,12 +110,17 @@ def resolve(
     """Return the lines with their final amounts, and the balances after the round.
 
     The percentages are subtracted one by one, each from the balance at that moment (649a.12(e)(4),
-    (h)(4), (j)(4)). The Five Card Hand Bonus follows the same rule (reading T16).
+    (h)(4), (j)(4)). The Five Card Hand Bonus follows the same rule (reading T16). A percentage that
+    continues another is of the balance of the other.
     """
     after = dict(holdings)
+    of_micros: dict[str, int] = {}
     share_cents: list[int] = []
     for take in settlement.takes:
-        share, after[take.meter] = take_off(after[take.meter], take, terms[take.meter])
+        held, own = after[take.meter], terms[take.meter]
+        if not take.continues:
+            of_micros[take.meter] = held.amount_micros
+        share, after[take.meter] = take_off(held, take, own, of_micros[take.meter])
         share_cents.append(share)
     final = [
         due

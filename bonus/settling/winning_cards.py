@@ -1,6 +1,6 @@
 """The cards that decide a win, and the cards among them that form its hand, as evidence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ from bonus.hands.five import best_five
 from bonus.hands.four import best_four
 from bonus.hands.rankings import SixCardHand, six_card_hand
 from bonus.law.chapter_file import CardsOf, Chapter
-from bonus.wagers import envy_item, jackpot_item
+from bonus.wagers import community_item, envy_item, envy_share_item, jackpot_item
 
 _OF_SIX: Final = frozenset({SixCardHand.SIX_CARD_ROYAL_DIAMONDS, SixCardHand.SIX_CARD_ROYAL})
 
@@ -34,8 +34,8 @@ def winning_cards(
     """Return the cards that decide a settlement line, from the names of all cards of the round.
 
     The result is empty if the games have no such item, if the item is drawn by chance, or if the
-    games do not agree on the cards. For an Envy Bonus, and for an item of ``jackpot_item``, these
-    are the cards that decide the wager on the player's hand.
+    games do not agree on the cards. For an Envy Bonus, a share of a meter, and an item of
+    ``jackpot_item``, these are the cards that decide the wager on the player's hand.
     """
     judged = set(_judged(games, item))
     if len(judged) != 1:
@@ -50,10 +50,15 @@ def _judged(games: Iterable[Chapter], item: str) -> Iterable[tuple[str, CardsOf,
     for game in games:
         for wager in game.wager:
             at = wager.names.index(item) if item in wager.names else None
-            if item == envy_item(wager.names[0]) or item in map(jackpot_item, wager.fed):
+            if item == envy_item(wager.names[0]) or item in _of_meters(wager.fed):
                 at = 0
             if at is not None:
                 yield wager.ranking, wager.cards[at], wager.community_cards
+
+
+def _of_meters(fed: Iterable[str]) -> Iterator[str]:
+    for meter in fed:
+        yield from (jackpot_item(meter), community_item(meter), envy_share_item(meter))
 
 
 @lru_cache(maxsize=1_024)

@@ -147,11 +147,11 @@ def random_results(
 
 
 def jackpot_hands(layout: Layout, wager: str) -> tuple[str, ...]:
-    """Return the hands with which a wager wins a percentage of a meter, or brings an Envy Bonus."""
+    """Return the hands with which a wager wins a part of a meter, or brings others something."""
     terms = layout.terms.get(layout.rules.meters.meter_of.get(wager, ""))
     if terms is None:
         return ()
-    return tuple(hand for hand, row in terms.rows.items() if row.percents or row.envy_cents)
+    return tuple(hand for hand, row in terms.rows.items() if row.percents or row.brings)
 
 
 def stacked_hand(

@@ -29,7 +29,7 @@ from bonus.rounds import (
 )
 from bonus.settling.settle_round import settle_line
 from bonus.settling.settlement import take_off
-from bonus.wagers import MICROS_PER_CENT, jackpot_item
+from bonus.wagers import MICROS_PER_CENT, Percent, community_item, envy_share_item, jackpot_item
 
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -115,7 +115,7 @@ def held_before(
     takes = list(_takes(terms, lines))
     if not takes:
         return None
-    whole = next((at for at, (take, _) in enumerate(takes) if take.percent == 100), len(takes))
+    whole = next((at for at, (take, _) in enumerate(takes) if take.reseeds), len(takes))
     reserves = range(1)
     if terms.has_reserve and takes[whole + 1 :]:
         # After a win of the whole meter, the meter begins again with its reseed amount and its
@@ -151,11 +151,12 @@ def _overflows(
     yield 0
     gone_cents = 0
     for take, share_cents in takes:
-        for amount_cents in _amounts(take, share_cents):
+        # A percentage that continues another one is of the same balance.
+        for amount_cents in () if take.continues else _amounts(take, share_cents):
             if (overflow_cents := gone_cents - limit_cents + amount_cents) > 0:
                 yield overflow_cents
         gone_cents += share_cents * take.shares
-        if take.percent == 100:
+        if take.reseeds:
             gone_cents -= terms.reseed_cents
     yield max(0, gone_cents)
 
@@ -169,8 +170,11 @@ def _amounts(take: PercentWon, share_cents: int) -> range:
 def _explains(
     held: MeterHolding, takes: Sequence[tuple[PercentWon, int]], terms: MeterTerms
 ) -> bool:
+    of_micros = held.amount_micros
     for take, share_cents in takes:
-        cents, held = take_off(held, take, terms)
+        if not take.continues:
+            of_micros = held.amount_micros
+        cents, held = take_off(held, take, terms, of_micros)
         if cents != share_cents:
             return False
     return True
@@ -178,16 +182,28 @@ def _explains(
 
 def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
     """Yield the percentages that a meter paid, in paying order, each with one share in cents."""
-    own = {jackpot_item(terms.kind)} if terms.tiers else terms.wagers
-    divided = [line for line in lines if line.percent and line.item in own and is_divided(line)]
-    for line in lines:
-        if not line.percent or line.item not in own:
-            continue
-        if line in divided:
-            if line is divided[0]:
-                yield PercentWon(terms.kind, percent_won(line), len(divided)), line.paid
-        else:
-            yield PercentWon(terms.kind, percent_won(line)), line.paid
+    own = {jackpot_item(terms.kind)} if terms.tiers else {*terms.wagers, jackpot_item(terms.kind)}
+    own |= {community_item(terms.kind), envy_share_item(terms.kind)}
+    paid = [line for line in lines if line.percent and line.item in own]
+    of_hand: tuple[int | None, Percent] = None, 0
+    for line in paid:
+        alike = [line]
+        if is_divided(line):
+            alike = [one for one in paid if (one.item, one.hand_of) == (line.item, line.hand_of)]
+            if line is not alike[0]:
+                continue
+        holder, before = of_hand
+        continues = line.hand_of is not None and holder == line.holder
+        percent = percent_won(line) + (before if continues else 0)
+        of_hand = line.holder, percent
+        take = PercentWon(
+            terms.kind,
+            percent_won(line),
+            len(alike),
+            continues=continues,
+            completes=continues and percent == 100,
+        )
+        yield take, line.paid
 
 
 def _merged(settled: Sequence[Line], record: RoundRecord) -> Iterator[Line]:

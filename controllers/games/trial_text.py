@@ -49,7 +49,9 @@ def _line_text(layout: Layout, line: Line) -> str:
             return f"{wager}: returned{hand}"
     share = f", {line.percent}% of the meter" if line.percent else ""
     back = " and the wager" if line.returned else ""
-    return f"{wager}: wins {money(line.paid)}{back}{hand}{share}"
+    holder = line.envy_of or line.hand_of
+    of = f", for the hand of position {holder}" if holder else ""
+    return f"{wager}: wins {money(line.paid)}{back}{hand}{share}{of}"
 
 
 def meters_text(trial: Trial) -> str:

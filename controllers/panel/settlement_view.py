@@ -5,7 +5,15 @@ from typing import Final
 
 from bonus.display import hand_words
 from bonus.rounds import Line, Outcome
-from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, MUST_HIT_BY, PaidFrom, is_envy
+from bonus.wagers import (
+    LUCKY_BONUS,
+    MAGIC_CARD,
+    MUST_HIT_BY,
+    PaidFrom,
+    is_community_share,
+    is_envy,
+    is_envy_share,
+)
 from controllers.panel import views
 from controllers.panel.views import Said
 from controllers.table.open_settlements import LineState, due_lines, line_state, open_lines
@@ -71,7 +79,7 @@ def settled_view(layout: Layout, settled: SettledRound) -> views.SettledView:
     """Return the view, turn by turn in paying order (649a.11(c), reading G1)."""
     turns: list[tuple[int, list[views.LineView]]] = []
     for number, line in enumerate(settled.lines):
-        turn = line.envy_of or line.position
+        turn = line.holder
         if not turns or turns[-1][0] != turn:
             turns.append((turn, []))
         turns[-1][1].append(_line_view(layout, settled, number))
@@ -148,7 +156,7 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> views.Line
     return views.LineView(
         line=number,
         position=line.position,
-        kind="envy" if is_envy(line.item) else _DRAWS.get(line.item, "wager"),
+        kind=_kind(line.item),
         item=Said("{wager}, dealer's hand", {"wager": item}) if dealers else item,
         hand=hand_words(line.hand or ""),
         amount=line.paid + line.returned,
@@ -159,8 +167,12 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> views.Line
         rule=line.rule,
         why=_why(layout, line),
         percent=line.percent,
-        envy_of=line.envy_of,
+        envy_of=line.envy_of or line.hand_of,
     )
+
+
+def _kind(item: str) -> views.LineKind:
+    return "envy" if is_envy(item) or is_envy_share(item) else _DRAWS.get(item, "wager")
 
 
 def _why(layout: Layout, line: Line) -> list[Said]:
@@ -182,6 +194,11 @@ def _why(layout: Layout, line: Line) -> list[Said]:
     if line.envy_of is not None:
         of = {"position": line.envy_of}
         why.append(Said("The Envy Bonus is for the hand of position {position}.", of))
+    elif line.hand_of is not None:
+        of = {"position": line.hand_of}
+        why.append(Said("The share of the meter is for the hand of position {position}.", of))
+        if is_community_share(line.item):
+            why.append(Said("All players who made the wager divide this percentage."))
     elif line.item in _DRAWS:
         why.append(Said("{rule}: credited to the player's game account.", stays))
     else:

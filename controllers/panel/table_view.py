@@ -309,14 +309,18 @@ def _missing(layout: Layout, unread: Sequence[str | int]) -> Iterator[Said]:
 
 
 def _envy_unread(layout: Layout, state: TableState) -> bool:
-    """Return whether Envy Bonuses can depend on cards that are not entered (reading T10).
+    """Return whether other players' wins can depend on cards that are not entered (reading T10).
 
-    They can if a hand is not entered, and another position has a wager with Envy Bonuses that the
-    hand's position lacks. A hand that was declared to win nothing also counts as not entered if it
-    has a progressive wager: the declaration says nothing about Envy Bonuses.
+    They can if a hand is not entered, and another position has a wager with Envy Bonuses or
+    community shares that the hand's position lacks. A hand that was declared to win nothing also
+    counts as not entered if it has a progressive wager: the declaration says nothing about these.
     """
     terms, lit = layout.rules.meters.terms, state.lit
-    with_envy = {placed.wager for placed in state.wagers if terms[placed.wager].envy}
+    with_envy = {
+        placed.wager
+        for placed in state.wagers
+        if terms[placed.wager].envy or terms[placed.wager].community
+    }
     return any(
         with_envy.difference(placed.wager for placed in state.wagers_at(position))
         and (not state.is_entered(position) or (position in state.no_win and position in lit))

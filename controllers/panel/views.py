@@ -106,7 +106,8 @@ class LineView(_View, frozen=True):
         payer: who pays.
         rule: the subsection of the regulations that decides the line; `why` explains it.
         percent: the percentage of the meter that is paid.
-        envy_of: for an Envy Bonus, the position of the winning hand that caused it.
+        envy_of: for an Envy Bonus or another share of a meter, the position of the winning hand
+            that brings it.
     """
 
     line: int

@@ -110,8 +110,10 @@ def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
     if line.envy_of is not None:
         cause = cause_of(line, settled.claims, settled.lines)
         return None if cause is None else settled.claims[cause]
-    own = (line.position, line.item)
-    return next((claim for claim in settled.claims if (claim.position, claim.item) == own), None)
+    own = (line.position, line.item, line.hand_of)
+    return next(
+        (one for one in settled.claims if (one.position, one.item, one.hand_of) == own), None
+    )
 
 
 def _due_state(settled: SettledRound, line: Line) -> LineState:

@@ -98,8 +98,10 @@ def _settled(state: TableState, reply: Reply, answer: DeviceAnswer) -> AnsweredS
     A hand pay holds the table until its documents are complete (649a.11(c)(5)(iv)).
     """
     lines, claims = reply.lines or (), reply.claims or ()
-    by_hand = {(line.position, str(line.item)) for line in lines if holds_table(line.paid_from)}
-    held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
+    by_hand = {
+        (line.position, line.item, line.hand_of) for line in lines if holds_table(line.paid_from)
+    }
+    held = tuple(one.claim for one in claims if (one.position, one.item, one.hand_of) in by_hand)
     settled = SettledRound(
         round=state.round or "",
         lines=lines,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from bonus.rounds import Line, Outcome, written_percent
-from bonus.settling.progressives_and_envy import percent_of_item
+from bonus.settling.progressives_and_envy import percent_of_item, rule_of_item
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, MUST_HIT_BY, PaidFrom
 from controllers.table.open_settlements import change_settlements, claim_under
 from controllers.table.state import (
@@ -227,5 +227,5 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
         returned=0,
         paid_from=PaidFrom.HAND_PAY if percent else terms.paid_from,
         percent=written_percent(percent) if percent else None,
-        rule=terms.draw_rule if is_draw else terms.rule,
+        rule=terms.draw_rule if is_draw else rule_of_item(jackpot.item, terms),
     )

@@ -79,7 +79,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         wager: the wager that took a must-hit-by meter to its hidden value; empty for every other
             win.
         wager_name: the name of `wager` for people.
-        cards: the cards of the position.
+        cards: the cards of the position; for a share of a meter, of the position `hand_of`.
         dealer: the dealer's cards; empty if they do not count.
         community: the community cards; empty if they do not count.
         counted: the cards that decide the wager, whoever holds them; empty if the games in the
@@ -129,6 +129,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         barred_by: the person who set a PIN that bars the signed-in user from paying the win or
             confirming its request (duty D4); null if no PIN bars the user.
         barred_until: the time at which this bar ends, in UTC; null if it does not end.
+        hand_of: for a share of a meter, the position whose hand brings it; otherwise null.
     """
 
     claim: str
@@ -193,6 +194,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
     pin_set_by: tuple[str, ...] = ()
     barred_by: str | None = None
     barred_until: str | None = None
+    hand_of: int | None = None
 
 
 class AskedCards(FloorRow, frozen=True, kw_only=True):

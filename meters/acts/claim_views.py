@@ -34,6 +34,8 @@ def claim_words(fields: Mapping[str, str], titles: Mapping[str, str]) -> str:
 
 def _win_words(record: ClaimRecord, amount_cents: int, titles: Mapping[str, str]) -> str:
     share = f"{record.percent}% of the meter" if record.percent else "fixed amount"
+    if record.hand_of is not None:
+        share = f"{share}, for the hand of position {record.hand_of}"
     return f"{item_words(record.item, titles)}, {share}, {money(amount_cents)}"
 
 
@@ -156,6 +158,7 @@ class ClaimRows:
             pin_set_by=decision.pin_set_by
             if decision and decision.act == "validate" and record.is_hand_pay
             else (),
+            hand_of=record.hand_of,
         )
 
     def _cards(self, record: ClaimRecord) -> WinningCards:

@@ -31,7 +31,7 @@ from meters.ledger.link_state import Act, ClaimRequest, EnvyAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.store import link_acts
 from meters.store.link_reader import DayClaims
-from meters.wire.messages import ClaimOpened, Jackpot
+from meters.wire.messages import Jackpot
 
 log = structlog.get_logger()
 
@@ -337,13 +337,7 @@ class Claims:
                 request=request.entry,
                 requested_by=request.by,
             )
-            opened = ClaimOpened(
-                claim=claim,
-                position=record.position,
-                item=record.item,
-                amount=int(fields["amount"]),
-            )
-            holds = opened if record.holds_table else None
+            holds = record.opened(int(fields["amount"])) if record.holds_table else None
             with refusals(record, decision):
                 entry = await link_acts.reopen_claim(link.store, record, decision, holds, setters)
             after = await self._after(link, record, decision, entry)

@@ -106,7 +106,8 @@ class RoundLine(FloorRow, frozen=True, kw_only=True):
     Attributes:
         outcome: ``paid``, ``returned`` or ``collected``.
         returned: the amount of the wager that is returned.
-        envy_of: for an Envy Bonus, the position whose hand caused it.
+        envy_of: for an Envy Bonus that is a fixed sum, the position whose hand caused it.
+        hand_of: for a share of a meter, the position whose hand brings it.
         on: for the Magic Card and the Lucky Bonus, whose hand the wager is on.
         won: the sum that the settlement grants.
         state: of a win: ``pending`` until a floorperson decides, ``validated`` until the win is
@@ -133,6 +134,7 @@ class RoundLine(FloorRow, frozen=True, kw_only=True):
     rule: str
     envy_of: int | None
     on: Literal["player", "dealer"] | None
+    hand_of: int | None = None
 
 
 class RoundWin(FloorRow, frozen=True, kw_only=True):
@@ -142,6 +144,7 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
         state: as in the ledger: ``pending``, ``validated``, ``paid`` or ``rejected``.
         must_hit_by: true if a wager won a must-hit-by meter, whatever the cards. Such a win has no
             settlement line.
+        hand_of: for a share of a meter, the position whose hand brings it.
     """
 
     claim: str
@@ -151,6 +154,7 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
     amount: int
     state: WinState
     must_hit_by: bool = False
+    hand_of: int | None = None
 
 
 class RoundMeter(FloorRow, frozen=True, kw_only=True):
@@ -424,7 +428,7 @@ def _lines(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundLi
     reply = reply_in(found[1]["reply"])
     lines, claims = reply.lines or (), reply.claims or ()
     decided = _decided(entries, *found, reply)
-    of_line = {(one.position, one.item): one.claim for one in claims}
+    of_line = {(one.position, one.item, one.hand_of): one.claim for one in claims}
     rows = []
     for line in lines:
         state: WinState | None = "paid" if line.paid else None
@@ -439,7 +443,7 @@ def _lines(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundLi
                 )
                 if owed and of_hand and one.micros == line.paid * MICROS_PER_CENT:
                     state, by = decided[owed].envy, decided[owed].envy_by
-        elif (claim := of_line.get((line.position, line.item), "")) in decided:
+        elif (claim := of_line.get((line.position, line.item, line.hand_of), "")) in decided:
             state, by, slip = decided[claim].win, decided[claim].by, decided[claim].slip
             if state == "validated" and line.paid_from != "hand_pay":
                 state = "paid"
@@ -468,6 +472,7 @@ def _line(
         rule=line.rule,
         envy_of=line.envy_of,
         on=line.on,
+        hand_of=line.hand_of,
     )
 
 
@@ -487,6 +492,7 @@ def _wins(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundWin
                 amount=one.amount,
                 state=decided[one.claim].win or "pending",
                 must_hit_by=fields["kind"] != b"result",
+                hand_of=one.hand_of,
             )
             for one in reply.claims or ()
         ]

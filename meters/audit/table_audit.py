@@ -272,7 +272,8 @@ def _other_hold(due: Iterable[ClaimOpened], held: str) -> Iterable[str]:
 
 
 def _held_as(one: ClaimOpened) -> str:
-    return f"as {one.item} at position {one.position} with {one.amount} cents"
+    of = "" if one.hand_of is None else f" for the hand of position {one.hand_of}"
+    return f"as {one.item} at position {one.position}{of} with {one.amount} cents"
 
 
 def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:

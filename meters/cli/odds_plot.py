@@ -75,8 +75,9 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
     _mark(panel, alone, _ALONE, above=True)
     if entry.break_even_meter_with_envy:
         others = len(entry.break_even_meter_with_envy)
-        brings = others * entry.envy_return[wager]
-        edges = _edges(at_empty - brings, falls, wager_cents, end)
+        brings = others * entry.fixed_envy(wager)
+        also_falls = others * entry.envy_meter_return.get(wager, Fraction(0))
+        edges = _edges(at_empty - brings, falls + also_falls, wager_cents, end)
         _line(panel, edges, end, _OTHERS, f"with Envy Bonuses, {others} other players", style="--")
         _mark(panel, entry.break_even_meter_with_envy[-1][wager], _OTHERS, above=False)
     if entry.long_run:

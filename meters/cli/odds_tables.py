@@ -300,7 +300,7 @@ def _where_it_goes(entry: OddsEntry, lasting: LongRun) -> str:
     kept = lasting.house_edge
     if kept < 0:
         return f"{text} So the house loses {percent(-kept)}, without Envy Bonuses."
-    less = ", less Envy Bonuses" if entry.envy_return else ""
+    less = ", less Envy Bonuses" if any(map(entry.fixed_envy, entry.envy_return)) else ""
     return f"{text} The house keeps {percent(kept)}{less}."
 
 

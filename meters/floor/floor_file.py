@@ -686,7 +686,8 @@ def limit_problem(meter: Meter) -> str | None:
     if meter.limit is None and not threshold_cents:
         return None
     games = [meter.terms_in(game) for game in meter.fed_in or ("",)]
-    percents = {row.percent_of(meter.kind) for terms in games for row in terms.rows.values()}
+    rows = [row for terms in games for row in terms.rows.values()]
+    percents = {row.percent_of(meter.kind) + row.community_of(meter.kind) for row in rows}
     if threshold_cents and 100 not in percents:
         return (
             "no hand wins the whole meter, so nobody would win its reserve, to which wagers add"

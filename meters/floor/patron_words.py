@@ -82,6 +82,7 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     other_royal: str = "Any other royal flush"
     highest_rule: str = "Highest hand only."
     divided_rule: str = "Players who win a part of the meter together divide it."
+    community_rule: str = "{hand}: all players who made the wager divide {share}."
     envy_rule: str = "Envy Bonus: paid to every other player who made the wager."
     magic_rule: str = "Magic Card: the drawn card is one of your five."
     lucky_rule: str = "Lucky Bonus: your seat is drawn."

@@ -8,6 +8,7 @@ from bonus.display import short_money
 from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Chapter
 from bonus.law.meter_terms import MeterTerms, Row
+from bonus.wagers import Percent
 from meters.floor.floor_file import FixedJackpot, Meter
 from meters.floor.patron_words import PatronWords
 
@@ -96,11 +97,15 @@ class Winner:
 
 @dataclass(frozen=True, slots=True)
 class _GamePays:
-    """Payouts of each hand in one game. `hands` has the hands with a payout, the highest first."""
+    """Payouts of each hand in one game. `hands` has the hands with a payout, the highest first.
+
+    `community` has the hands that bring all players a part of a meter, with this part in words.
+    """
 
     hands: tuple[str, ...]
     wins: Mapping[str, tuple[Part, ...]]
     envy: Mapping[str, tuple[Part, ...]]
+    community: tuple[tuple[str, str], ...]
 
     @property
     def has_envy(self) -> bool:
@@ -173,6 +178,7 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
     envy = tuple(envy for _, envy in columns)
     rules = [] if results else [words.highest_rule]
     rules += [words.divided_rule] if any(map(_is_divided, meters)) else []
+    rules += _community_rules(shown, words)
     rules += [words.envy_rule] if any(envy) else []
     terms = top.terms
     for title, rule, every, for_1 in (
@@ -185,6 +191,17 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
             rules.append(rule)
     heading = words.result if results else words.hand
     return Pays(heading, tuple(title for title, _ in columns), envy, tuple(rows), tuple(rules))
+
+
+def _community_rules(shown: Mapping[str, _GamePays], words: PatronWords) -> list[str]:
+    """Return a sentence for each part of a meter that all players of a wager divide."""
+    found = []
+    for game, pays in shown.items():
+        for hand, share in pays.community:
+            name = _name(hand, pays.hands, words)
+            rule = words.community_rule.format(hand=name, share=share)
+            found.append(rule if len(shown) == 1 else f"{game}: {rule}")
+    return found
 
 
 def names_poker_hands(meter: Meter) -> bool:
@@ -260,12 +277,15 @@ def _fed(meter: Meter) -> Sequence[str]:
 def _pays_in(meters: Sequence[Meter], game: str, words: PatronWords) -> _GamePays:
     terms = meters[0].terms_in(game)
     wins = {hand: tuple(_wins(meters, row, words)) for hand, row in terms.rows.items()}
-    envy = {
-        hand: (Part("sum", short_money(row.envy_cents)),) if row.envy_cents else ()
-        for hand, row in terms.rows.items()
+    envy = {hand: tuple(_envy(meters, row, words)) for hand, row in terms.rows.items()}
+    shown = {hand: wins[hand] or envy[hand] or row.community for hand, row in terms.rows.items()}
+    community = {
+        (row.hand, share.text): None
+        for row in terms.rows.values()
+        for meter in meters
+        for share in _share(meters, meter, row.community_of(meter.kind), words)
     }
-    shown = {hand: wins[hand] or envy[hand] for hand in terms.rows}
-    return _GamePays(_shown(terms, shown), wins, envy)
+    return _GamePays(_shown(terms, shown), wins, envy, tuple(community))
 
 
 def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ...]:
@@ -313,15 +333,30 @@ def _cells(pays: _GamePays, hand: str) -> Iterator[tuple[Part, ...]]:
         yield pays.envy.get(hand, ())
 
 
+def _envy(meters: Sequence[Meter], row: Row, words: PatronWords) -> Iterator[Part]:
+    if row.envy_cents:
+        yield Part("sum", short_money(row.envy_cents))
+    for meter in meters:
+        yield from _share(meters, meter, row.envy_of(meter.kind), words)
+
+
+def _share(
+    meters: Sequence[Meter], meter: Meter, percent: Percent, words: PatronWords
+) -> Iterator[Part]:
+    """Yield the percentage of one of the meters of a wager, unless it is 0."""
+    if percent:
+        share = words.share_of_it if len(meters) == 1 else words.share_of
+        text = share.format(percent=words.percent(percent), meter=words.meter_title(meter))
+        yield Part("share", text, meter.meter_id)
+
+
 def _wins(meters: Sequence[Meter], row: Row, words: PatronWords) -> Iterator[Part]:
-    shares = [(meter, percent) for meter in meters if (percent := row.percent_of(meter.kind))]
-    for meter, percent in sorted(shares, key=lambda share: share[1] != 100):
-        title, is_one = words.meter_title(meter), len(meters) == 1
+    for meter in sorted(meters, key=lambda meter: row.percent_of(meter.kind) != 100):
+        percent = row.percent_of(meter.kind)
         if percent == 100:
-            yield Part("whole", words.the_meter if is_one else title, meter.meter_id)
+            title = words.the_meter if len(meters) == 1 else words.meter_title(meter)
+            yield Part("whole", title, meter.meter_id)
         else:
-            share = words.share_of_it if is_one else words.share_of
-            text = share.format(percent=words.percent(percent), meter=title)
-            yield Part("share", text, meter.meter_id)
+            yield from _share(meters, meter, percent, words)
     if fixed_cents := row.fixed_cents(meters[0].wager):
         yield Part("sum", short_money(fixed_cents))

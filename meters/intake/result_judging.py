@@ -31,7 +31,7 @@ from meters.ledger.redis_layout import dealt_digest
 from meters.ledger.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
 from meters.ledger.table_corrections import entered_in
 from meters.store.event_refusals import EventRefusal
-from meters.wire.messages import POSITIONS_MAX, ClaimOpened, Result, Void, holds_table
+from meters.wire.messages import POSITIONS_MAX, Result, Void, holds_table
 
 _AMOUNT: Final = '"amount":'
 _GAP: Final = "\0"
@@ -72,6 +72,8 @@ def judge_result(
             known.terms[take.meter].reseed_cents * MICROS_PER_CENT,
             known.terms[take.meter].has_reserve,
             (known.meters[take.meter].limit or 0) * MICROS_PER_CENT,
+            take.continues,
+            take.reseeds,
         )
         for take in settlement.takes
     )
@@ -226,10 +228,7 @@ class ResultWriter:
         )
 
     def _open(self, record: ClaimRecord, due: Due, number: int) -> str:
-        opened = ClaimOpened(
-            claim=record.claim, position=record.position, item=record.item, amount=due.line.paid
-        )
-        text = msgspec.json.encode(opened).decode()
+        text = msgspec.json.encode(record.opened(due.line.paid)).decode()
         self._opened.append(text if due.take is None else _gap(text, _AMOUNT, number))
         self.claims.append(OpenedClaim(record, number - 1))
         return text[: text.index(_AMOUNT) + len(_AMOUNT)]

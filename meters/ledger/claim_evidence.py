@@ -190,11 +190,6 @@ class Evidence:
     def assets_of(self, claim: str) -> Sequence[str]:
         return self.assets.get(table_of(claim), ())
 
-    def position_of(self, claim: str) -> tuple[int, str]:
-        """Return the position and the winning wager (item) of a claim in the ledger."""
-        record = record_of(self.claims[claim])
-        return record.position, record.item
-
     def forget_ended(self, but: Set[str], to: int) -> None:
         """Remove finally decided claims except `but`, and acts up to entry `to`, to save memory."""
         self.acts.clear()
@@ -217,10 +212,12 @@ class Evidence:
         lines, claims = reply.lines or (), reply.claims or ()
         envy = envy_of_result(books, table, reply.seq or 0) if settled.has_envy else {}
         link = next((one.partition(".")[0] for one in (*(c.claim for c in claims), *envy)), "")
-        claimed = {(one.position, one.item) for one in claims}
+        claimed = {(one.position, one.item, one.hand_of) for one in claims}
         meters = books.meters_by_item(opened.fed)
         waiting = [
-            line for line in lines if (line.position, line.item) in claimed and line.paid_from
+            line
+            for line in lines
+            if (line.position, line.item, line.hand_of) in claimed and line.paid_from
         ]
         records = Records(
             _RESULT.decode(fields["event"]),

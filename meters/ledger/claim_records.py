@@ -10,6 +10,7 @@ from bonus.rounds import Line, WrittenPercent, cause_of
 from bonus.wagers import MUST_HIT_BY, PaidFrom, is_envy, jackpot_item
 from meters.ledger.script_steps import EnvyCents
 from meters.wire.messages import (
+    ClaimOpened,
     Result,
     WagerCorrection,
     WageredPosition,
@@ -51,7 +52,9 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     `claim` is the permanent name of the claim. In the round, `turns` wins wait for a floorperson,
     and `turn` is the place of this win, from 1. If `item` is an Envy Bonus, the hand has no win
     that waits: only the Envy Bonuses in `envy` are owed. `no_win` has the positions whose hands the
-    dealer declared to win nothing. If a wager won a must-hit-by meter, `wager` is its name.
+    dealer declared to win nothing. If a wager won a must-hit-by meter, `wager` is its name. If the
+    win is a share of a meter that a hand brings to other players, `hand_of` is the position of this
+    hand, and `hand` and `cards` are of this hand.
     """
 
     claim: str
@@ -77,10 +80,16 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     envy: tuple[OwedEnvy, ...]
     no_win: tuple[int, ...] = ()
     wager: str = ""
+    hand_of: int | None = None
+
+    @property
+    def holder(self) -> int:
+        """The position of the hand that wins."""
+        return self.hand_of or self.position
 
     @property
     def hand_record(self) -> str:
-        return hand_record_name(self.link, self.table, self.round, self.position)
+        return hand_record_name(self.link, self.table, self.round, self.holder)
 
     @property
     def only_envy(self) -> bool:
@@ -100,6 +109,16 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def is_hand_pay(self) -> bool:
         return self.paid_from == "hand_pay"
+
+    def opened(self, amount_cents: int) -> ClaimOpened:
+        """Return the win as replies to tables show it."""
+        return ClaimOpened(
+            claim=self.claim,
+            position=self.position,
+            item=self.item,
+            hand_of=self.hand_of,
+            amount=amount_cents,
+        )
 
     def envy_by_meter(self) -> tuple[EnvyCents, ...]:
         """Return the cents of the claim's Envy Bonuses for each meter, in the order of `envy`."""
@@ -227,17 +246,18 @@ class Records:
         return None if cause is None else self.claim_of(cause + 1)
 
     def _made(
-        self, claim: str, line: Line, holder: int, envy: Sequence[Line], *, turn: int, turns: int
+        self, claim: str, line: Line, position: int, envy: Sequence[Line], *, turn: int, turns: int
     ) -> ClaimRecord:
-        event, hand, meter = self._event, self._hands[holder], self._meter_of(line.item)
+        event, meter = self._event, self._meter_of(line.item)
+        hand = self._hands[line.hand_of or position]
         return ClaimRecord(
             claim=claim,
             link=self._link,
             meter=meter,
             table=self._table,
             asset=self._asset,
-            position=holder,
-            patron=self._patron(holder),
+            position=position,
+            patron=self._patron(position),
             item=line.item,
             hand=line.hand or "",
             cards=tuple(hand.cards or ()),
@@ -253,6 +273,7 @@ class Records:
             wagers=self._wagers,
             envy=tuple(self._owed(owed, meter) for owed in envy),
             no_win=self._no_win,
+            hand_of=line.hand_of,
         )
 
     def _owed(self, envy: Line, claims_meter: str) -> OwedEnvy:

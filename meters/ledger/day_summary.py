@@ -268,12 +268,12 @@ class DayFold:
         self, number: int, fields: Mapping[str, bytes], before: Mapping[str, tuple[str, int]]
     ) -> None:
         at_s, reply = seconds_of(fields["at"]), settled_in(fields["reply"]).reply
-        lines = {(line.position, line.item): line for line in reply.lines or ()}
+        lines = {(line.position, line.item, line.hand_of): line for line in reply.lines or ()}
         for one in reply.claims or ():
             self._waiting[one.claim] = number, at_s
             self._sums[-1][1] += 1
             self._sums[-1][2] += one.amount
-            line = lines.get((one.position, one.item)) or _MUST_HIT_BY
+            line = lines.get((one.position, one.item, one.hand_of)) or _MUST_HIT_BY
             if one.claim not in before or line.percent is None:
                 continue
             meter, micros = before[one.claim]

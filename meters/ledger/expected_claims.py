@@ -39,9 +39,10 @@ def result_moved(
     """Return the transfers that the result of a round must cause.
 
     The settlement lines are calculated one after the other. A percentage is calculated from the
-    meter balance that the earlier lines leave. `books` are the books before the result, and `moved`
-    are the transfers of the ledger entry. If no win of a hand waits for a floorperson, these
-    transfers show to which account each Envy Bonus of the hand went.
+    meter balance that the earlier lines leave, but all percentages that one hand wins of a meter
+    are of the same balance. `books` are the books before the result, and `moved` are the transfers
+    of the ledger entry. If no win of a hand waits for a floorperson, these transfers show to which
+    account each Envy Bonus of the hand went.
 
     Raises:
         KeyError: the table has no open round, or the round did not contribute to a line's meter.
@@ -52,22 +53,16 @@ def result_moved(
     if not lines:
         return draft
     meters = books.meters_by_item(added.meter for added in round_added)
-    claims = {(one.position, one.item): one for one in reply.claims or ()}
-    claimed: set[str] = set()
+    claims = {(one.position, one.item, one.hand_of): one for one in reply.claims or ()}
+    percentages = _Percentages(books, draft, settled)
     envy = _EnvyPayees(f".{table}-{reply.seq}-e", reply, moved)
     for line in lines:
         meter = meters[line.item]
-        claim = claims.get((line.position, line.item))
+        claim = claims.get((line.position, line.item, line.hand_of))
         owed = False
-        if line.percent and _take_of(line) not in claimed:
-            claimed.add(_take_of(line))
-            alike = [one for one in lines if _take_of(one) == _take_of(line)]
-            payees = [claim_account(claims[one.position, one.item].claim) for one in alike]
-            share = _take_off(books, draft, meter, percent_won(line), payees)
-            if any(one.paid != share for one in alike):
-                message = ", ".join(f"{one.paid}" for one in alike)
-                draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {message}")
-        elif not line.percent:
+        if line.percent:
+            percentages.move(line, meter)
+        else:
             payee = claim_account(claim.claim) if claim else PAID
             if line.envy_of is not None:
                 payee = envy.payee(line, meter)
@@ -97,6 +92,49 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
         for claim, held in books.envy.items()
         if claim.partition(".")[2].rsplit("-", 1)[0] == own
     }
+
+
+class _Percentages:
+    """The percentages of meters that a result wins.
+
+    `_of_hand` has what each hand (by its position) wins of a meter: the balance of the meter at its
+    turn, and the percentages so far.
+    """
+
+    def __init__(self, books: ExpectedBooks, draft: Draft, settled: SettledReply) -> None:
+        self._books = books
+        self._draft = draft
+        self._lines = settled.paid
+        self._claims = {
+            (one.position, one.item, one.hand_of): one.claim for one in settled.reply.claims or ()
+        }
+        self._moved: set[str] = set()
+        self._of_hand: dict[tuple[int, str], tuple[int, Percent]] = {}
+
+    def move(self, line: Line, meter: str) -> None:
+        """Add the transfers of a line's percentage, unless an earlier line shares it.
+
+        Raises:
+            KeyError: a line has no claim.
+        """
+        take, draft = _take_of(line), self._draft
+        if take in self._moved:
+            return
+        self._moved.add(take)
+        alike = [one for one in self._lines if _take_of(one) == take]
+        payees = [claim_account(self._claims[one.position, one.item, one.hand_of]) for one in alike]
+        key, new = (line.holder, meter), (draft.holds(meter_account(meter)), 0)
+        balance_micros, before = new if line.hand_of is None else self._of_hand.get(key, new)
+        percent = percent_won(line)
+        self._of_hand[key] = balance_micros, before + percent
+        share = balance_micros * percent // (100 * MICROS_PER_CENT) // len(payees)
+        for payee in payees:
+            cycle = self._books.cycles[meter]
+            draft.move(meter_account(meter), payee, share * MICROS_PER_CENT, cycle)
+        _after_percentage(self._books, draft, meter, whole=before + percent == 100)
+        if any(one.paid != share for one in alike):
+            message = ", ".join(f"{one.paid}" for one in alike)
+            draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {message}")
 
 
 class _EnvyPayees:
@@ -351,22 +389,18 @@ def _take_of(line: Line) -> str:
     """
     if not line.percent:
         return ""
-    return line.item if is_divided(line) else f"{line.item} of {line.position}"
+    of = line.item if is_divided(line) else f"{line.item} of {line.position}"
+    return of if line.hand_of is None else f"{of} for {line.hand_of}"
 
 
-def _take_off(
-    books: ExpectedBooks, draft: Draft, meter: str, percent: Percent, payees: Sequence[str]
-) -> int:
-    """Add the transfers of a percentage of a meter to `draft`, and return the cents of one share.
+def _after_percentage(books: ExpectedBooks, draft: Draft, meter: str, *, whole: bool) -> None:
+    """Add the transfers that follow a percentage of a meter to `draft`.
 
-    If the percentage is 100, reseed the meter. Then, for any percentage, refill the meter from its
-    overflow. `payees` are the accounts that get one share each.
+    If the hand has won the `whole` meter, reseed the meter. Then, for any percentage, refill the
+    meter from its overflow.
     """
-    account, terms = meter_account(meter), books.terms[meter]
-    share = draft.holds(account) * percent // (100 * MICROS_PER_CENT) // len(payees)
-    for payee in payees:
-        draft.move(account, payee, share * MICROS_PER_CENT, books.cycles[meter])
-    if percent == 100:
+    terms = books.terms[meter]
+    if whole:
         books.cycles[meter] += 1
         cycle, reserve = books.cycles[meter], reserve_account(meter)
         if terms.has_reserve:
@@ -374,7 +408,6 @@ def _take_off(
         if terms.reseed_cents:
             draft.fill(HOUSE, meter, terms.reseed_cents * MICROS_PER_CENT, cycle)
     draft.refill(meter, books.cycles[meter])
-    return share
 
 
 def _count_win(

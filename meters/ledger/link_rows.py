@@ -25,6 +25,7 @@ import msgspec
 from meters.ledger.accounts import meter_account, overflow_account, reserve_account
 from meters.ledger.chain import CHAIN
 from meters.ledger.claim_evidence import slips_in, table_of
+from meters.ledger.claim_records import record_of
 from meters.ledger.entry_messages import reply_in
 from meters.ledger.expected_transfers import Added
 from meters.ledger.ledger_replay import Replay
@@ -198,8 +199,7 @@ def holding(replay: Replay) -> Mapping[str, Sequence[ClaimOpened]]:
         # A ledger with an entry that cannot be read can lack the record of a claim that waits.
         hidden = replay.books.terms[win.meter].must_hit_by
         if win.hand_pay and not hidden and claim in replay.evidence.claims:
-            position, item = replay.evidence.position_of(claim)
-            one = ClaimOpened(claim=claim, position=position, item=item, amount=win.cents)
+            one = record_of(replay.evidence.claims[claim]).opened(win.cents)
             found.setdefault(table_of(claim), []).append(one)
     return found
 

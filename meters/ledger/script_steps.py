@@ -38,11 +38,13 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PercentStep(msgspec.Struct, frozen=True, array_like=True):
-    """A percentage of a meter that is paid in equal shares. If it is 100%, the meter is reseeded.
+    """A percentage of a meter that is paid in equal shares.
 
     `percent_bps` is in basis points: 10,000 is all of the meter. A reseed fills the meter with its
     reserve if `from_reserve` is true, and with `reseed_micros`. It fills the meter at most up to
-    the payout limit `limit_micros`; 0 means no limit.
+    the payout limit `limit_micros`; 0 means no limit. If `continues` is true, the percentage is of
+    the same balance as the step before it on this meter. If `reseeds` is true, the meter begins its
+    next cycle after it.
     """
 
     meter: str
@@ -51,6 +53,8 @@ class PercentStep(msgspec.Struct, frozen=True, array_like=True):
     reseed_micros: int
     from_reserve: bool
     limit_micros: int = 0
+    continues: bool = False
+    reseeds: bool = False
 
 
 class DueStep(msgspec.Struct, frozen=True, array_like=True):

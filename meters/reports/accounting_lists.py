@@ -319,6 +319,8 @@ def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, 
     share = f"{win.percent}% of the meter" if win.percent else "at odds"
     if win.envy_of is not None:
         share = f"for the hand of position {win.envy_of}"
+    elif win.hand_of is not None:
+        share = f"{share}, for the hand of position {win.hand_of}"
     item = item_words(win.wager, titles)
     description = f"{item}: {hand_words(win.hand)}, {share}"
     if win.hand == MUST_HIT_BY:

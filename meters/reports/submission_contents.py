@@ -112,12 +112,16 @@ class PercentageAward(_Part, frozen=True, kw_only=True):
 
 
 class EnvyRow(_Part, frozen=True, kw_only=True):
-    """An Envy Bonus. `chance` is the probability that one other player gets the hand."""
+    """An Envy Bonus: a fixed sum, or a `share` of meters such as ``2% of meter``.
+
+    `chance` is the probability that one other player gets the hand.
+    """
 
     hand: str
     envy_cents: int
     rule: str
     chance: ExactChance
+    share: str = ""
 
 
 class MeterReturn(_Part, frozen=True, kw_only=True):
@@ -127,8 +131,9 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
         meter_return: which share of the meter one wager wins on average.
         return_at_seed: what one wager wins on average if the meter is at its seed, as a share of
             the wager.
-        hit_chance: the probability that the wager wins a percentage of the meter.
-        whole_chance: the probability that the wager wins the whole meter; null if no hand wins it.
+        hit_chance: the probability that the hand of the wager wins a percentage of the meter.
+        whole_chance: the probability that the hand wins the whole meter; null if no hand wins it. A
+            community share counts as won by the hand that brings it.
         break_even_cents: the lowest balance of the meter at which the house has no edge. All other
             meters are at their seeds.
         break_even_with_envy_cents: this balance with Envy Bonuses, for one to six other players.
@@ -207,7 +212,7 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
             means that the player does not fold and at least one of the two wagers wins. Bonuses do
             not count.
         envy_return: the average Envy Bonus for the hand of one other player, as a share of the
-            wager.
+            wager. Percentages count for meters at their seeds.
         when_folding: null if it is not computed.
         notes: the limits of these figures.
     """

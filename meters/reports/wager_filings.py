@@ -8,8 +8,8 @@ from typing import Final
 from bonus.display import money
 from bonus.law.chapter_file import CardsOf, DrawPays, Envy, Main, WagerTables
 from bonus.law.game_rankings import ranking_of
-from bonus.law.paytables import read_cents
-from bonus.odds.odds_entries import Folding, HandLine, OddsEntry, TierOdds, exact
+from bonus.law.paytables import read_cents, read_envy
+from bonus.odds.odds_entries import COMMUNITY_SHARE, Folding, HandLine, OddsEntry, TierOdds, exact
 from bonus.odds.odds_words import one_in
 from bonus.odds.offers import Offer, choose
 from bonus.rounds import written_percent
@@ -82,7 +82,8 @@ def _cell_rules(offer: Offer, line: HandLine) -> Mapping[str, str]:
     if fourth and line.fourth_card == f"a {fourth.rank}":
         return {offer.wager: choose(fourth.table, offer.judged, offer.paytable).rule}
     choice = None if fourth else offer.paytable
-    return {offer.wager: choose(tables.table, offer.judged, choice).rule}
+    rules = {offer.wager: choose(tables.table, offer.judged, choice).rule}
+    return rules | ({COMMUNITY_SHARE: tables.community.rule} if tables.community else {})
 
 
 def _main_cell_rules(offer: Offer, line: HandLine) -> Mapping[str, str]:
@@ -134,6 +135,9 @@ def _optional_rules(
         yield "losing wager", "collected", tables.collected
     if tables.divided:
         yield "jackpot on the dealer's hand", "divided equally", tables.divided
+    if tables.community:
+        text = "divided equally among all players who made the wager"
+        yield "community share", text, tables.community.rule
     besides = "; percentages of a meter are hand pays" if tables.fed else ""
     yield "paid from", f"{tables.paid_from.value.replace('_', ' ')}{besides}", ""
     if tables.electronic:
@@ -217,7 +221,7 @@ def _meter_returns(
         (tier.meter, tier) for tier in entry.tiers
     ] or [(tables.meter, entry)]
     for meter, odds in each_of:
-        won = [(line.payout.percent_of(meter), line.chance) for line in entry.hands]
+        won = [(line.percent_of(meter), line.chance) for line in entry.hands]
         whole = sum((chance for share, chance in won if share == 100), Fraction(0))
         seed_cents = _only(odds.seed_meter)
         yield filed.MeterReturn(
@@ -237,11 +241,13 @@ def _envy_rows(envy: Envy, offer: Offer, entry: OddsEntry) -> Iterator[filed.Env
         if read_cents(schedule.wager) in offer.wagers_cents:
             for line in entry.hands:
                 if line.hand in schedule.pays:
+                    cell = schedule.pays[line.hand]
                     yield filed.EnvyRow(
                         hand=line.hand,
-                        envy_cents=read_cents(schedule.pays[line.hand]),
+                        envy_cents=read_envy(cell).sum_cents,
                         rule=envy.rule,
                         chance=chance_of(line.chance),
+                        share="" if cell.startswith("$") else cell,
                     )
 
 

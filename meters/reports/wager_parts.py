@@ -59,8 +59,10 @@ def _edge_facts(odds: WagerOdds) -> Iterator[Fact]:
         of += ", with each meter at its seed and the contributions lost"
     yield "House edge", f"{_share(odds.house_edge)}{of}"
     if lasting := odds.long_run:
-        edge = f"{_share(lasting.house_edge)} of the wager; Envy Bonuses reduce it"
-        yield "House edge, long run", edge
+        # Envy Bonuses that are percentages of a meter are paid from what players have wagered.
+        only_shares = odds.envy and all(each.share for each in odds.envy)
+        less = "" if only_shares else "; Envy Bonuses reduce it"
+        yield "House edge, long run", f"{_share(lasting.house_edge)} of the wager{less}"
         yield "Paid at odds", f"{_share(lasting.fixed_return)}, with fixed sums and draws"
         added = "with their reserves: players win all of it later"
         yield "Added to meters", f"{_share(lasting.contributions)}, {added}"
@@ -154,7 +156,7 @@ def _odds_sections(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection]
                 (
                     plain_name(each.hand),
                     each.rule,
-                    money(each.envy_cents),
+                    names.cell(each.share) or money(each.envy_cents),
                     each.chance.exact,
                     each.chance.one_in,
                 )

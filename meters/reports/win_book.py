@@ -44,7 +44,9 @@ class Win:
         envy_taken_back_cents: the Envy Bonuses that were taken back with the rejected win.
         paid_by: who recorded the payment.
         slip: the number of the payout slip.
-        envy_of: for an Envy Bonus, the position whose hand causes it; otherwise empty.
+        envy_of: for an Envy Bonus that is a fixed sum, the position whose hand causes it; otherwise
+            empty.
+        hand_of: for a share of a meter, the position whose hand brings it; otherwise empty.
     """
 
     day: date = date.min
@@ -74,11 +76,12 @@ class Win:
     paid_at: str = ""
     slip: str = ""
     envy_of: int | None = None
+    hand_of: int | None = None
 
     @property
     def hand_position(self) -> int:
         """The position of the hand that won. An Envy Bonus is paid to another position."""
-        return self.position if self.envy_of is None else self.envy_of
+        return self.envy_of or self.hand_of or self.position
 
     @property
     def hand_record(self) -> str:
@@ -207,8 +210,11 @@ class WinBook:
             for claim in new
             for one in envy[claim].bonuses
         }
-        lines = {(line.position, line.item): line for line in reply.lines or ()}
-        won = [(lines[one.position, one.item], one.claim, one.amount) for one in reply.claims or ()]
+        lines = {(line.position, line.item, line.hand_of): line for line in reply.lines or ()}
+        won = [
+            (lines[one.position, one.item, one.hand_of], one.claim, one.amount)
+            for one in reply.claims or ()
+        ]
         for line in reply.lines or ():
             if line.envy_of is not None and line.paid:
                 claim = owed.get((line.position, line.item, line.envy_of), "")
@@ -230,6 +236,7 @@ class WinBook:
                 percent=line.percent,
                 paid_from=line.paid_from or "",
                 envy_of=line.envy_of,
+                hand_of=line.hand_of,
             )
             if not claim:
                 # The bonus is below `validate_from`, so it is already recorded as paid.

@@ -183,8 +183,8 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
 def _least_limit_cents(meter: Meter, entry: OddsEntry) -> Fraction:
     """Return the limit at which a game's wagers add as much as its awards pay, on average.
 
-    A wager adds its two rates, and the reseed when it wins the whole meter. A wager takes away the
-    percentages that it wins.
+    A wager adds its two rates, and the reseed when its hand wins the whole meter. It takes away the
+    percentages that its hand wins, with community shares, but without Envy Bonuses.
     """
     terms = meter.terms_in(entry.game)
     if entry.wager not in terms.wagers:
@@ -192,7 +192,7 @@ def _least_limit_cents(meter: Meter, entry: OddsEntry) -> Fraction:
     added = Fraction(meter.wager * (terms.primary_bps + terms.reserve_bps), 10_000)
     taken = Fraction(0)
     for line in entry.hands:
-        percent = line.payout.percent_of(meter.kind)
+        percent = line.percent_of(meter.kind)
         taken += line.chance * Fraction(percent, 100)
         if percent == 100:
             added += line.chance * terms.reseed_cents

@@ -15,7 +15,7 @@ from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-un
 
 from bonus.cards import CARDS
 from bonus.display import card_words, hand_words, item_words, money
-from bonus.wagers import MUST_HIT_BY
+from bonus.wagers import MUST_HIT_BY, is_community_share
 from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
@@ -181,7 +181,7 @@ class _Slip:
         elif row.percent is None:
             yield "Pays", "at odds, not from the meter"
         else:
-            yield "Pays", f"{row.percent}% of the meter"
+            yield "Pays", _share_words(row)
             yield "Meter after win", money(row.meter_after)
         yield "Paid from", _PAID_FROM.get(row.paid_from, item_words(row.paid_from))
         yield "Order", f"ledger entry {row.order}; win {row.turn} of {row.turns} of its round"
@@ -195,7 +195,7 @@ class _Slip:
         groups = [
             (title, names)
             for title, names in (
-                (f"Position {self._row.position}", self._row.cards),
+                (f"Position {self._row.hand_of or self._row.position}", self._row.cards),
                 ("Dealer" if _are_cards(self._row.dealer) else "Result", self._row.dealer),
                 ("Community", self._row.community),
             )
@@ -290,11 +290,21 @@ class _Slip:
         item = one.item_name or item_words(one.item, self._titles)
         this = ", this slip" if one.claim == self._row.claim else ""
         hand = one.hand_name or hand_words(one.hand)
-        return f"{item}, {hand}, {share}: {money(one.amount)}, {one.state}{this}"
+        to = "" if one.hand_of is None else f"{_who(one.position, one.patron)}: "
+        return f"{to}{item}, {hand}, {share}: {money(one.amount)}, {one.state}{this}"
 
     def _owed(self, one: EnvyOwed) -> str:
         item = item_words(one.item, self._titles)
         return f"{_who(one.position, one.patron)}: {item} {money(one.amount)}"
+
+
+def _share_words(row: ClaimRow) -> str:
+    share = f"{row.percent}% of the meter"
+    if row.hand_of is None:
+        return share
+    if is_community_share(row.item):
+        share = f"an equal share of {share}"
+    return f"{share}, for the hand of position {row.hand_of}"
 
 
 def _who(position: int, patron: str | None) -> str:

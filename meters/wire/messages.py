@@ -307,16 +307,19 @@ class ErrorDetail(_Message, frozen=True, kw_only=True, omit_defaults=True):
     field: str | None = None
 
 
-class ClaimOpened(_Message, frozen=True, kw_only=True):
+class ClaimOpened(_Message, frozen=True, kw_only=True, omit_defaults=True):
     """Progressive win that waits for a floorperson.
 
     Attributes:
         item: the wager that won.
+        hand_of: for a share of a meter, the position whose hand brings it.
     """
 
     claim: str
     position: int
     item: str
+    # extension of the contract; the amount is last, because the script adds it
+    hand_of: int | None = None
     amount: int
 
 

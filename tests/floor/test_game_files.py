@@ -12,7 +12,7 @@ from redis import Redis
 
 from bonus.cards import RANKS
 from bonus.law import chapter_file
-from bonus.law.games import Games
+from bonus.law.games import Games, read_chapter
 from bonus.settling.settle_round import settle_line
 from meters.floor import floor_file, game_files
 from meters.floor.floor_file import FloorError, Meter, parse_floor
@@ -59,7 +59,13 @@ def test_the_examples_of_the_document_pass_the_check(
 ) -> None:
     """Only the approval is missing, which the next step of the page makes."""
     texts = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    example, floor, above, _envy, _flop, duel, shoe, dragon = texts
+    example, floor, above, _envy, shares, _flop, duel, shoe, dragon = texts
+    pays, _, brought = shares.partition("\n\n")
+    shared = example
+    for row in pays.splitlines()[1:]:
+        shared = re.sub(rf"(?m)^ *{row.partition(' ')[0]} = .*$", row, shared)
+    shared = shared.replace("[irregular]", f"{brought}\n[irregular]")
+    assert read_chapter(shared).wager[0].community is not None
     (tmp_path / "games").mkdir()
     example = example.replace("\n[irregular]", f"{above}\n[irregular]")
     (tmp_path / "games" / "lucky_five.toml").write_text(example)

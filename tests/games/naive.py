@@ -163,6 +163,7 @@ class NaiveRound:
         self.lines: list[Line] = []
         self.shares: dict[str, int] = {}
         self.had_share: set[tuple[str, object]] = set()
+        self.of_hand: dict[tuple[object, str], tuple[int, Fraction]] = {}
         for position in sorted(played["positions"], key=lambda one: -one["position"]):
             for wager in self.law["wager"]:
                 self._settle(position, wager)
@@ -186,7 +187,29 @@ class NaiveRound:
                 assert hand is not None
                 self._pay(position, wager, hand, rule)
         if hand is not None:
+            self._pay_community(position, wager, hand)
             self._pay_envy(position, wager, hand)
+
+    def _pay_community(self, position: Law, wager: Law, hand: str) -> None:
+        """Divide a part of a meter among the players with the wager, at their first positions."""
+        pays = wager.get("community", {"pays": {}})["pays"]
+        first: dict[object, Law] = {}
+        for other in sorted(self.played["positions"], key=lambda one: -one["position"]):
+            if wager["names"][0] in other["wagers"]:
+                first.setdefault(_player(other), other)
+        for meter, percent in _percents(wager, pays.get(hand, "")):
+            if not first:
+                return
+            name = wager["names"][0]
+            wagered = next(iter(first.values()))["wagers"][name]
+            of = (position["position"], name)
+            cents = self.take(meter, percent, wager, wagered, len(first), of)
+            for other in first.values():
+                self._line(
+                    other, f"{meter}_community_share", "paid", hand, paid=cents, percent=percent,
+                    rule=wager["community"]["rule"], source="hand_pay",
+                    wagered=other["wagers"][name], hand_of=position["position"],
+                )  # fmt: skip
 
     def _pay_envy(self, position: Law, wager: Law, hand: str) -> None:
         name = wager["names"][0]
@@ -197,7 +220,15 @@ class NaiveRound:
             for other in sorted(self.played["positions"], key=lambda one: -one["position"]):
                 if other["wagers"].get(name) != cents or _player(other) == _player(position):
                     continue
-                if hand in schedule["pays"]:
+                for meter, percent in _percents(wager, schedule["pays"].get(hand, "")):
+                    of = (position["position"], name)
+                    paid = self.take(meter, percent, wager, cents, 1, of)
+                    self._line(
+                        other, f"{meter}_envy_share", "paid", hand, paid=paid, percent=percent,
+                        rule=envy["rule"], source="hand_pay", wagered=cents,
+                        hand_of=position["position"],
+                    )  # fmt: skip
+                if "$" in schedule["pays"].get(hand, ""):
                     self.report({
                         "position": other["position"],
                         "item": f"{name.removesuffix('_progressive')}_envy",
@@ -240,27 +271,37 @@ class NaiveRound:
         for meter, percent in percents:
             self._line(
                 position, name if alone else f"{meter}_jackpot", "paid", hand, rule=rule,
-                paid=self._share(meter, percent, wager, wagered), source="hand_pay",
+                paid=self._share(position, meter, percent, wager, wagered), source="hand_pay",
                 percent=percent, wagered=wagered,
             )  # fmt: skip
 
-    def _share(self, meter: str, percent: Fraction, wager: Law, wagered: int) -> int:
+    def _share(self, position: Law, meter: str, percent: Fraction, wager: Law, wagered: int) -> int:
         """Return what one player wins. All players of a wager on the table's result divide it."""
-        if wager["cards"] != ["dealer"]:
-            return self.take(meter, percent, wager, wagered)
         name = wager["names"][0]
+        if wager["cards"] != ["dealer"]:
+            return self.take(meter, percent, wager, wagered, 1, (position["position"], name))
         if name not in self.shares:
             boxes = [box for box in self.played["positions"] if name in box["wagers"]]
             players = {_player(box) for box in boxes}
             self.shares[name] = self.take(meter, percent, wager, wagered, len(players))
         return self.shares[name]
 
-    def take(self, meter: str, percent: Fraction, wager: Law, wagered: int, shares: int = 1) -> int:
-        """Take a percentage off a meter, and return a share in cents. Reseed a won meter."""
+    def take(  # noqa: PLR0917
+        self, meter: str, percent: Fraction, wager: Law, wagered: int, shares: int = 1,
+        hand: object = None,
+    ) -> int:  # fmt: skip
+        """Take a percentage off a meter, and return a share in cents. Reseed a won meter.
+
+        What one `hand` wins is of one amount of the meter, and wins the meter whole together.
+        """
         held = self.meters[meter]
-        cents: int = held["amount"] * percent // 100 // shares
+        amount, before = held["amount"], Fraction(0)
+        if hand is not None:
+            amount, before = self.of_hand.get((hand, meter), (amount, before))
+            self.of_hand[hand, meter] = amount, before + percent
+        cents: int = amount * percent // 100 // shares
         held["amount"] -= cents * shares
-        if percent == 100:
+        if before + percent == 100:
             held["amount"] += reseed_cents(wager, meter, wagered) + held.get("reserve", 0)
             if "reserve" in held:
                 held["reserve"] = 0
@@ -273,7 +314,7 @@ class NaiveRound:
     def _line(
         self, position: Law, item: str, outcome: str, hand: str | None, *, rule: str,
         paid: int = 0, back: int = 0, source: str | None = None, percent: Fraction | None = None,
-        wagered: int | None = None,
+        wagered: int | None = None, hand_of: int | None = None,
     ) -> None:  # fmt: skip
         line: Line = {"position": position["position"], "item": item, "outcome": outcome}
         if hand is not None:
@@ -287,6 +328,8 @@ class NaiveRound:
             line["percent"] = int(percent) if percent.denominator == 1 else decimals
         wagers = [wager for wager in self.law["wager"] if wager["names"] == [item]]
         of_table = any(wager["cards"] == ["dealer"] and fed_by(wager) for wager in wagers)
+        if hand_of is not None:
+            line["hand_of"] = hand_of
         self.report(line | {"rule": rule} | ({"on": "dealer"} if of_table else {}))
 
 
@@ -297,6 +340,12 @@ def settled(played: Mapping[str, Any]) -> tuple[Sequence[Line], Mapping[str, Any
         for name, held in naive.meters.items()
     }
     return naive.lines, meters
+
+
+def _percents(wager: Law, cell: str) -> list[tuple[str, Fraction]]:
+    """Return the percentages of meters in a cell; a wager's only meter is called "meter" there."""
+    found = re.findall(r"([\d.]+)% of (\w+)", cell)
+    return [(wager["meter"] if of == "meter" else of, Fraction(number)) for number, of in found]
 
 
 def _player(position: Law) -> tuple[bool, str | int]:

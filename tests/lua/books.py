@@ -274,12 +274,13 @@ def result(
 
 def take(
     percent: Percent, shares: int = 1, *, meter: str = METER, reseed_cents: int = 100_000,
-    from_reserve: bool = False, limit: int = 0,
+    from_reserve: bool = False, limit: int = 0, continues: bool = False, reseeds: bool = False,
 ) -> PercentStep:  # fmt: skip
     """Return a percentage taken off a meter, which reseeds to its limit in micros at most."""
     return PercentStep(
-        meter, percent_bps(percent), shares, reseed_cents * CENT, from_reserve, limit
-    )
+        meter, percent_bps(percent), shares, reseed_cents * CENT, from_reserve, limit,
+        continues, reseeds or percent == 100,
+    )  # fmt: skip
 
 
 def share(of: int = 1, *, claim: str = "", meter: str = METER) -> DueStep:

@@ -81,6 +81,41 @@ async def test_a_percentage_is_exact_to_the_hundredth_and_rounded_once(
         assert cycle == ("2" if hundredths == 10_000 else "1")
 
 
+@pytest.mark.parametrize("hundredths", [(9_000, 1_000), (3_333, 6_667), (725, 1_250)])
+async def test_percentages_of_one_hand_are_of_one_balance_to_the_micro(
+    books: Books, hundredths: tuple[int, int]
+) -> None:
+    """Together 100%, they begin the next cycle. Python's integers give the expected values."""
+    for held in (0, 9_999, 12_345_678, 5_000_415_000, *(MAX - below for below in NEAR)):
+        await books.redis.flushall()
+        await books.store.open("service")
+        await _play_and_fill(books, held)
+        own, other = (Fraction(each, 100) for each in hundredths)
+        whole = own + other == 100
+        takes = [
+            take(own, reseed_cents=0),
+            take(other, 3, reseed_cents=0, continues=True, reseeds=whole),
+        ]
+        dues = [share(1, claim="T-1-2-1"), *(share(2, claim=f"T-1-2-{at}") for at in (2, 3, 4))]
+        (answer,) = await books.accept(result(2, *dues, takes=takes, basis=1))
+        first = held * hundredths[0] // 10_000 // CENT
+        each = held * hundredths[1] // 10_000 // CENT // 3
+        assert [due.amount_cents for due in answer.paid] == [first, each, each, each]
+        left = held - (first + 3 * each) * CENT
+        assert (await books.accounts())["meter:progressive"] == left
+        cycle = (await books.store.snapshot()).meters["cycle:progressive"]
+        assert cycle == ("2" if whole else "1")
+
+
+async def test_a_later_hand_is_paid_from_what_an_earlier_one_left(books: Books) -> None:
+    """By hand: 50% and 10% of $100, then 50% of the $40 that are left, and its 10%."""
+    await _play_and_fill(books, 10_000 * CENT)
+    takes = [take(50), take(10, continues=True), take(50), take(10, continues=True)]
+    dues = [share(at, claim=f"T-1-2-{at}") for at in (1, 2, 3, 4)]
+    (answer,) = await books.accept(result(2, *dues, takes=takes, basis=1))
+    assert [due.amount_cents for due in answer.paid] == [5_000, 1_000, 2_000, 400]
+
+
 async def test_sixteen_digits_stay_text_through_a_claims_life(books: Books) -> None:
     """2^53 - 1 micros are 900,719,925,474 cents and 991 micros."""
     cents = 900_719_925_474

@@ -468,16 +468,18 @@ class SecondBooks:
         table.asks, table.decided, table.known = "", "", []
         self.entries += 1
 
-    def take_off(self, meter: str, percent: int | Fraction, shares: int) -> int:
-        """Take a percentage off a meter, in whole cents and equal shares; reseed it after 100%.
+    def take_off(
+        self, meter: str, percent: int | Fraction, shares: int, of: Fraction, *, whole: bool
+    ) -> int:
+        """Take a percentage of the cents `of` off a meter, in whole cents and equal shares.
 
-        The overflow refills the meter before the next win. The percentage is in the pot until each
-        share is somebody's claim.
+        If it is then won `whole`, reseed it. The overflow refills the meter before the next win.
+        The percentage is in the pot until each share is somebody's claim.
         """
         law, account = self.meters[meter].law, f"meter:{meter}"
-        share = floor(self.held(meter) * percent / 100) // shares
+        share = floor(of * percent / 100) // shares
         self.move(account, "pot", Fraction(share * shares))
-        if percent == 100:
+        if whole:
             self.cycles[meter] += 1
             if law.reserve or law.reserve_above:
                 self.fill(f"reserve:{meter}", meter, self.accounts[f"reserve:{meter}"])

@@ -143,7 +143,8 @@ class HouseGame:
         items = [(wager, fed[0]), (f"{wager.removesuffix('_progressive')}_envy", fed[0])]
         if len(fed) > 1:
             items += [(f"{meter}_jackpot", meter) for meter in fed]
-        return items
+        shares = ("community_share", "envy_share")
+        return [*items, *((f"{meter}_{share}", meter) for meter in fed for share in shares)]
 
     def _decided_by(self, cards: str) -> Collection[str]:
         return tuple(name for name, terms in self._metered.items() if cards in terms["cards"][0])
@@ -197,10 +198,11 @@ class _KeptRound(NaiveRound):
         self._report = report
         super().__init__(played)
 
-    def take(
-        self, meter: str, percent: Fraction, wager: Mapping[str, Any], wagered: int, shares: int = 1
-    ) -> int:
-        return self._held.take(meter, percent, shares)
+    def take(  # noqa: PLR0917
+        self, meter: str, percent: Fraction, wager: Mapping[str, Any], wagered: int,
+        shares: int = 1, hand: object = None,
+    ) -> int:  # fmt: skip
+        return self._held.take(meter, percent, shares, hand)
 
     def report(self, line: dict[str, Any]) -> None:
         known: Line = {**line}  # type: ignore[typeddict-item]

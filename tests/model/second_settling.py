@@ -25,6 +25,7 @@ class Settling:
         self._table = books.tables[table_id]
         self._table_id = table_id
         self._event = event
+        self._of_hand: dict[tuple[object, str], tuple[Fraction, Fraction]] = {}
 
     def run(self) -> None:
         played = round_of(self._table, self._event)
@@ -36,9 +37,16 @@ class Settling:
         self._books.tallies["rounds"] += 1
         self._books.end(self._table_id)
 
-    def take(self, kind: str, percent: int | Fraction, shares: int) -> int:
+    def take(
+        self, kind: str, percent: int | Fraction, shares: int, hand: object | None = None
+    ) -> int:
         """Take a percentage off a meter for later claims. Return the cents of one share."""
-        return self._books.take_off(self._table.meters[kind], percent, shares)
+        meter = self._table.meters[kind]
+        of, before = self._books.held(meter), Fraction(0)
+        if hand is not None:
+            of, before = self._of_hand.get((hand, meter), (of, before))
+            self._of_hand[hand, meter] = of, before + percent
+        return self._books.take_off(meter, percent, shares, of, whole=before + percent == 100)
 
     def _book(self, line: Line) -> None:
         """Book a line when it is settled. The meter's balance at that moment is part of a claim."""
@@ -69,6 +77,7 @@ class Settling:
         self.claims.append(
             {"claim": claim, "position": line["position"], "item": line["item"],
              "amount": line["paid"]}
+            | ({"hand_of": line["hand_of"]} if "hand_of" in line else {})
         )  # fmt: skip
         meter = self._meter(line)
         self._books.claims[claim] = SecondClaim(
@@ -83,7 +92,9 @@ class Settling:
         That is the win of the same wager, or else the first of the hand that waits.
         """
         meter, cents = self._meter(envy), envy["paid"]
-        of_hand = [claim for claim in self.claims if claim["position"] == holder]
+        of_hand = [
+            claim for claim in self.claims if claim["position"] == holder and "hand_of" not in claim
+        ]
         same = [claim for claim in of_hand if _envy_item(claim["item"]) == envy["item"]]
         if under := (same or of_hand)[:1]:
             self._books.owe(under[0]["claim"], meter, cents, alone=False)

@@ -34,7 +34,9 @@ class GivenMeters:
         if "five_card_hand_bonus" in self.now:
             self.now["five_card_hand_bonus"].setdefault("reserve", 0)
 
-    def take(self, kind: str, percent: int | Fraction, shares: int) -> int:
+    def take(
+        self, kind: str, percent: int | Fraction, shares: int, hand: object | None = None
+    ) -> int:
         meter, terms = self.now[kind], self.laws[kind]
         share = floor(meter["amount"] * Fraction(percent) / 100) // shares
         meter["amount"] -= share * shares

@@ -24,10 +24,13 @@ ON_DEALER = "five_card_hand_bonus_dealer"
 
 
 class Meters(Protocol):
-    def take(self, kind: str, percent: int | Fraction, shares: int) -> int:
+    def take(
+        self, kind: str, percent: int | Fraction, shares: int, hand: object | None = None
+    ) -> int:
         """Take a percentage off in equal shares of whole cents. Return the cents of one share.
 
-        A meter that was won whole restarts immediately.
+        All percentages of one `hand` are of the same balance. A meter that was won whole restarts
+        immediately.
         """
 
 

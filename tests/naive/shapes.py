@@ -89,6 +89,7 @@ class Line(TypedDict, total=False):
     percent: int | str
     envy_of: int
     on: str
+    hand_of: int
 
 
 class Settlement(TypedDict):

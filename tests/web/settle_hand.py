@@ -198,8 +198,8 @@ def _expected(line: Line) -> tuple[str, ...]:
     words = item_words(line.item, GAMES.titles)
     if line.on and line.item != "dice_bet":
         words = f"{words}, {line.on}'s hand"
-    if line.envy_of:
-        words = f"{words} for the hand of position {line.envy_of}"
+    if holder := line.envy_of or line.hand_of:
+        words = f"{words} for the hand of position {holder}"
     amount = line.paid
     if not amount:
         amount = line.returned if line.outcome is Outcome.RETURNED else line.wagered

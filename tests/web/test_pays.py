@@ -338,8 +338,26 @@ def cells_of(wager: Law, meters: Law, titles: Mapping[str, str]) -> Shown:
     for schedule in wager.get("envy", {}).get("schedule", ()):
         if _dollars(schedule["wager"], 0) == f"${meters[first]['wager'] // 100}":
             for hand, cell in schedule["pays"].items():
-                found[f"Envy {' '.join(fed)} {hand_words(hand)}", cell] += 1
+                shown = _share(cell, wager, titles) or cell
+                found[f"Envy {' '.join(fed)} {hand_words(hand)}", shown] += 1
     return found
+
+
+def _share(cell: str, wager: Law, titles: Mapping[str, str]) -> str:
+    """Return the percentage of a meter in a cell as it is shown, or an empty text."""
+    match = re.fullmatch(r"([\d.]+)% of (\w+)", cell)
+    if match is None:
+        return ""
+    title = "the meter" if len(fed_by(wager)) == 1 else titles[match[2]]
+    return f"{match[1]}% of {title}"
+
+
+def community_rules(wager: Law, titles: Mapping[str, str]) -> list[str]:
+    pays = wager.get("community", {"pays": {}})["pays"]
+    return [
+        f"{hand_words(hand)}: all players who made the wager divide {_share(cell, wager, titles)}."
+        for hand, cell in pays.items()
+    ]
 
 
 def _dollars(cell: str, wager_cents: int) -> str:
@@ -426,8 +444,11 @@ async def test_every_cell_and_every_envy_bonus_is_shown_once(
         for number, meters in enumerate(offered):
             expected = sum((cells_of(wager, meters, titles) for wager in fed), Counter())
             for path in ("", f"/T-{number}"):
-                tables = Tables((await client.get(f"/signage/link-{number}/pays{path}")).text)
+                page = (await client.get(f"/signage/link-{number}/pays{path}")).text
+                tables = Tables(page)
                 assert shown_of(tables) == expected
+                for rule in (rule for wager in fed for rule in community_rules(wager, titles)):
+                    assert page.count(rule) == 1
                 for rows in tables.of.values() if file else ():
                     hands = [hand_of(row) for row in rows]
                     ranked = [hand for hand in hands if hand not in _DRAWS]

@@ -67,7 +67,7 @@ const ACTIONS = {
   dealt: ({ view }) => [
     tally(view.missing.length ? say("Missing: {what}", { what: view.missing.map(told).join("; ") })
       : [view.results.length ? say("All required results are entered.") : say("All required cards are entered."), view.envy_unread
-        && ` ${say("Also enter hands that may bring Envy Bonuses, even without a progressive wager.")}`]),
+        && ` ${say("Also enter hands that may win something for other players, even without a progressive wager.")}`]),
     view.chips > 0 && view.can.includes("retract chips") && button("undo-chips", say("Count again"),
       () => press({ event: "retract", what: "chips" }), { class: "undo" }),
     corrects(view),

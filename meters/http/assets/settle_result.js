@@ -49,7 +49,8 @@ const totals = (lines) => {
 const wagerWords = (line, game) => {
   const words = game.items[line.item] ?? line.item;
   if (line.on && !game.results.length) return `${words}, ${line.on === "dealer" ? "dealer's hand" : "player's hand"}`;
-  return line.envy_of ? `${words} for the hand of position ${line.envy_of}` : words;
+  const holder = line.envy_of || line.hand_of;
+  return holder ? `${words} for the hand of position ${holder}` : words;
 };
 
 const Line = ({ line, game }) => {

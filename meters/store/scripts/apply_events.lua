@@ -658,23 +658,26 @@ end
 local BPS_OF_ALL = 10000 -- 100% in basis points
 
 -- Subtracts one percentage of a meter, in the order of the result's wins (649a.12(e)(4), (h)(4),
--- (j)(4), reading T17). After 100 %, the meter reseeds immediately (reading T15), with its reserve
--- if it has one (reading T21), and with its reseed amount. Then the overflow, which patrons
--- wagered, refills the meter. So the next win is paid from the reseeded and refilled meter. Returns
--- the cents of one share.
-local function take_off(transfers, take, payees)
+-- (j)(4), reading T17). A percentage that continues another one of the same hand is of the balance
+-- of the first, which `of_balance` has for each meter. After 100 %, the meter reseeds immediately
+-- (reading T15), with its reserve if it has one (reading T21), and with its reseed amount. Then the
+-- overflow, which patrons wagered, refills the meter. So the next win is paid from the reseeded and
+-- refilled meter. Returns the cents of one share.
+local function take_off(transfers, take, payees, of_balance)
   local meter, bps, shares = take[TAKE_METER], take[TAKE_PERCENT_BPS], take[TAKE_SHARES]
   local account, cycle, limit = METER_ACCOUNT[meter], cycle_of(meter), take[TAKE_LIMIT_MICROS]
+  if not take[TAKE_CONTINUES] then of_balance[meter] = balance(account) end
+  local held = of_balance[meter]
   -- Exact for every balance: whole cents times 10,000 are at most the micros of the balance.
   -- Divisions are made without a remainder, because a remainder could be rounded up.
-  local rest = balance(account) % MICROS_PER_CENT
-  local parts = (balance(account) - rest) / MICROS_PER_CENT * bps + math.floor(rest * bps / MICROS_PER_CENT)
+  local rest = held % MICROS_PER_CENT
+  local parts = (held - rest) / MICROS_PER_CENT * bps + math.floor(rest * bps / MICROS_PER_CENT)
   local pool = (parts - parts % BPS_OF_ALL) / BPS_OF_ALL
   local share = (pool - pool % shares) / shares
   for _, payee in ipairs(payees) do
     transfer(transfers, account, payee, share * MICROS_PER_CENT, cycle)
   end
-  if bps == BPS_OF_ALL then
+  if take[TAKE_RESEEDS] then
     cycle, plans = cycle + 1, {}
     set_meter(CYCLE_FIELD[meter], cycle)
     if take[TAKE_FROM_RESERVE] then
@@ -713,13 +716,13 @@ local function owe_envy(envy, entry)
 end
 
 -- Checks that the numbers in the accounts `house` and `paid` do not become too large with a result.
--- Each percentage of a meter counts with the largest possible amount: the reseed, and all money in
+-- What a hand wins of a meter counts with the largest possible amount: the reseed, and all money in
 -- the meter's accounts.
 local function result_fits(takes, dues)
   local micros = 0
   for _, take in ipairs(takes) do
-    micros = micros + take[TAKE_RESEED_MICROS]
-    for _, kind in ipairs({ 'meter:', 'reserve:', 'overflow:' }) do
+    if take[TAKE_RESEEDS] then micros = micros + take[TAKE_RESEED_MICROS] end
+    for _, kind in ipairs(take[TAKE_CONTINUES] and NONE or { 'meter:', 'reserve:', 'overflow:' }) do
       micros = micros + balance(kind .. take[TAKE_METER])
     end
   end
@@ -767,7 +770,7 @@ function APPLY.result(event, place)
   local code, confirmed_by = confirmation(event)
   if code then return code, confirmed_by end
   local transfers, payees, shares, paid, claims = {}, {}, {}, {}, {}
-  local paid_cents, after_cents = {}, {}
+  local paid_cents, after_cents, of_balance = {}, {}, {}
   for index in ipairs(takes) do payees[index] = {} end
   for _, due in ipairs(dues) do
     local take = due[DUE_TAKE]
@@ -776,7 +779,7 @@ function APPLY.result(event, place)
   for index, due in ipairs(dues) do
     local take, meter, cents = due[DUE_TAKE], due[DUE_METER], due[DUE_FIXED_CENTS]
     if take > 0 then
-      if not shares[take] then shares[take] = take_off(transfers, takes[take], payees[take]) end
+      if not shares[take] then shares[take] = take_off(transfers, takes[take], payees[take], of_balance) end
       cents = shares[take]
     else
       transfer(transfers, 'house', payee_of(due), cents * MICROS_PER_CENT, meter ~= '' and cycle_of(meter) or 0)

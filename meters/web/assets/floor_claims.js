@@ -34,7 +34,9 @@ export const itemName = (claim) => claim.item_name || format.item(claim.item);
 export const handName = (claim) => sayHand(claim.hand_name || format.capital(format.plain(claim.hand)));
 export const share = (claim) => {
   if (claim.only_envy) return say("Only Envy Bonuses: no win of this hand waits");
-  return claim.percent === null ? say("At odds, not from the meter") : say("{percent}% of the meter", claim);
+  if (claim.percent === null) return say("At odds, not from the meter");
+  return [say("{percent}% of the meter", claim), claim.hand_of && say("for the hand of position {position}", { position: claim.hand_of })]
+    .filter(Boolean).join(" · ");
 };
 export const look = (claim) => {
   if (claim.request) return "second";

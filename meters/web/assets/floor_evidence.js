@@ -25,11 +25,11 @@ const Hand = ({ claim, title, names }) => {
     </div>`;
 };
 
-/* All cards of the round that this position saw, by who holds them. Those that form the winning
+/* All cards of the round that decide the win, by who holds them. Those that form the winning
    hand are ringed, as the settlement found them; cards that do not count are pale and named. */
 export const Hands = ({ claim }) => {
   const hands = [
-    [say("Position {position}", claim), claim.cards], [say("Community"), claim.community],
+    [say("Position {position}", { position: claim.hand_of || claim.position }), claim.cards], [say("Community"), claim.community],
     [claim.dealer.length > 0 && dealerWords(claim.dealer), claim.dealer],
   ].filter(([, names]) => names.length);
   const isApart = ([, names]) => claim.counted.length > 0 && !names.some((name) => claim.counted.includes(name));

@@ -157,7 +157,7 @@ const LinesPanel = ({ round }) => round.lines.length > 0 && html`
           <tr key=${at} data-won=${line.won ? "" : null} data-state=${line.state}>
             <th scope="row">${line.position}</th>
             <td>${line.on === "dealer" && isCard(round.dealer[0]) ? say("{wager} on the dealer", { wager: line.item_name }) : line.item_name}
-              ${line.envy_of !== null && html`<small>${say("for the hand of position {position}", { position: line.envy_of })}</small>`}
+              ${(line.envy_of || line.hand_of) && html`<small>${say("for the hand of position {position}", { position: line.envy_of || line.hand_of })}</small>`}
               ${line.hand_name && html`<small>${sayHand(line.hand_name)}</small>`}<small class="within">${line.rule}</small></td>
             <td>${stateText(line)}${byText(line) && html`<small>${byText(line)}</small>`}
               ${line.paid_from && html`<small>${format.paidFrom(line.paid_from)}</small>`}</td>
