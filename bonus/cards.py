@@ -1,4 +1,4 @@
-"""The 52 cards of 649a.3: each is a small integer, with a two-character name for people."""
+"""The 52 cards of 649a.3, and a joker: each is a small integer, with a name of two characters."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,10 @@ from typing import Final, NewType, TypeVar
 T = TypeVar("T")
 
 Card = NewType("Card", int)
-"""The number ``rank * 4 + suit``: rank 0 (deuce) to 12 (ace), suit 0 to 3 as in ``SUITS``."""
+"""The number ``rank * 4 + suit``: rank 0 (deuce) to 12 (ace), suit 0 to 3 as in ``SUITS``.
+
+The joker has the next number, and neither rank nor suit.
+"""
 
 RANKS: Final = "23456789TJQKA"
 SUITS: Final = "cdhs"
@@ -19,8 +22,11 @@ QUEEN: Final = 10
 ACE: Final = 12
 SPADES: Final = 3
 
-_NAMES: Final = tuple(rank + suit for rank in RANKS for suit in SUITS)
-_CARDS: Final = {name: Card(number) for number, name in enumerate(_NAMES)}
+JOKER: Final = Card(len(DECK))
+JOKER_NAME: Final = "Jk"
+
+_NAMES: Final = (*(rank + suit for rank in RANKS for suit in SUITS), JOKER_NAME)
+_CARDS: Final = {name: Card(number) for number, name in enumerate(_NAMES[:-1])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,16 @@ CARDS: Final = Deck(
     MappingProxyType(_CARDS), f"a card: write a rank of {RANKS}, then a suit of {SUITS}"
 )
 """One deck of 52 cards."""
+
+WITH_JOKER: Final = Deck(
+    MappingProxyType({**_CARDS, JOKER_NAME: JOKER}), f"{CARDS.kind}; the joker is {JOKER_NAME}"
+)
+"""One deck of 52 cards and a joker."""
+
+
+def are_cards(names: Iterable[str]) -> bool:
+    """Return whether names are of cards, and not of results that a dealer entered."""
+    return WITH_JOKER.numbers.keys() >= set(names)
 
 
 def parse_card(text: str) -> Card:

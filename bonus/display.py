@@ -5,7 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
-from bonus.cards import CARDS
+from bonus.cards import CARDS, JOKER_NAME
 from bonus.wagers import MICROS_PER_CENT, MUST_HIT_BY
 
 _ITEMS: Final = {
@@ -106,21 +106,24 @@ def hand_words(hand: str) -> str:
 
     >>> hand_words("royal_flush"), hand_words("mini_royal_spades"), hand_words("")
     ('Royal flush', 'Mini-royal of spades', '')
+    >>> hand_words("seven_card_straight_flush")
+    'Seven-card straight flush'
     """
     if hand == MUST_HIT_BY:
         return "Must-hit-by"
-    words = (
-        hand.replace("mini_royal", "mini-royal").replace("_spades", "_of_spades").replace("_", " ")
-    )
+    words = hand.replace("mini_royal", "mini-royal").replace("seven_card_", "seven-card_")
+    words = words.replace("_spades", "_of_spades").replace("_", " ")
     return words[:1].upper() + words[1:]
 
 
 def card_words(name: str) -> str:
     """Return a card, or a result that is not a card, as words.
 
-    >>> card_words("Td"), card_words("dragon_7")
-    ('ten of diamonds', 'Dragon 7')
+    >>> card_words("Td"), card_words("Jk"), card_words("dragon_7")
+    ('ten of diamonds', 'joker', 'Dragon 7')
     """
+    if name == JOKER_NAME:
+        return "joker"
     if name not in CARDS.numbers:
         return hand_words(name)
     return f"{_RANKS[name[0]]} of {_SUITS[name[1]]}"

@@ -19,11 +19,15 @@ SUITS_FROM: Final = RANK_BITS * len(RANKS)
 RANKS_ONLY: Final = (1 << SUITS_FROM) - 1
 LOWS: Final = sum(1 << RANK_BITS * rank for rank in range(len(RANKS)))
 """The mask of all ranks. In a *mask*, the lowest bit of a rank's field says if the rank occurs."""
-COUNTS: Final = tuple(
-    (1 << RANK_BITS * rank) + (1 << SUITS_FROM + SUIT_BITS * suit)
-    for rank in range(len(RANKS))
-    for suit in range(len(SUITS))
+COUNTS: Final = (
+    *(
+        (1 << RANK_BITS * rank) + (1 << SUITS_FROM + SUIT_BITS * suit)
+        for rank in range(len(RANKS))
+        for suit in range(len(SUITS))
+    ),
+    0,
 )
+"""What each card adds; the joker, which is the last, has neither rank nor suit."""
 
 
 def counts_of(cards: Iterable[Card]) -> int:

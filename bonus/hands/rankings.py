@@ -29,6 +29,7 @@ from bonus.hands.counts import (
 )
 from bonus.hands.five import FIVE_OF_LEAST, FIVE_OF_MOST, FiveCardHand, best_five, best_five_of
 from bonus.hands.four import FourCardHand, best_four
+from bonus.hands.pai_gow import PAI_GOW_CARDS, PaiGowHand, pai_gow_hand
 from bonus.hands.three import ThreeCardHand, three_card, three_card_hand
 
 _DIAMONDS: Final = 1
@@ -266,6 +267,9 @@ COMPARES: Final[Mapping[str, Compare]] = MappingProxyType(
 )
 """The rankings that compare a player's hand with the dealer's hand."""
 
+PAI_GOW: Final = "pai_gow"
+"""The only ranking of hands from a deck with a joker."""
+
 RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
     {
         "three_card": _ranking(ThreeCardHand, 3, {3}, three_card_hand),
@@ -289,5 +293,6 @@ RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
         "aces_best_four": _ranking(AcesHand, 1, {5}, aces_hand_best_four),
         "prime": _ranking(PrimeHand, 1, {6}, prime_hand),
         "five_prime": _ranking(FivePrimeHand, 1, {5}, five_prime_hand),
+        PAI_GOW: _ranking(PaiGowHand, 1, {PAI_GOW_CARDS}, pai_gow_hand),
     }
 )

@@ -434,6 +434,7 @@ class Deal(_Part, frozen=True):
         community: the number of community cards, at most 7.
         decks: the number of decks of 52 cards, at most 8. With several decks, every wager is on a
             ``[[pattern]]``.
+        jokers: 1 if the one deck has a joker. Then every wager has the ranking ``pai_gow``.
     """
 
     rule: Rule
@@ -444,6 +445,7 @@ class Deal(_Part, frozen=True):
     dealer: int
     community: int = 0
     decks: int = 1
+    jokers: int = 0
 
     def judged(self, cards: CardsOf, community_cards: int) -> tuple[int, ...]:
         """Return how many cards of each source form the hand that decides a wager.

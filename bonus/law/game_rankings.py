@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from bonus.cards import CARDS, Deck
+from bonus.cards import CARDS, WITH_JOKER, Deck
 from bonus.errors import nearest
 from bonus.hands.rankings import RANKINGS, Ranking
 from bonus.law.chapter_file import Chapter
@@ -12,8 +12,10 @@ from bonus.law.results import RESULTS, results_deck, results_ranking
 
 
 def deck_of(chapter: Chapter) -> Deck:
-    """Return what a game deals: its decks of 52 cards, or its results."""
-    return results_deck(chapter) if chapter.result else _decks(chapter.deal.decks)
+    """Return what a game deals: its decks of 52 cards, a deck with a joker, or its results."""
+    if chapter.result:
+        return results_deck(chapter)
+    return WITH_JOKER if chapter.deal.jokers else _decks(chapter.deal.decks)
 
 
 def ranking_of(chapter: Chapter, name: str) -> Ranking:

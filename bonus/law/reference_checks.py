@@ -5,6 +5,7 @@ from typing import Final
 
 from bonus.cards import DECK, RANKS
 from bonus.errors import nearest
+from bonus.hands.rankings import PAI_GOW
 from bonus.law.chapter_file import (
     OF_COMMUNITY,
     OF_DEALER,
@@ -46,10 +47,45 @@ def check_cards(chapter: Chapter) -> None:
         if cards > _CARDS_MAX:
             reason = f"{what} has {cards} cards; at most {_CARDS_MAX} are possible"
             raise ChapterError(reason, ("deal", what))
+    _check_joker(chapter)
     for number, tables in enumerate(chapter.wager):
         if problem := _stage_problem(deal, tables):
             of = ", ".join(tables.names)
             raise ChapterError(f"{of}: {problem}", ("wager", number, "community_cards"))
+
+
+def _check_joker(chapter: Chapter) -> None:
+    """Check that a game has a joker if and only if its hands are those of a deck with a joker."""
+    deal = chapter.deal
+    if deal.jokers not in {0, 1}:
+        raise ChapterError("jokers: 0 or 1 is possible", ("deal", "jokers"))
+    if deal.jokers:
+        for key, other in (
+            ("[main]", chapter.main),
+            ("[[pattern]]", chapter.pattern),
+            ("[[result]]", chapter.result),
+            ("several decks", deal.decks > 1),
+        ):
+            if other:
+                raise ChapterError(f"a game with a joker cannot have {key}", ("deal", "jokers"))
+    for number, tables in enumerate(chapter.wager):
+        if problem := _joker_problem(deal, tables):
+            of = ", ".join(tables.names)
+            raise ChapterError(f"{of}: {problem}", ("wager", number, "ranking"))
+
+
+def _joker_problem(deal: Deal, tables: WagerTables) -> str:
+    if not deal.jokers:
+        lacking = "pai_gow hands are formed from a deck with a joker: write jokers = 1 under [deal]"
+        return lacking if tables.ranking == PAI_GOW else ""
+    if tables.ranking != PAI_GOW:
+        return f'with a joker, write ranking = "{PAI_GOW}"'
+    if {*tables.cards} != {"hand"}:
+        return f'{PAI_GOW} hands are formed from the player\'s own cards: write cards = ["hand"]'
+    for key in ("draws", "mini_royal", "fourth_card", "readings"):
+        if getattr(tables, key):
+            return f"{key} is not for {PAI_GOW} hands"
+    return ""
 
 
 def _stage_problem(deal: Deal, tables: WagerTables) -> str:
@@ -308,7 +344,7 @@ def _check_deal(chapter: Chapter) -> None:
     if chapter.result:
         return
     shared = max(deal.dealer + deal.community, largest - deal.hand)
-    if deal.positions * deal.hand + shared > len(DECK) * deal.decks:
+    if deal.positions * deal.hand + shared > len(DECK) * deal.decks + deal.jokers:
         deck = "one deck is" if deal.decks == 1 else f"{deal.decks} decks are"
         raise ChapterError(f"{deal.rule}: {deck} not enough for {deal.positions} hands")
 

@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from bonus.hands.rankings import COMPARES, RANKINGS
+from bonus.hands.rankings import COMPARES, PAI_GOW, RANKINGS
 from bonus.law.chapter_file import Chapter, WagerTables
 from bonus.law.game_rankings import ranking_of
 from bonus.law.patterns import patterns_of, tells_apart
@@ -29,6 +29,8 @@ from bonus.odds.hand_counts import (
     steps_of_best_five,
     steps_of_hands,
 )
+from bonus.odds.joker_counts import STEPS as JOKER_STEPS
+from bonus.odds.joker_counts import count_pai_gow
 from bonus.odds.offers import Offer
 from bonus.odds.pattern_counts import STEPS, count_patterns
 
@@ -119,6 +121,10 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
             HandDeals,
             lambda advance: HandDeals(count_best_five(sum(groups), advance)),
             steps_of_best_five,
+        )
+    if ranking == PAI_GOW:
+        return Enumeration(
+            name, HandDeals, lambda advance: HandDeals(count_pai_gow(advance)), lambda: JOKER_STEPS
         )
     return Enumeration(
         name,

@@ -28,6 +28,8 @@ _BY_WORD: Final = {
     "super_royal_diamonds": "super royal of diamonds",
     "six_card_royal": "six-card royal",
     "six_card_royal_diamonds": "six-card royal of diamonds",
+    "seven_card_straight_flush": "seven-card straight flush",
+    "seven_card_straight_flush_with_joker": "seven-card straight flush with joker",
 }
 
 

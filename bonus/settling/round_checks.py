@@ -425,7 +425,8 @@ def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
 def _possible_hands(seen: Sequence[Card], rules: TableRules) -> Iterator[tuple[Card, ...]]:
     """Yield hands of different cards at equal distances in the list of all such hands."""
     count = rules.chapter.deal.hand
-    left = (card for card in DECK if seen.count(card) < rules.deck.copies)
+    every = rules.deck.numbers.values()
+    left = (card for card in every if seen.count(card) < rules.deck.copies)
     unseen = sorted(left, key=_mixed)
     apart = max(1, comb(len(unseen), count) // _TRIED_MAX)
     return islice(combinations(unseen, count), 0, None, apart)

@@ -115,8 +115,9 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
     """A whole round. A field that is not listed, or that the game does not have, is refused.
 
-    A card is a rank ``23456789TJQKA`` and a suit ``cdhs``, such as ``Td``. In a game with
-    ``[[result]]``, the name of a result takes the place of a card. Amounts are in cents.
+    A card is a rank ``23456789TJQKA`` and a suit ``cdhs``, such as ``Td``; the joker is ``Jk``. In
+    a game with ``[[result]]``, the name of a result takes the place of a card. Amounts are in
+    cents.
 
     Attributes:
         game: ``three_card_poker``, ``three_card_prime``, ``four_card_prime`` or a game of the
@@ -271,7 +272,7 @@ def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -
         else read_cards(text.dealer, deal.dealer, "dealer", deal.rule, rules.deck),
         community=None
         if text.community is None
-        else read_cards(text.community, deal.community, "community", deal.rule),
+        else read_cards(text.community, deal.community, "community", deal.rule, rules.deck),
         draw=_draw(text.draw),
         pair_bonus_community_card=_card(
             text.pair_bonus_community_card, "pair_bonus_community_card"

@@ -5,11 +5,12 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from bonus.cards import CARDS, Card, parse_cards
+from bonus.cards import DECK, JOKER, WITH_JOKER, Card, are_cards
 from bonus.hands.counts import counts_of, ranks_mask, ranks_most_first, straight_top
 from bonus.hands.five import best_five
 from bonus.hands.four import best_four
-from bonus.hands.rankings import SixCardHand, six_card_hand
+from bonus.hands.pai_gow import OF_SEVEN, best_with_joker
+from bonus.hands.rankings import PAI_GOW, SixCardHand, six_card_hand
 from bonus.law.chapter_file import CardsOf, Chapter
 from bonus.wagers import community_item, envy_item, envy_share_item, jackpot_item
 
@@ -63,15 +64,18 @@ def _of_meters(fed: Iterable[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=1_024)
 def _formed(ranking: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    if not CARDS.numbers.keys() >= set(names):
+    if not are_cards(names):
         return names  # a result that the dealer entered
-    cards = parse_cards(names)
+    cards = WITH_JOKER.parse(names)
     size = _size(ranking, cards)
     if len(cards) <= size:
         return names
     choices = combinations(cards, size)
     if size == 4:
         best = max(choices, key=lambda four: best_four(four)[1])
+    elif ranking == PAI_GOW:
+        formed = best_with_joker(cards)
+        best = max((five for five in choices if best_with_joker(five) is formed), key=_with_joker)
     else:
         highest = best_five(cards)
         best = max((five for five in choices if best_five(five) is highest), key=_ranks)
@@ -85,6 +89,8 @@ def _size(ranking: str, cards: Sequence[Card]) -> int:
             return 4
         case "five_card":
             return 5
+        case "pai_gow":
+            return 7 if best_with_joker(cards) in OF_SEVEN else 5
         case "six_card" | "super_royal":
             return 6 if six_card_hand(cards) in _OF_SIX else 5
         case _:
@@ -99,3 +105,14 @@ def _ranks(five: Sequence[Card]) -> tuple[int, list[int]]:
     counts = counts_of(five)
     top = straight_top(ranks_mask(counts), 5)
     return -1 if top is None else top, ranks_most_first(counts)
+
+
+def _with_joker(five: Sequence[Card]) -> tuple[int, list[int]]:
+    """Return `_ranks` with the best card that the joker can be in the hand of the five cards."""
+    if JOKER not in five:
+        return _ranks(five)
+    hand, others = best_with_joker(five), [card for card in five if card != JOKER]
+    possible = ([*others, card] for card in DECK if card not in others)
+    return max(
+        (_ranks(cards) for cards in possible if best_with_joker(cards) is hand), default=(-1, [])
+    )

@@ -363,10 +363,14 @@ class DealerBot:
         winner, wager, hands = self._rng.choice(jackpots)
         return winner, wager, self._rng.choice(hands)
 
+    def _shuffled(self) -> list[Card]:
+        of = self._layout.deal
+        return shuffle(self._rng, of.decks, of.jokers)
+
     def _deck(self, laid: Laid, *, all_six: bool) -> list[Card]:
         chosen = self._stacked(laid)
         if chosen is None:
-            return shuffle(self._rng, self._layout.deal.decks)
+            return self._shuffled()
         winner, wager, hand = chosen
         main = self._layout.rules.chapter.main
         stacked = stacked_hand(
@@ -377,7 +381,7 @@ class DealerBot:
             lambda cards: main is None or follow_times(main, cards) > 0,
         )
         if stacked is None:
-            return shuffle(self._rng, self._layout.deal.decks)
+            return self._shuffled()
         return stack(self._rng, stacked, sorted(laid), winner, self._layout.deal, all_six=all_six)
 
 

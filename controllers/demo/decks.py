@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from bonus.cards import DECK, RANKS, SUITS, Card, rank_of, suit_of
+from bonus.cards import DECK, JOKER, RANKS, SUITS, Card, rank_of, suit_of
 from bonus.law.chapter_file import DEALERS_ALONE, OF_COMMUNITY, OF_DEALER, Chapter, Deal
 from bonus.law.game_rankings import deck_of, ranking_of
 from bonus.law.results import chances_of
@@ -48,8 +48,8 @@ class StackedCards(NamedTuple):
     all_six: int
 
 
-def shuffle(rng: random.Random, decks: int) -> list[Card]:
-    cards = [*DECK] * decks
+def shuffle(rng: random.Random, decks: int, jokers: int = 0) -> list[Card]:
+    cards = [*DECK] * decks + [JOKER] * jokers
     rng.shuffle(cards)
     return cards
 
@@ -68,7 +68,8 @@ def stack(
     The position `winner` gets the stacked hand.
     """
     # Each of these cards has its turn as its number.
-    numbered = [*map(Card, range(len(DECK) * of.decks))]
+    others = shuffle(rng, of.decks, of.jokers)
+    numbered = [*map(Card, range(len(others)))]
     turns = deal(numbered, positions, of, community=stacked.community > 0, all_six=all_six)
     places = [
         *turns.hands[winner][: stacked.hand],
@@ -77,7 +78,6 @@ def stack(
     ]
     if stacked.all_six and turns.all_six is not None:
         places.append(turns.all_six)
-    others = shuffle(rng, of.decks)
     for card in stacked.cards:
         others.remove(card)
     chosen = dict(zip(places, stacked.cards, strict=True))
@@ -176,26 +176,28 @@ def stacked_hand(
         1 if of == "hand_and_all_six" else 0,
     )
     for _ in range(_DRAWS_MAX):
-        cards = _similar_cards(rng, sum(sizes), layout.deal.decks)
+        cards = _similar_cards(rng, sum(sizes), layout.deal)
         own = cards[: sizes[0]]
         if judge(cards) == hand and (not own or plays(own)):
             return StackedCards(cards, *sizes)
     return None
 
 
-def _similar_cards(rng: random.Random, count: int, decks: int) -> list[Card]:
+def _similar_cards(rng: random.Random, count: int, of: Deal) -> list[Card]:
     """Return random cards of a few adjacent ranks and a few suits, which form high hands.
 
-    If these are fewer than `count` cards, any other cards are added.
+    If these are fewer than `count` cards, any other cards are added. A joker can be among them.
     """
-    ranks = rng.randint(_RANKS_FEWEST, _RANKS_MOST)
+    decks, jokers = of.decks, [JOKER] * of.jokers
+    ranks = rng.randint(_RANKS_FEWEST, _RANKS_MOST + of.jokers)
     lowest = rng.randint(0, len(RANKS) - ranks)
     suits = rng.sample(range(len(SUITS)), rng.randint(1, len(SUITS)))
     similar = [
         card for card in DECK if lowest <= rank_of(card) < lowest + ranks and suit_of(card) in suits
     ]
-    cards = rng.sample(similar * decks, min(count, len(similar) * decks))
-    others = [card for card in DECK if card not in cards] * decks
+    similar = similar * decks + jokers
+    cards = rng.sample(similar, min(count, len(similar)))
+    others = [card for card in (*DECK, *jokers) if card not in cards] * decks
     cards += rng.sample(others, count - len(cards))
     rng.shuffle(cards)
     return cards

@@ -138,6 +138,7 @@ def view_table(
         held=held_views(layout, state),
         asking=_asking(layout, asking) if asking else None,
         community_ordered=layout.rules.chapter.community_ordered,
+        joker=layout.deal.jokers > 0,
     )
 
 

@@ -277,6 +277,7 @@ class View(_View, frozen=True):
         returned: wagers that were returned last, until the next wager or lock-out.
         refusal: last event that the service refused, until the next event is accepted.
         community_ordered: true if the order of the community cards matters.
+        joker: true if the deck has a joker.
     """
 
     table: str
@@ -320,3 +321,4 @@ class View(_View, frozen=True):
     held: Sequence[HeldView]
     asking: AskingView | None
     community_ordered: bool
+    joker: bool

@@ -30,6 +30,7 @@ _EXAMPLES: Final[Mapping[str, str]] = {
     "straight_flush": "9h 8h 7h 6h 5h",
     "four_of_a_kind": "Kc Kd Kh Ks 4c",
     "full_house": "Qh Qs Qd 7c 7h",
+    "five_aces": "As Ah Ad Ac Jk",
 }
 _EXAMPLES_OF_THREE: Final[Mapping[str, str]] = {
     "straight_flush": "9h 8h 7h",
@@ -290,6 +291,7 @@ def _pays_in(meters: Sequence[Meter], game: str, words: PatronWords) -> _GamePay
 
 def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ...]:
     terms, in_poker = meter.terms_in(game), names_poker_hands(meter)
+    has_joker = any(each.deal.jokers for each in _feeding(meter))
     percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
     hands = _shown(terms, percents)
     return tuple(
@@ -297,7 +299,7 @@ def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ..
             "",
             words.ace_king_queen if hand == "mini_royal_spades" else _name(hand, hands, words),
             _cards(hand, terms) if in_poker else (),
-            hand in _EXACT and in_poker,
+            hand in _EXACT and in_poker and not has_joker,
             words.share.format(percent=words.percent(percents[hand])),
             percents[hand] == 100,
         )

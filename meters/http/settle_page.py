@@ -118,6 +118,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
         items: for each item of settlement lines, its name for people.
         missing: why rounds of this table cannot be settled; empty if they can be settled.
         community_ordered: true if the order of the community cards matters.
+        joker: true if the deck has a joker.
     """
 
     game: str
@@ -136,6 +137,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
     items: Mapping[str, str]
     missing: str = ""
     community_ordered: bool = False
+    joker: bool = False
 
 
 class TableForm(_Form, frozen=True, kw_only=True):
@@ -238,6 +240,7 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
         items={item: item_words(item, titles) for item in items},
         missing=_missing(rules),
         community_ordered=chapter.community_ordered,
+        joker=chapter.deal.jokers > 0,
     )
 
 

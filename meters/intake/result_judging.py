@@ -152,7 +152,7 @@ def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
     return Round(
         positions=tuple(positions),
         dealer=read_cards(event.dealer, deal.dealer, "dealer", deck=deck) or None,
-        community=read_cards(event.community, deal.community, "community")
+        community=read_cards(event.community, deal.community, "community", deck=deck)
         if event.community
         else None,
         draw=Draw(

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.cards import CARDS
+from bonus.cards import are_cards
 from meters.ledger.link_state import TableRecord
 from meters.ledger.script_steps import PackedTable
 from meters.wire.messages import Result
@@ -331,7 +331,7 @@ def dealt_digest(event: Result) -> str:
     even if somebody changed the positions or the order.
     """
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
-    if not hands or hands[0][0] not in CARDS.numbers:
+    if not hands or not are_cards(hands[0]):
         return ""
     content = [event.round, hands, sorted(event.dealer), sorted(event.community or ())]
     return hashlib.blake2b(msgspec.json.encode(content), digest_size=8).hexdigest()

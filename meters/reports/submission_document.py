@@ -135,6 +135,7 @@ def _game_facts(game: filed.GameFiling) -> Iterator[Fact]:
     else:
         cards = [f"{deal.hand} to each position"]
         decks = "one deck" if deal.decks == 1 else f"{deal.decks} decks"
+        decks += " with a joker" if deal.jokers else ""
         if deal.dealer:
             cards.append(f"{deal.dealer} to the dealer")
         if deal.community:

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from bonus.cards import CARDS
+from bonus.cards import are_cards
 from bonus.settling.winning_cards import winning_cards
 from meters.acts.claim_views import is_reopened, state_message
 from meters.acts.claims import LISTED_MAX
@@ -243,7 +243,7 @@ class LinkPublisher:
         )
         shown = cards.winning or record.cards
         # A result that the dealer entered is not drawn as a card.
-        shown = shown if CARDS.numbers.keys() >= set(shown) else ()
+        shown = shown if are_cards(shown) else ()
         return WinningHand(shown, record.percent, fixed)
 
     def _fixed_jackpot_of(self, record: ClaimRecord, message: Jackpot) -> str:

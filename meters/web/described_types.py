@@ -49,7 +49,8 @@ FIELDS: Final[Mapping[str, FieldText]] = {
     "hand": FieldText("The hand, as in the rules.", "mini_royal_spades"),
     "hand_name": FieldText("The hand in words.", "Mini-royal of spades"),
     "cards": FieldText(
-        "The cards: rank `23456789TJQKA`, suit `cdhs`; or a result that the dealer entered.",
+        "The cards: rank `23456789TJQKA`, suit `cdhs`; `Jk` for the joker; or a result that the"
+        " dealer entered.",
         ["As", "Ks", "Qs"],
     ),
     "wagered": FieldText("The amount that was wagered, in cents.", 100),

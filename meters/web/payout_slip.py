@@ -13,7 +13,7 @@ from reportlab.graphics.shapes import Drawing, Rect, String  # type: ignore[impo
 from reportlab.lib.colors import Color  # type: ignore[import-untyped]
 from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
-from bonus.cards import CARDS
+from bonus.cards import JOKER_NAME, are_cards
 from bonus.display import card_words, hand_words, item_words, money
 from bonus.wagers import MUST_HIT_BY, is_community_share
 from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
@@ -57,7 +57,10 @@ _SUITS: Final = {
     "d": ("\N{BLACK DIAMOND SUIT}", _RED),
     "h": ("\N{BLACK HEART SUIT}", _RED),
     "s": ("\N{BLACK SPADE SUIT}", _BLACK),
+    "k": ("\N{BLACK STAR}", _BLACK),
 }
+"""The sign for the second character of a card's name; the joker has a star, and no rank."""
+
 _CARD_GAP: Final = 4.0
 _SMALL: Final = (
     "", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -196,7 +199,7 @@ class _Slip:
             (title, names)
             for title, names in (
                 (f"Position {self._row.hand_of or self._row.position}", self._row.cards),
-                ("Dealer" if _are_cards(self._row.dealer) else "Result", self._row.dealer),
+                ("Dealer" if are_cards(self._row.dealer) else "Result", self._row.dealer),
                 ("Community", self._row.community),
             )
             if names
@@ -207,7 +210,7 @@ class _Slip:
             cells = [
                 [
                     paragraph(title, 9, gray=HUSH),
-                    *([_cards_drawing(names, width - _GAP)] if _are_cards(names) else []),
+                    *([_cards_drawing(names, width - _GAP)] if are_cards(names) else []),
                     paragraph(", ".join(map(card_words, names)), 8, gray=HUSH),
                 ]
                 for title, names in groups
@@ -316,11 +319,6 @@ def _due(one: ClaimRow) -> tuple[int, int]:
     return won, 0 if one.envy_not_due else one.envy_amount
 
 
-def _are_cards(names: Sequence[str]) -> bool:
-    """Return whether names are of cards: not of a result that the dealer entered."""
-    return all(name in CARDS.numbers for name in names)
-
-
 def _facts(facts: Iterable[Fact], width: float) -> object:
     rows = [
         (paragraph(name, 9, gray=HUSH), paragraph(value, 10.5, bold=True)) for name, value in facts
@@ -337,6 +335,8 @@ def _cards_drawing(names: Sequence[str], width_max: float) -> object:
         x = number * (width + _CARD_GAP)
         suit, rgb = _SUITS[name[1]]
         rank = "10" if name[0] == "T" else name[0]
+        if name == JOKER_NAME:
+            rank = ""
         edge = 0.1 * width
         drawing.add(
             Rect(

@@ -34,7 +34,7 @@ _ENVY_ENDING: Final = "-envy"
 CardName = str
 """The name of a card; the rules of the game check its form later."""
 KnownCard = Annotated[
-    str, msgspec.Meta(pattern="^([2-9TJQKA][cdhs]|[a-z][a-z0-9_]*)$", max_length=64)
+    str, msgspec.Meta(pattern="^([2-9TJQKA][cdhs]|Jk|[a-z][a-z0-9_]*)$", max_length=64)
 ]
 """The name of a card or a result, or its form: the game's own names are checked later."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]

@@ -170,7 +170,9 @@ def check_entered(entered: list[dict[str, Any]]) -> None:
         assert one["what"] in {"hand", "dealer", "community"}
         assert 1 <= len(one["cards"]) <= 8
         # A result that is no card has the form of a name.
-        assert all(re.fullmatch("[2-9TJQKA][cdhs]|[a-z][a-z0-9_]*", card) for card in one["cards"])
+        assert all(
+            re.fullmatch("[2-9TJQKA][cdhs]|Jk|[a-z][a-z0-9_]*", card) for card in one["cards"]
+        )
 
 
 def check_status(payload: bytes) -> None:

@@ -14,6 +14,7 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, Final
 
+from tests.naive.pai_gow import pai_gow_named
 from tests.naive.ranking import best_five_card_named
 
 HOUSE = Path(__file__).with_name("house")
@@ -48,6 +49,8 @@ def hand_of(law: Law, wager: Law, position: Law, played: Law) -> str:
     patterns = law.get("pattern", ())
     if described := [each for each in patterns if each["ranking"] == wager["ranking"]]:
         return next((each["name"] for each in described if _fits(each, cards, law)), "other")
+    if wager["ranking"] == "pai_gow":
+        return pai_gow_named(cards)
     hand = best_five_card_named(tuple(cards))
     hand = {"nothing": "high_card", "two_pairs": "two_pair"}.get(hand, hand)
     first = next(iter(wager["table"][0]["pays"]))

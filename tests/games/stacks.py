@@ -79,6 +79,8 @@ def deal_stack(
         return _stacked_results(stack, deal, positions)
     if deal.decks > 1:
         return _stacked_decks(stack, deal, positions)
+    if deal.hand == _SEVEN:
+        return _stacked_sevens(stack, positions)
     shared = stack.shared.split()
     common = deal.community or deal.dealer
     hands = [hand.split() for hand in stack.hands]
@@ -101,6 +103,17 @@ def deal_stack(
         dealer,
         community,
     )
+
+
+_SEVEN: Final = 7
+_BEST_SEVENS: Final = ("3s 4s 5s 6s 7s 8s 9s", "8d 9d Td Jk Qd Kd 7d")
+
+
+def _stacked_sevens(stack: Stack, positions: Sequence[int]) -> Dealt:
+    best = [hand.split() for hand in _BEST_SEVENS[: len(stack.hands)]]
+    low = iter([card for card in DECK if not any(card in hand for hand in best)])
+    rest = [[next(low) for _ in range(_SEVEN)] for _ in positions[len(best) :]]
+    return Dealt(dict(zip(positions, [*best, *rest], strict=False)), [], [])
 
 
 def _stacked_decks(stack: Stack, deal: Deal, positions: Sequence[int]) -> Dealt:

@@ -34,6 +34,14 @@ _HANDS: Final = (
     "Ad Kd Qd",
     "3d 6h Kc",
 )
+_SEVENS: Final = (
+    "3s 4s 5s 6s 7s 8s 9s",
+    "5d 6d 7d Jk 9d Td Jd",
+    "As Ah Ad Ac Jk 2c 3d",
+    "Th Jh Qh Kh Jk 2s 4d",
+    "8c 8d 8h 8s 2h 5c Kc",
+    "2d 6c 9h Js Qc Kd 4h",
+)
 _DEALERS: Final = (
     "Js Ts 2c",
     "9h 8h 7h",
@@ -176,7 +184,8 @@ def _box(draw: Draw[Any], table: SecondTable, place: int, used: set[str]) -> Eve
     deal = table.game.deal
     if deal.hand and (not folded or kept or draw(st.booleans())):
         repeats = deal.results != () or deal.decks > 1
-        box["cards"] = _deal(draw, deal.results or _HANDS, used, deal.hand, repeats=repeats)
+        hands = _SEVENS if deal.hand > 3 else _HANDS
+        box["cards"] = _deal(draw, deal.results or hands, used, deal.hand, repeats=repeats)
     if draw(st.booleans()):
         box["patron"] = bet.get("patron") or draw(st.sampled_from(("ann", "cyd")))
     return box
@@ -210,7 +219,7 @@ def _spoil(event: Event, flaw: str, hand: int) -> None:
         case "patron":
             first["patron"] = "somebody else"
         case "no_win":
-            cards = {"cards": ["2c", "2d", "2h"][:hand]} if hand else {}
+            cards = {"cards": [*DECK[:hand]]} if hand else {}
             event["positions"][0] = first | {"no_win": True} | cards
         case "folded no_win":
             event["positions"][0] = {"position": first["position"], "no_win": True, "folded": True}

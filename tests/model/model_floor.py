@@ -318,19 +318,22 @@ RESULTS: Final = ModelFloor(
 )
 
 
-# A link of games with wagers on the flop.
+# A link of games with wagers on the flop, and with a joker.
 
-_FLOP: Final = HouseGame("keystone_flop")
+_FLOP, _JOKER = HouseGame("keystone_flop"), HouseGame("keystone_joker")
 
 
 def _cards_books() -> SecondBooks:
-    flop = {"flop_jackpot": "flop_jackpot"}
+    flop, joker = ({meter: meter} for meter in ("flop_jackpot", "joker_jackpot"))
     return _books(
         "cards",
-        meters={"flop_jackpot": SecondMeter(_FLOP.law("flop_jackpot"), 100, limit_cents=60_050)},
+        meters={
+            "flop_jackpot": SecondMeter(_FLOP.law("flop_jackpot"), 100, limit_cents=60_050),
+            "joker_jackpot": SecondMeter(_JOKER.law("joker_jackpot"), 100),
+        },
         tables={
             "T-1": SecondTable(_FLOP, 6, flop),
-            "T-2": SecondTable(_FLOP, 4, flop),
+            "T-2": SecondTable(_JOKER, 5, joker),
             "T-3": SecondTable(_FLOP, 5, flop),
         },
     )
@@ -341,8 +344,9 @@ CARDS: Final = ModelFloor(
         link_text(
             "cards",
             meter_text("flop_jackpot", limit=60_050),
+            meter_text("joker_jackpot"),
             table_text("T-1", "flop_jackpot", asset="1", game="keystone_flop", positions=6),
-            table_text("T-2", "flop_jackpot", asset="2", game="keystone_flop", positions=4),
+            table_text("T-2", "joker_jackpot", asset="2", game="keystone_joker", positions=5),
             table_text("T-3", "flop_jackpot", asset="3", game="keystone_flop", positions=5),
             name="Flop Jackpot",
         ),

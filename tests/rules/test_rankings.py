@@ -144,6 +144,10 @@ FIVE_CARDS = (
     "straight_flush four_of_a_kind full_house flush straight three_of_a_kind two_pair pair"
     " high_card"
 )
+PAI_GOW = (
+    "seven_card_straight_flush seven_card_straight_flush_with_joker five_aces royal_flush"
+    " straight_flush four_of_a_kind full_house flush three_of_a_kind straight other"
+)
 ACES = (
     "four_aces four_of_a_kind royal_flush straight_flush three_aces three_of_a_kind flush straight"
     " two_pair two_aces other"
@@ -185,6 +189,7 @@ ACES = (
             "same_color_player_and_dealer same_color_player mixed",
         ),
         ("five_prime", "all_five_same_color", "all_five_same_color four_same_color mixed"),
+        ("pai_gow", "seven_card_straight_flush", PAI_GOW),
     ],
 )
 def test_the_hands_of_a_ranking_are_highest_first_and_a_paytable_begins_at_the_top(

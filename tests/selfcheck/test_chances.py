@@ -9,6 +9,7 @@ import pytest
 
 from bonus.hands.rankings import RANKINGS
 from bonus.odds.hand_counts import count_best_five
+from bonus.odds.joker_counts import count_pai_gow
 from bonus.odds.odds_entries import HandLine
 from bonus.odds.wager_odds import rare_top_award
 from controllers.demo.demo_floor import write_demo_floor
@@ -126,8 +127,10 @@ def test_a_top_award_rarer_than_one_in_a_hundred_million_is_named(
 @pytest.mark.duty("D22", proof=True)
 def test_no_ranking_has_a_rarer_hand() -> None:
     """Up to six cards, even one deal of all is not so rare; of more cards, the best five count."""
-    for ranking in RANKINGS.values():
-        for cards in ranking.cards:
+    joker = min(count_pai_gow(lambda _: None).values())
+    assert joker * 100_000_000 > comb(53, 7)
+    for name, ranking in RANKINGS.items():
+        for cards in ranking.cards if name != "pai_gow" else ():
             if cards > 6:
                 counts = count_best_five(cards, lambda _: None)
                 rarest = min(number for number in counts.values() if number)

@@ -36,12 +36,17 @@ FLOOR: Final = floor_text(
         "house",
         meter_text("dice_jackpot"),
         meter_text("twenty_one_jackpot"),
+        meter_text("joker_jackpot"),
+        meter_text("flop_jackpot"),
         table_text("KD-01", "dice_jackpot", game="keystone_dice", positions=8),
         table_text("KB-01", "twenty_one_jackpot", asset="104230", game="keystone_twenty_one"),
+        table_text("KJ-01", "joker_jackpot", asset="104231", game="keystone_joker", positions=6),
+        table_text("KF-01", "flop_jackpot", asset="104232", game="keystone_flop", positions=6),
     ),
     games=str(HOUSE),
 )  # fmt: skip
-"""A table of each game, one without cards, one of six decks, and one without its paytables."""
+"""A table of each game, and tables without cards, of six decks, with a joker, with a wager on the
+flop, and without paytables."""
 
 Round = dict[str, Any]
 
@@ -109,6 +114,25 @@ ROUNDS: Final[Mapping[str, Round]] = {
         "dealer": ["Qh"],
         "meters": {"twenty_one_jackpot": {"wager": 100, "amount": 90_000}},
     },
+    "KJ-01": {
+        "game": "keystone_joker",
+        "positions": [
+            {"position": 2, "cards": ["As", "Ah", "Ad", "Ac", "Jk", "2c", "3d"],
+             "wagers": {"joker_progressive": 100, "fortune_wager": 500}},
+            {"position": 3, "cards": ["2s", "3s", "4h", "8d", "9d", "Jd", "Kc"],
+             "wagers": {"joker_progressive": 100}},
+        ],
+        "meters": {"joker_jackpot": {"wager": 100, "amount": 90_000}},
+    },
+    "KF-01": {
+        "game": "keystone_flop",
+        "positions": [
+            {"position": 2, "cards": ["As", "Ks"],
+             "wagers": {"flop_progressive": 100, "river_wager": 500}},
+        ],
+        "community": ["Qs", "Js", "Ts", "2c", "3d"],
+        "meters": {"flop_jackpot": {"wager": 100, "amount": 90_000}},
+    },
 }  # fmt: skip
 """A round of each game with every wager of the game, by table."""
 
@@ -147,6 +171,7 @@ async def enter(page: Page, table: str, given: Round) -> None:
         if field in given:
             cards = given[field]
             of = "Result of the table" if given["game"] == "keystone_dice" else title
+            of += " in the order of the deal" if given["game"] == "keystone_flop" else ""
             await deal(page, of, [cards] if isinstance(cards, str) else cards)
             await close_pad(page)
     for kind, meter in given.get("meters", {}).items():

@@ -51,6 +51,8 @@ async def opened(room: FloorRoom, size: str = "tablet") -> Page:
         ("FPR-01", "tablet"),
         ("KD-01", "tablet"),
         ("KB-01", "tablet"),
+        ("KJ-01", "tablet"),
+        ("KF-01", "tablet"),
     ],
 )
 async def test_a_whole_round_of_each_game_is_settled_as_by_the_command(

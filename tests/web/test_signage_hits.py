@@ -115,6 +115,36 @@ async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, st
     await shows(page, "$1,000.00")
 
 
+@pytest.mark.parametrize(
+    ("cards", "shown"),
+    [
+        ("9h 5h Jk 8h 6h", "5 6 ★ 8 9"),
+        ("Jk 9h 8h 7h 6h", "6 7 8 9 ★"),
+        ("4h Jk 3h 5h 2h", "★ 2 3 4 5"),
+        ("As Jk Ah Ad Ac", "A A A A ★"),
+        ("Kc Ac Jk Kd Ad", "A A ★ K K"),
+        ("9h 2h Jk 8h Kh", "★ K 9 8 2"),
+        ("7h Jk 9h 4h 5h Th 8h", "4 5 ★ 7 8 9 10"),
+    ],
+)
+async def test_a_joker_is_shown_as_a_star_where_its_card_would_be(
+    page: Page, stand: Stand, cards: str, shown: str
+) -> None:
+    stand.put(151_234, 5)
+    await hold_time(page)
+    await opened(page, stand)
+    stand.hit(amount=151_234, cards=cards)
+    await sees_the_celebration(page)
+    texts = await page.locator(".celebration .face").evaluate_all(
+        "faces => faces.map((face) => face.dataset.suit === 'k' ? '★' : face.textContent)"
+    )
+    assert " ".join(texts) == shown
+    star = page.locator('.celebration .face[data-suit="k"]')
+    await expect(star).to_have_text("")
+    masks = await star.evaluate("face => getComputedStyle(face, '::after').maskImage")
+    assert "joker.svg" in masks
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("decision", ["validated", "paid"])
 async def test_a_good_win_is_said_to_be_validated_for_a_while(

@@ -106,6 +106,8 @@ REJECTED: Final = {
                      ["Position 4: Progressive $1.00; hand declared to win nothing",
                       "Position 3: Progressive $1.00 Position 4"], [],
                      id="a hand that was declared to win nothing"),
+        pytest.param(changed(ROYAL, cards=("As", "Jk", "Qs")),
+                     ["ace of spades, joker, queen of spades", "★"], [], id="a joker"),
         pytest.param(changed(ROYAL, patron="Nguyễn Žižka"), ["Nguyễn Žižka"], [],
                      id="letters beyond the standard fonts"),
     ],

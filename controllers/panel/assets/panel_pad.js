@@ -1,17 +1,17 @@
-/* The pad of 52 cards, or of the results of a game without cards. Touched cards are sent when the
-   hand is complete; cards can also be typed. With one deck, a second touch takes a card back; with
+/* The pad of 52 cards and a joker, or of the results of a game without cards. Touched cards are sent
+   when the hand is complete; cards can also be typed. With one deck, a second touch takes a card back; with
    several decks, it enters an equal card. */
 
 import { press, toast } from "./panel_connection.js";
 import { button } from "./panel_elements.js";
 import { current, update } from "./panel_state.js";
-import { Card, cardWords } from "./playing_cards.js";
+import { Card, cardWords, JOKER, rankText } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { say } from "./say.js";
 
 const RANKS = [..."AKQJT98765432"];
 const SUITS = [..."shdc"];
-const TYPED = /(10|[2-9tjqka])([cdhs])/gi;
+const TYPED = /jk|(10|[2-9tjqka])([cdhs])/gi;
 
 export const choose = (chosen) => {
   update({ chosen });
@@ -62,7 +62,7 @@ const type = (event) => {
   event.preventDefault();
   const { view, target, typed } = current();
   const names = [...typed.matchAll(TYPED)].map(([, rank, suit]) =>
-    (rank === "10" ? "T" : rank.toUpperCase()) + suit.toLowerCase());
+    (rank ? (rank === "10" ? "T" : rank.toUpperCase()) + suit.toLowerCase() : JOKER));
   const size = sizeOf(view, target);
   if (names.length === size) send(target, names);
   else toast(say("You typed {count} cards, but {size} are dealt. Example: {example}",
@@ -73,7 +73,7 @@ const isUsedUp = (name, { seen, decks }, picks) =>
   [...seen, ...(decks === 1 ? [] : picks)].filter((each) => each === name).length >= decks;
 
 const key = (name, { view, target, picks }) => button(`card-${name}`,
-  html`<span aria-hidden="true">${name[0] === "T" ? "10" : name[0]}</span><i aria-hidden="true"></i>`,
+  html`<span aria-hidden="true">${rankText(name)}</span><i aria-hidden="true"></i>`,
   () => pick(name), {
     class: "key",
     "aria-label": cardWords(name),
@@ -94,13 +94,13 @@ export const Pad = (state) => (state.view.results.length ? html`<${Results} ...$
 const CardPad = (state) => html`<section class="pad" aria-labelledby="pad-title">
   <div class="whose">
     <h2 id="pad-title">${titleOf(state)}</h2>
-    <span class="slots" aria-hidden="true">${Array.from({ length: sizeOf(state.view, state.target) }, (_, at) =>
+    <span class="slots" data-size=${sizeOf(state.view, state.target)} aria-hidden="true">${Array.from({ length: sizeOf(state.view, state.target) }, (_, at) =>
       state.picks[at] ? html`<${Card} name=${state.picks[at]} />` : html`<span class="slot"></span>`)}</span>
     ${button("pad-clear", say("Clear"), () => update({ picks: [], typed: "" }),
       { class: "small", disabled: !state.picks.length })}
   </div>
-  <div class="keys" role="group" aria-label=${say("Cards")}>${SUITS.map((suit) => html`<div class="suit" key=${suit}>
-    ${RANKS.map((rank) => key(rank + suit, state))}</div>`)}</div>
+  <div class="keys" data-joker=${state.view.joker} role="group" aria-label=${say("Cards")}>${SUITS.map((suit, row) => html`<div class="suit" key=${suit}>
+    ${RANKS.map((rank) => key(rank + suit, state))}${row === 0 && state.view.joker && key(JOKER, state)}</div>`)}</div>
   ${state.target && html`<form class="typed" onsubmit=${type}>
     <label for="typed">${say("Or type the cards")}</label>
     <input id="typed" type="text" autocomplete="off" autocapitalize="none" spellcheck="false"

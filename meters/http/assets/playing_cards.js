@@ -9,7 +9,16 @@ const RANKS = {
 };
 const SUITS = { c: say("clubs"), d: say("diamonds"), h: say("hearts"), s: say("spades") };
 
-export const isCard = (name) => /^[2-9TJQKA][cdhs]$/.test(name);
+/* The joker has neither rank nor suit: it is drawn as a star, as if that were its suit. */
+export const JOKER = "Jk";
+
+export const isCard = (name) => name === JOKER || /^[2-9TJQKA][cdhs]$/.test(name);
+
+/* The rank as it is printed on a card. */
+export const rankText = (name) => {
+  if (name === JOKER) return "";
+  return name[0] === "T" ? "10" : name[0];
+};
 
 /* Whose cards these are, or that they are the one result of the table. */
 export const dealerWords = (names) => (isCard(names[0]) ? say("Dealer") : say("Result of the table"));
@@ -19,7 +28,7 @@ const resultWords = (name) => sayHand(name[0].toUpperCase() + name.slice(1).repl
 
 export const cardWords = (name) => (isCard(name) ? inWords(name) : resultWords(name));
 
-const inWords = (name) => say("{rank} of {suit}", { rank: RANKS[name[0]], suit: SUITS[name[1]] });
+const inWords = (name) => (name === JOKER ? say("joker") : say("{rank} of {suit}", { rank: RANKS[name[0]], suit: SUITS[name[1]] }));
 
 const marked = (name, mark) => {
   const card = cardWords(name);
@@ -31,7 +40,7 @@ const marked = (name, mark) => {
    says if it is "in" the hand. */
 export const Card = ({ name, mark = null }) => (isCard(name) ? html`
   <span class="card" role="img" aria-label=${marked(name, mark)} data-mark=${mark}
-    data-rank=${name[0] === "T" ? "10" : name[0]} data-suit=${name[1]} />`
+    data-rank=${rankText(name)} data-suit=${name[1]} />`
   : html`<b class="result-chip">${resultWords(name)}</b>`);
 
 export const Cards = ({ names }) => html`

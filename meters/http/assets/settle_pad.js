@@ -1,7 +1,7 @@
-/* The pad of 52 cards, or of the results of a game without cards. A tap enters a card of the chosen
-   hand. With one deck, a second tap takes it out; with several decks, it enters an equal card. */
+/* The pad of 52 cards and a joker, or of the results of a game without cards. A tap enters a card of
+   the chosen hand. With one deck, a second tap takes it out; with several decks, it enters an equal card. */
 
-import { Card, cardWords } from "./playing_cards.js";
+import { Card, cardWords, JOKER, rankText } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { say } from "./say.js";
 import { cardsOf, hands, nextHand, usedElsewhere } from "./settle_round.js";
@@ -22,7 +22,7 @@ export const Slots = ({ names, size, takeOut }) => html`
 const Key = ({ name, picked, disabled, pick }) => html`
   <button type="button" class="key" aria-label=${cardWords(name)} aria-pressed=${String(picked)}
     disabled=${disabled} data-suit=${name[1]} data-card=${name} onClick=${pick}>
-    <span aria-hidden="true">${name[0] === "T" ? "10" : name[0]}</span><i aria-hidden="true" />
+    <span aria-hidden="true">${rankText(name)}</span><i aria-hidden="true" />
   </button>`;
 
 const Result = ({ name, picked, disabled, pick }) => html`
@@ -61,8 +61,8 @@ export const Pad = ({ round, game, target, choose, enter, close }) => {
       ${game.results.length > 0
         ? html`<div class="keys results" role="group" aria-label=${say("Results")}>${game.results.map((name) => key(name, Result))}</div>`
         : html`<div class="keys" role="group" aria-label=${say("Cards")}>
-          ${SUITS.map((suit) => html`
-            <div key=${suit} class="suit">${RANKS.map((rank) => key(rank + suit, Key))}</div>`)}
+          ${SUITS.map((suit, row) => html`
+            <div key=${suit} class="suit">${RANKS.map((rank) => key(rank + suit, Key))}${row === 0 && game.joker && key(JOKER, Key)}</div>`)}
         </div>`}
     </section>`;
 };

@@ -2,7 +2,7 @@
    is in English, like all papers. */
 
 import { money } from "./money.js";
-import { isCard } from "./playing_cards.js";
+import { isCard, JOKER, rankText } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { language, say } from "./say.js";
 import { cardsOf, hands, played } from "./settle_round.js";
@@ -23,13 +23,15 @@ const COMMON = {
 const OUTCOMES = { paid: "Paid", returned: "Returned", collected: "Collected" };
 
 const handWords = (hand) => {
-  const words = (hand ?? "").replace("mini_royal", "mini-royal").replace("_spades", "_of_spades")
-    .replaceAll("_", " ");
+  const words = (hand ?? "").replace("mini_royal", "mini-royal").replace("seven_card_", "seven-card_")
+    .replace("_spades", "_of_spades").replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-const cardText = (names) => names.map((name) =>
-  (isCard(name) ? `${name[0] === "T" ? "10" : name[0]}${SUITS[name[1]]}` : handWords(name))).join(" ");
+const cardText = (names) => names.map((name) => {
+  if (name === JOKER) return "joker";
+  return isCard(name) ? `${rankText(name)}${SUITS[name[1]]}` : handWords(name);
+}).join(" ");
 
 /* The amounts of a line in cents. A bonus has no wager of its own to collect. */
 const amountsOf = ({ outcome, wagered, paid, returned }) => ({

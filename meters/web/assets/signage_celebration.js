@@ -61,24 +61,39 @@ const at = (element, seconds) => {
 const RANKS = "23456789TJQKA";
 const LOW_ACE = -1;
 
+const JOKER = "Jk";
+
 /* The cards of a hand in the order in which people read them. A straight is in the order of its ranks;
-   any other hand begins with its most frequent rank. */
+   any other hand begins with its most frequent rank. A joker is where the card is that it stands for. */
 export const readingOrder = (cards) => {
+  if (!cards.includes(JOKER)) return inOrderOfRanks(cards);
+  const others = cards.filter((name) => name !== JOKER);
+  const ranks = others.map(([rank]) => RANKS.indexOf(rank));
+  const completes = [...RANKS].reverse().find((rank) => !ranks.includes(RANKS.indexOf(rank)) && isStraight([...ranks, RANKS.indexOf(rank)]));
+  const stand = (completes ?? "A") + JOKER[1];
+  return inOrderOfRanks([...others, stand]).map((name) => (name === stand ? JOKER : name));
+};
+
+const isRow = (row) => row.every((rank, place) => place === 0 || rank === row[place - 1] + 1);
+const ascending = (ranks) => [...ranks].sort((one, other) => one - other);
+const lowered = (ranks) => ascending(ranks.map((rank) => (rank === RANKS.length - 1 ? LOW_ACE : rank)));
+const isStraight = (ranks) => isRow(ascending(ranks)) || isRow(lowered(ranks));
+
+const inOrderOfRanks = (cards) => {
   const counts = new Map();
   for (const [rank] of cards) counts.set(rank, (counts.get(rank) ?? 0) + 1);
-  const isRow = (row) => row.every((rank, place) => place === 0 || rank === row[place - 1] + 1);
-  const ranks = cards.map(([rank]) => RANKS.indexOf(rank)).sort((one, other) => one - other);
-  const ace = RANKS.length - 1;
-  const low = [LOW_ACE, ...ranks.filter((rank) => rank !== ace)];
-  const isLow = ranks.at(-1) === ace && low.length === ranks.length && isRow(low);
+  const ranks = cards.map(([rank]) => RANKS.indexOf(rank));
+  const isLow = !isRow(ascending(ranks)) && isRow(lowered(ranks));
   const value = ([rank]) => (isLow && rank === "A" ? LOW_ACE : RANKS.indexOf(rank));
-  if (isLow || isRow(ranks)) return [...cards].sort((one, other) => value(one) - value(other));
+  if (isStraight(ranks)) return [...cards].sort((one, other) => value(one) - value(other));
   return [...cards].sort((one, other) => counts.get(other[0]) - counts.get(one[0]) || value(other) - value(one));
 };
 
 const begun = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-const card = ([rank, suit], className) => {
+/* A joker has a star in the place of a suit, and no rank. */
+const card = (name, className) => {
+  const [rank, suit] = name === JOKER ? ["", JOKER[1]] : name;
   const made = part("span", className, part("b", "", rank === "T" ? "10" : rank));
   made.dataset.suit = suit;
   made.dataset.rank = rank;
