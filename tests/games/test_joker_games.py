@@ -4,6 +4,7 @@ import json
 import random
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -21,7 +22,10 @@ from bonus.settling.winning_cards import winning_cards
 from controllers.demo.decks import deal, jackpot_hands, shuffle, stack, stacked_hand
 from controllers.panel.table_view import view_table
 from controllers.table.state import Layout
+from meters.floor.branding import Branding
 from meters.floor.floor_file import parse_floor
+from meters.floor.patron_words import patron_words
+from meters.floor.paytable_text import pays_of, winners_of
 from meters.http.settle_page import floor_forms
 from meters.wire.messages import Result
 from tests.controllers.floors import HandTable
@@ -198,3 +202,27 @@ def test_a_stacked_deck_makes_the_hand_at_the_winner(hand: str) -> None:
         dealt = deal(deck, [1, 3, 4], LAYOUT.deal, community=False)
         fields = played(" ".join(map(card_name, dealt.hands[3])))
         assert settled_by_pitlink(fields)["lines"][0]["hand"] == hand
+
+
+def test_patrons_see_five_aces_with_a_joker_and_a_royal_flush_only_as_an_example(
+    tmp_path: Path,
+) -> None:
+    """With a joker, there are more royal flushes than one in each suit."""
+    text = TEXT.replace('royal_flush = "500 for 1"', 'royal_flush = "5% of meter"')
+    (tmp_path / "keystone_joker.toml").write_text(text)
+    link = link_text(
+        "one",
+        meter_text("joker_jackpot"),
+        table_text("T-1", "joker_jackpot", game=GAME, positions=6),
+    )
+    (meter,) = parse_floor(floor_text(link, games=str(tmp_path))).link[0].meter
+    words = patron_words(Branding(), "en")
+    found = {each.hand: (" ".join(each.cards), each.exact) for each in winners_of(meter, words)}
+    assert found == {
+        "Seven-card straight flush": ("", False),
+        "Seven-card straight flush with joker": ("", False),
+        "Five aces": ("As Ah Ad Ac Jk", False),
+        "Royal flush": ("As Ks Qs Js Ts", False),
+    }
+    rows = [row.hand for row in pays_of([meter], words).rows]
+    assert rows[-2:] == ["Straight flush", "Four of a kind"]
