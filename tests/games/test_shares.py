@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import comb
 from typing import Any, Final
 
+import msgspec
 import pytest
 
 from bonus.law.games import Games, read_chapter
@@ -17,7 +18,7 @@ from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
-from bonus.rounds import SettlementText
+from bonus.rounds import SettlementText, cause_of
 from bonus.settling.settle_round import settle_line
 from controllers.demo.resettlement import held_before
 from tests.games.texts import DRAWN, ROWS, envy_text, game_text, wager_text
@@ -131,6 +132,19 @@ def test_every_wager_of_another_player_gets_the_envy_percentage_of_the_same_bala
         (3, "pot_envy_share", left * 3 // 100, 1),
         (2, "pot_envy_share", left * 3 // 100, 1),
     ]
+
+
+def test_an_envy_bonus_does_not_wait_for_a_share_of_another_hand() -> None:
+    """Position 2 has a share of the first hand. Its own hand brings $1, and no win of it waits."""
+    envy = envy_text(royal_flush="$3", straight_flush="$2", four_of_a_kind="$1")
+    text = game(rows=SHARED | {"royal_flush": "10% of meter"}, community=WHOLE, envy=envy)
+    lines = settle(text, {4: "As Ks", 2: "2c 2d"}, 100_000).lines
+    share = next(line for line in lines if line.hand_of == 4 and line.position == 2)
+    owed = msgspec.structs.replace(share, position=4, item="bet_envy", envy_of=2, hand_of=None)
+    assert cause_of(owed, [share], lines) is None
+    own = next(line for line in lines if (line.position, line.item) == (4, "bet"))
+    owed = msgspec.structs.replace(owed, position=2, envy_of=4)
+    assert cause_of(owed, [share, own], lines) == 1
 
 
 def test_the_overflow_refills_the_meter_but_no_percentage_of_the_same_hand() -> None:

@@ -15,13 +15,19 @@ from pypdf import PdfReader
 from redis.asyncio import Redis
 
 import meters.intake.result_judging
+from bonus.odds.enumerations import Enumerator
+from bonus.odds.wager_odds import entry_of
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.table.open_settlements import line_state
 from controllers.table.state import Layout
+from controllers.table.win_decisions import decide
 from meters.acts.claim_types import ClaimRow
+from meters.floor.floor_file import parse_floor
 from meters.floor.patron_words import PatronWords
 from meters.floor.paytable_text import pays_of
 from meters.ledger.script_steps import PercentStep
+from meters.reports.wager_filings import hand_rows, rules_of, wager_odds
+from meters.selfcheck.floor_offers import floor_offers
 from meters.web.payout_slip import slip_pdf
 from meters.wire.messages import Reply
 from tests.controllers.floors import HandTable, accepted
@@ -203,6 +209,15 @@ async def test_dealers_and_floorpersons_see_whose_hand_brought_a_share(trips: Pi
     states = [line_state(settled, number) for number in range(len(settled.lines))]
     assert states.count("hand_pay") == len(TWO_HOLDERS)
 
+    after = decide(table.state, share.claim, "rejected").settled
+    assert after is not None
+    changed = [
+        line
+        for number, line in enumerate(after.lines)
+        if line_state(after, number) != line_state(settled, number)
+    ]
+    assert [(line.position, line.item, line.hand_of) for line in changed] == [(1, COMMUNITY, 3)]
+
     row = await trips.decide(share.claim, "validate")
     pdf = slip_pdf(trips.floor, row, "Sue", datetime(2026, 11, 20, tzinfo=UTC))
     words = " ".join(PdfReader(io.BytesIO(pdf)).pages[0].extract_text().split())
@@ -228,3 +243,23 @@ async def test_a_reply_names_the_hand_only_for_shares(trips: Pit) -> None:
     (entry,) = [one for one in await trips.entries() if one["kind"] == "result"]
     lines = json.loads(entry["reply"])["lines"]
     assert {line["item"] for line in lines if "hand_of" in line} == {COMMUNITY, ENVY}
+
+
+def test_a_submission_lists_every_share_with_its_section() -> None:
+    (offer,) = {offer.wager: offer for offer in floor_offers(parse_floor(FLOOR))}.values()
+    entry = entry_of(offer, Enumerator())
+    odds = wager_odds(offer, entry)
+    assert [(row.hand, row.envy_cents, row.share, row.rule) for row in odds.envy] == [
+        ("suited_trips", 10_000, "", "KT.4(c)"), ("straight_flush", 0, "2% of meter", "KT.4(c)"),
+    ]  # fmt: skip
+    best, straight, *_ = hand_rows(offer, entry)
+    assert [(cell.pays, cell.rule) for cell in best.cells] == [
+        ("90% of meter", "KT.4(a)"), ("10% of meter", "KT.4(d)"),
+    ]  # fmt: skip
+    assert [cell.pays for cell in straight.cells] == ["10% of meter", "5% of meter"]
+    assert ("community share", "KT.4(d)") in [
+        (rule.subject, rule.rule) for rule in rules_of(offer, 0)
+    ]
+    (meter,) = odds.meters
+    assert meter.whole_chance is not None
+    assert meter.whole_chance.exact == "1/468"

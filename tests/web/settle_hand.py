@@ -42,6 +42,8 @@ FLOOR: Final = floor_text(
         table_text("KB-01", "twenty_one_jackpot", asset="104230", game="keystone_twenty_one"),
         table_text("KJ-01", "joker_jackpot", asset="104231", game="keystone_joker", positions=6),
         table_text("KF-01", "flop_jackpot", asset="104232", game="keystone_flop", positions=6),
+        meter_text("trips_jackpot", 500),
+        table_text("KT-01", "trips_jackpot", game="keystone_trips"),
     ),
     games=str(HOUSE),
 )  # fmt: skip
@@ -132,6 +134,14 @@ ROUNDS: Final[Mapping[str, Round]] = {
         ],
         "community": ["Qs", "Js", "Ts", "2c", "3d"],
         "meters": {"flop_jackpot": {"wager": 100, "amount": 90_000}},
+    },
+    "KT-01": {
+        "game": "keystone_trips",
+        "positions": [
+            {"position": 2, "cards": ["straight_flush"], "wagers": {"trips_progressive": 500}},
+            {"position": 3, "cards": ["other"], "wagers": {"trips_progressive": 500}},
+        ],
+        "meters": {"trips_jackpot": {"wager": 500, "amount": 300_000}},
     },
 }  # fmt: skip
 """A round of each game with every wager of the game, by table."""

@@ -473,6 +473,18 @@ async def test_items_of_a_house_game_have_their_titles(
     await expect(pane.get_by_title("Key Wager")).to_be_visible()
 
 
+async def test_a_share_of_a_meter_names_the_hand_that_brings_it(room: FloorRoom) -> None:
+    share = msgspec.structs.replace(
+        ROYAL, item="mega_community_share", item_name="Mega Community Share", percent=10,
+        hand_of=5, position=2, envy=(),
+    )  # fmt: skip
+    page = await room.signed_in("Flo")
+    room.stand.claims.put(share)
+    pane = await claim_card(page, share)
+    await sees(pane, "10% of the meter · for the hand of position 5")
+    await expect(pane.locator(".cards-of .hand .of").first).to_have_text("Position 5")
+
+
 WINS: Final = 27
 
 
