@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Final, NamedTuple
 
 import msgspec
@@ -327,7 +328,7 @@ def _check_entered(layout: Layout, state: TableState) -> None:
 def _result(
     layout: Layout, state: TableState, round_id: str, stamp: Stamp, *, confirm: bool
 ) -> SentStep:
-    before = [each for each in state.taken_back if _differs(state, each)]
+    before = [each for each in state.taken_back if _differs(layout, state, each)]
     dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
     if not layout.deal.hand:
         dealt |= {*state.lit}
@@ -419,7 +420,7 @@ def _entered(state: TableState) -> list[EnteredCards]:
     return found
 
 
-def _differs(state: TableState, back: EnteredCards) -> bool:
+def _differs(layout: Layout, state: TableState, back: EnteredCards) -> bool:
     """Return whether retracted cards differ from the cards entered now.
 
     A retracted "no win" differs if the hand is not declared as "no win" now.
@@ -429,4 +430,7 @@ def _differs(state: TableState, back: EnteredCards) -> bool:
     hands = {hand.position: hand.cards for hand in (*state.collected_hands, *state.hands)}
     at_hand = hands.get(back.position) if back.position is not None else None
     entered = {"hand": at_hand, "dealer": state.dealer, "community": state.community}[back.what]
-    return cards_to_compare(back.what, entered or ()) != cards_to_compare(back.what, back.cards)
+    compared = partial(
+        cards_to_compare, back.what, community_ordered=layout.rules.chapter.community_ordered
+    )
+    return compared(entered or ()) != compared(back.cards)

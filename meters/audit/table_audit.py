@@ -218,12 +218,18 @@ def _other_round(
         ("entry", str(state.entry), str(opened.entry if state.entry else 0)),
         ("wagers", _text(wagers), None if state.entry else _text(opened.event)),
     )
-    yield from _other_known(state, replay.tables.known.get(table, ()))
+    yield from _other_known(
+        state,
+        replay.tables.known.get(table, ()),
+        community_ordered=replay.books.approved.community_ordered(table),
+    )
     if not _is_draw(state.draw, due.draw):
         yield f"draw is {shown(state.draw or None)}, the ledger says {shown(due.draw)}"
 
 
-def _other_known(state: PackedTable, due: Sequence[EnteredCards]) -> Iterable[str]:
+def _other_known(
+    state: PackedTable, due: Sequence[EnteredCards], *, community_ordered: bool
+) -> Iterable[str]:
     """Report a round whose correction requests were changed.
 
     The ledger has only the requests on which somebody decided, so Redis can have more cards.
@@ -233,7 +239,7 @@ def _other_known(state: PackedTable, due: Sequence[EnteredCards]) -> Iterable[st
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         yield f"the entered cards of its correction requests cannot be read: {error}"
     else:
-        if merged(known, due) != known:
+        if merged(known, due, community_ordered=community_ordered) != known:
             yield "it lacks entered cards of a correction request that the ledger has"
 
 

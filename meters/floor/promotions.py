@@ -15,6 +15,8 @@ ADDS_CENTS_MAX: Final = 10**10
 """The most that a promotion can add at once: a hundred million dollars."""
 
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+YEAR_MAX: Final = 2999
+"""The last year in which a promotion can start."""
 WEEKDAYS: Final[tuple[Weekday, ...]] = (
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
 )  # fmt: skip
@@ -30,7 +32,6 @@ _PromotionIdentifier = Annotated[
     msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z", description="1 to 32 letters, digits and hyphens"),
 ]
 _DAY: Final = timedelta(days=1)
-_YEAR_MAX: Final = 2999
 _WEEK_AND_A_DAY: Final = 8
 
 
@@ -109,7 +110,12 @@ class PromotionTerms(Config, frozen=True, kw_only=True):
         """
         if len(self.days) == len(WEEKDAYS):
             return "every day"
-        return ", ".join(day.capitalize() for day in WEEKDAYS if day in self.days)
+        return ", ".join(day.capitalize() for day in self.days_of_week)
+
+    @property
+    def days_of_week(self) -> tuple[Weekday, ...]:
+        """The days in the order of the week."""
+        return tuple(day for day in WEEKDAYS if day in self.days)
 
     @property
     def period_in_words(self) -> str:
@@ -158,8 +164,8 @@ def period_problems(promotion: PromotionSettings) -> Iterator[Problem]:
             year = date.fromisoformat(written or "2026-12-01").year
         except ValueError:
             year = 0
-        if not 0 < year <= _YEAR_MAX:
-            yield (key,), f"{key} is {written}, which is no day of the calendar until {_YEAR_MAX}"
+        if not 0 < year <= YEAR_MAX:
+            yield (key,), f"{key} is {written}, which is no day of the calendar until {YEAR_MAX}"
     if promotion.first and promotion.last:
         if promotion.last < promotion.first:
             yield ("last",), f"the last day is before the first day, {promotion.first}"

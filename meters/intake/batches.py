@@ -433,14 +433,16 @@ class LinkIntake:
         if not text and not isinstance(event, WagerCorrection) and not entered_in(event):
             return replace(step, known=text), ()
         cards = known_cards(text)
-        correction = Correction.of(event, cards)
+        ordered = known.table.chapter.community_ordered
+        correction = Correction.of(event, cards, community_ordered=ordered)
         if correction is None:
             return replace(step, known=text), ()
         step = replace(step, known=text, act=True)
         always = known.facility.confirm_corrections or isinstance(event, WagerCorrection) or cards
         if always or (isinstance(event, Void | Result) and event.confirm):
             ask = f"{known.address.link}.{table}-{event.seq}"
-            step = replace(step, ask=ask_step(ask, table, now_text(), correction, cards))
+            asked = ask_step(ask, table, now_text(), correction, cards, community_ordered=ordered)
+            step = replace(step, ask=asked)
         return step, correction.entered
 
     def _basis(self, known: CatalogTable) -> int:

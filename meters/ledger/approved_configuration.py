@@ -56,6 +56,7 @@ _IN_WORDS: Final = {
     "confirm_corrections": "a floorperson confirms each correction",
     "require_all_hands": "the dealer enters all hands",
     "demonstration": "demonstration without real money",
+    "community_ordered": "the order of the community cards counts",
     "limit": "payout limit",
     "contribution_max": "largest contribution",
     "chance_ratio_max": "largest ratio of the chances of its games",
@@ -121,7 +122,10 @@ class LinkConfiguration:
                 if table.game in table.games.digests
             },
             promotions={
-                one.id: _given(one, set(PromotionTerms.__struct_fields__))
+                one.id: _given(
+                    msgspec.structs.replace(one, days=one.days_of_week),
+                    set(PromotionTerms.__struct_fields__),
+                )
                 | {"timezone": facility.timezone}
                 for one in link.promotion
             },
@@ -144,7 +148,7 @@ class LinkConfiguration:
             *_of_each("meter", old.meters, new.meters),
             *_of_each("table", old.tables, new.tables),
             *_of_each("game", old.games, new.games),
-            *_of_each("promotion", old.promotions, new.promotions),
+            *_of_promotions(old.promotions, new.promotions),
         )
 
     def only_follows(self, before: Self, in_force: Mapping[str, str]) -> bool:
@@ -279,13 +283,18 @@ def approved_terms(text: str) -> dict[str, str]:
 
 
 class ApprovedTable(msgspec.Struct, frozen=True):
-    """A table in an approved text. `game_file` is the digest of a house game's file, or empty."""
+    """A table in an approved text. `game_file` is the digest of a house game's file, or empty.
+
+    `community_ordered` is true if the order of the community cards counts: the game has a wager on
+    the first of them.
+    """
 
     asset: str
     game: str
     positions: int
     game_file: str = ""
     meters: tuple[str, ...] = ()
+    community_ordered: bool = False
 
     @property
     def plays(self) -> tuple[str, str]:
@@ -332,6 +341,9 @@ class ApprovedFloor(msgspec.Struct, frozen=True):
     @property
     def assets(self) -> dict[str, str]:
         return {table: approved.asset for table, approved in self.tables.items()}
+
+    def community_ordered(self, table: str) -> bool:
+        return table in self.tables and self.tables[table].community_ordered
 
 
 APPROVED_FLOOR: Final = msgspec.json.Decoder(ApprovedFloor)
@@ -387,7 +399,8 @@ def _from_games(meter: Meter) -> _Settings:
 
 def _game_file(table: Table) -> _Settings:
     digest = table.games.digests.get(table.game)
-    return {"game_file": digest} if digest else {}
+    ordered = {"community_ordered": True} if table.chapter.community_ordered else {}
+    return {"game_file": digest, **ordered} if digest else {}
 
 
 def _cells(of: object, place: str = "") -> Iterator[tuple[str, str]]:
@@ -433,6 +446,25 @@ def _of_each(
             yield f"{what} {name} removed"
         else:
             yield from _changes(f"{what} {name} ", old[name], new[name])
+
+
+def _of_promotions(old: Mapping[str, _Settings], new: Mapping[str, _Settings]) -> Iterator[str]:
+    """Yield the differences of promotions. An added promotion is whole: it can pay at once."""
+    there = {name: settings for name, settings in new.items() if name in old}
+    yield from _of_each(
+        "promotion",
+        *(
+            {
+                name: settings
+                | {"days": msgspec.convert(settings, ApprovedPromotion).days_in_words}
+                for name, settings in each.items()
+            }
+            for each in (old, there)
+        ),
+    )
+    for name in sorted(new.keys() - old.keys()):
+        words = _promotion_in_words(name, msgspec.convert(new[name], ApprovedPromotion))
+        yield f"added: {words}"
 
 
 def _with_defaults(settings: _Settings) -> _Settings:

@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from bonus.rounds import Line
+from meters.floor.promotions import YEAR_MAX
 from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
 from meters.ledger.money_terms import Parameter
 from meters.wire.messages import (
@@ -23,6 +24,9 @@ from meters.wire.messages import (
     WageredPosition,
     Wagers,
 )
+
+SERVICE: Final = "service"
+"""The actor in entries that the meter service writes by itself."""
 
 _KEPT: Final = 4_096
 """Count of decoded wagers that are kept. Players repeat wagers, so this makes a replay faster."""
@@ -306,6 +310,11 @@ class PromotionAdded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     meter: str
     day: date
     amount: int
+
+    def __post_init__(self) -> None:
+        # Beyond these years, an hour before or after a day is no time in Python.
+        if not 1 < self.day.year <= YEAR_MAX:
+            raise ValueError(f"{self.day} is no day of a promotion")
 
 
 DECIDED: Final = msgspec.json.Decoder(DecisionRecord)

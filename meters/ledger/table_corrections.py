@@ -26,7 +26,7 @@ could repeat a refused correction without the cards that reveal the correction.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, Literal, Self
 
 import msgspec
@@ -139,10 +139,13 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wager: CorrectedWager | None = None
 
     @classmethod
-    def of(cls, event: MoneyEvent, known: Sequence[EnteredCards] = ()) -> Self | None:
+    def of(
+        cls, event: MoneyEvent, known: Sequence[EnteredCards] = (), *, community_ordered: bool
+    ) -> Self | None:
         """Return the correction in a table's event, or None if the event corrects nothing.
 
         `known` are the cards that earlier correction requests of the round named.
+        `community_ordered` is true if the order of the community cards counts at this game.
         """
         match event:
             case WagerCorrection():
@@ -164,16 +167,19 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 )
             case _:
                 return None
-        changed = [each for each in known if not made.keeps(each)]
-        made = msgspec.structs.replace(made, entered=merged(made.entered, changed))
-        return made if made.entered else None
+        changed = [
+            each for each in known if not made.keeps(each, community_ordered=community_ordered)
+        ]
+        entered = merged(made.entered, changed, community_ordered=community_ordered)
+        return msgspec.structs.replace(made, entered=entered) if entered else None
 
-    def keeps(self, entered: EnteredCards) -> bool:
+    def keeps(self, entered: EnteredCards, *, community_ordered: bool) -> bool:
         """Check if the result has exactly the cards `entered`, and does not fold their hand."""
         if self.what == "void" or self.folded(entered):
             return False
-        settled = cards_to_compare(entered.what, self.settled(entered)), self.declared(entered)
-        return settled == (cards_to_compare(entered.what, entered.cards), entered.no_win)
+        compared = partial(cards_to_compare, entered.what, community_ordered=community_ordered)
+        settled = compared(self.settled(entered)), self.declared(entered)
+        return settled == (compared(entered.cards), entered.no_win)
 
     def folded(self, entered: EnteredCards) -> bool:
         return entered.what == "hand" and any(
@@ -204,15 +210,18 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def merged(
-    entered: Sequence[EnteredCards], more: Sequence[EnteredCards]
+    entered: Sequence[EnteredCards], more: Sequence[EnteredCards], *, community_ordered: bool
 ) -> tuple[EnteredCards, ...]:
     """Return entered cards, and the cards in `more` that are not yet among them."""
-    there = {_which(each) for each in entered}
-    return (*entered, *(each for each in more if _which(each) not in there))
+    which = partial(_which, community_ordered=community_ordered)
+    there = set(map(which, entered))
+    return (*entered, *(each for each in more if which(each) not in there))
 
 
-def _which(entered: EnteredCards) -> tuple[str, int | None, tuple[str, ...], bool]:
-    cards = cards_to_compare(entered.what, entered.cards)
+def _which(
+    entered: EnteredCards, *, community_ordered: bool
+) -> tuple[str, int | None, tuple[str, ...], bool]:
+    cards = cards_to_compare(entered.what, entered.cards, community_ordered=community_ordered)
     return entered.what, entered.position, cards, entered.no_win
 
 
@@ -244,7 +253,13 @@ class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def ask_step(
-    ask: str, table: str, at: str, correction: Correction, known: Sequence[EnteredCards]
+    ask: str,
+    table: str,
+    at: str,
+    correction: Correction,
+    known: Sequence[EnteredCards],
+    *,
+    community_ordered: bool,
 ) -> AskStep:
     """Return a table's correction request of the time `at` for the script `apply_events`.
 
@@ -253,7 +268,8 @@ def ask_step(
     already needs a confirmation, and so does every result without all known cards.
     """
     text = msgspec.json.encode(Ask(ask, table, at, correction)).decode()
-    now_known = merged(known, correction.entered)[: max(len(known), KNOWN_MAX)]
+    now_known = merged(known, correction.entered, community_ordered=community_ordered)
+    now_known = now_known[: max(len(known), KNOWN_MAX)]
     return AskStep(correction.digest, ask, text, known_text(now_known))
 
 
@@ -335,15 +351,17 @@ def stored_asks(fields: Mapping[str, str]) -> Iterator[StoredAsk]:
         yield StoredAsk(table, digest, ask_id, text, fields.get(table + _DECISION, ""))
 
 
-def correction_in(event: bytes, known: Sequence[EnteredCards]) -> Correction | None:
+def correction_in(
+    event: bytes, known: Sequence[EnteredCards], *, community_ordered: bool
+) -> Correction | None:
     """Return the correction in a ledger entry's event, or None if the event corrects nothing.
 
-    `known` are the cards that earlier correction requests of the round named.
+    The arguments are as for `Correction.of`.
 
     Raises:
         msgspec.DecodeError: the event is neither a void nor a result, and corrects no wager.
     """
-    return Correction.of(_EVENT.decode(event), known)
+    return Correction.of(_EVENT.decode(event), known, community_ordered=community_ordered)
 
 
 def confirmed_by(by: str) -> str:

@@ -1,6 +1,7 @@
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -113,14 +114,18 @@ class TableEvidence:
     repeated_claims: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
 
-    def decide(self, fields: Mapping[str, bytes]) -> None:
+    def decide(self, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         decision = ASK_DECISION.decode(fields["event"])
         state = "confirmed" if fields["kind"] == CONFIRMS else "refused"
         table, entered = fields["table"].decode(), decision.entered
         self.decided[table] = DecidedAsk(
             state, decision.round, decision.digest, fields["by"].decode(), entered
         )
-        self.known[table] = merged(self.known.get(table, ()), entered)
+        self.known[table] = merged(
+            self.known.get(table, ()),
+            entered,
+            community_ordered=books.approved.community_ordered(table),
+        )
 
     def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """List claims, each once, whose state the service reports to a table again."""
@@ -143,7 +148,7 @@ class TableEvidence:
         kind, table = fields["kind"], fields["table"].decode()
         if kind not in OF_TABLES:
             if kind in ASK_ACTS:
-                self.decide(fields)
+                self.decide(fields, books)
             elif kind == b"restore":
                 # A restore applies corrections from outboxes, whose confirmations can be lost.
                 self.unconfirmed.clear()
@@ -153,7 +158,9 @@ class TableEvidence:
         seq = int(fields["seq"])
         faults = _other_fields(kind, fields, seq)
         if table in self.rounds:
-            faults += self._confirmed_wrongly(table, number, fields)
+            faults += self._confirmed_wrongly(
+                table, number, fields, community_ordered=books.approved.community_ordered(table)
+            )
         if kind == b"correct_wager":
             faults += self._corrected(table, number, fields)
         before = self.last.get(table, 0)
@@ -246,7 +253,9 @@ class TableEvidence:
         self.decided.pop(table, None)
         self.known.pop(table, None)
 
-    def _confirmed_wrongly(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
+    def _confirmed_wrongly(
+        self, table: str, number: int, fields: Mapping[str, bytes], *, community_ordered: bool
+    ) -> list[str]:
         """Return an error if an event names a confirmer whose decision is in no earlier entry.
 
         The table must have an open round.
@@ -259,12 +268,13 @@ class TableEvidence:
         who = confirmed_by(by.decode()) if CONFIRMED_BY in by else ""
         if not who and not known:
             return []
+        correction_of = partial(correction_in, fields["event"], community_ordered=community_ordered)
         if not who:
-            if correction_in(fields["event"], known) is not None:
+            if correction_of(known) is not None:
                 self.unconfirmed[table] = _UNCONFIRMED_LATER.format(entry=number)
             return []
         decided = self.decided.get(table)
-        correction = correction_in(fields["event"], decided.entered if decided else ())
+        correction = correction_of(decided.entered if decided else ())
         digest = correction.digest if correction else ""
         due = DecidedAsk("confirmed", fields["round"].decode(), digest, who)
         if decided == due:

@@ -183,10 +183,13 @@ class OutboxReplay:
             return None
         (state,) = await self._store.table_states([answered.table])
         known = known_cards(state.known)
-        correction = Correction.of(answered.event, known)
+        ordered = self._known[answered.table].table.chapter.community_ordered
+        correction = Correction.of(answered.event, known, community_ordered=ordered)
         if correction is None:
             return None
-        return ask_step("", answered.table, now_text(), correction, known)
+        return ask_step(
+            "", answered.table, now_text(), correction, known, community_ordered=ordered
+        )
 
 
 def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:

@@ -14,6 +14,7 @@ from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.ledger.checkpoint import Mark
+from meters.ledger.entry_messages import SERVICE
 from meters.ledger.link_state import LedgerHead, LinkState
 from meters.selfcheck.software import UNDER_WAY, SelfCheck
 from meters.service.ledger_auditing import NOT_AUDITED, CarryOut, LedgerAuditing
@@ -39,7 +40,6 @@ OLD_AFTER_S: Final = 0.5
 _STEP_WITHIN_S: Final = 4.0
 _HELD_UP_S: Final = 0.5
 SERVERS_EVERY_S: Final = 15.0
-SERVICE: Final = "service"
 """Name of the service in ledger entries and in the operators' log."""
 
 _PASSING: Final = frozenset({NOT_AUDITED, UNDER_WAY})

@@ -13,10 +13,10 @@ import msgspec
 import structlog
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
+from meters.ledger.entry_messages import SERVICE
 from meters.process.clock import now_text
 from meters.process.logs import ThrottledLog
 from meters.service.link_publisher import Post
-from meters.service.link_service import SERVICE
 from meters.service.pace import Pace
 from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.user_keys import USERS_TAG, UserKeys

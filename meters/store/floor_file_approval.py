@@ -19,6 +19,7 @@ import structlog
 from meters.floor.floor_file import NOT_APPROVED, Floor, Link, link_problem
 from meters.floor.roles import Right, roles_in_words
 from meters.ledger.approved_configuration import LinkConfiguration
+from meters.ledger.entry_messages import SERVICE
 from meters.ledger.floor_approvals import Approval, HalfApproval, table_names, tables_left
 from meters.ledger.link_state import Snapshot
 from meters.ledger.money_terms import adopted, terms_text
@@ -38,7 +39,6 @@ _NEW: Final = "the link is new"
 _FIRST: Final = "the first floor file"
 _ALSO: Final = "a table was on another link"
 _NO_PERSON: Final = "approved by {by}, and by no person"
-_SERVICE: Final = "service"
 _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and can have changed the floor file:"
     " another person must approve it"
@@ -133,7 +133,7 @@ class Configuration:
         self._own = KnownLink.of(store)
         self._book = self._own.book
         self._others: dict[str, KnownLink] = {}
-        self._opens_as = opens_as or (_SERVICE if floor.facility.demonstration else None)
+        self._opens_as = opens_as or (SERVICE if floor.facility.demonstration else None)
         self._floor = floor
         self._link = next(link for link in floor.link if link.id == store.link.id)
         self._seen = False

@@ -149,12 +149,15 @@ class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
             raise ValueError("cards are missing")
 
 
-def cards_to_compare(what: str, cards: Iterable[str]) -> tuple[str, ...]:
+def cards_to_compare(
+    what: str, cards: Iterable[str], *, community_ordered: bool
+) -> tuple[str, ...]:
     """Return entered cards so that equal ones are the same.
 
-    Only of the community cards, the order counts too: a wager can be on the first of them.
+    The order counts only for the community cards of a game with a wager on the first of them:
+    `community_ordered` says whether the game has one.
     """
-    return tuple(cards if what == "community" else sorted(cards))
+    return tuple(cards if community_ordered and what == "community" else sorted(cards))
 
 
 _Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]

@@ -210,11 +210,16 @@ def test_people_approve_what_a_promotion_adds_and_when() -> None:
     before = configuration(floor_of())
     first = configuration(floor_of(friday_text()))
     more = configuration(floor_of(friday_text(adds=600_00, days=["friday"], last="2026-12-31")))
-    assert first.changed_from(before) == ("promotion friday added",)
+    assert first.changed_from(before) == (
+        (
+            "added: promotion friday: the house adds $500.00 to progressive at each start; Friday,"
+            " Saturday; 18:00 to 23:00 (America/New_York)"
+        ),
+    )
     assert before.changed_from(first) == ("promotion friday removed",)
     assert more.changed_from(first) == (
         "promotion friday adds: $500.00 → $600.00",
-        "promotion friday days: friday, saturday → friday",
+        "promotion friday days: Friday, Saturday → Friday",
         "promotion friday last: none → 2026-12-31",
     )
     assert not more.only_follows(first, {})
@@ -224,6 +229,17 @@ def test_people_approve_what_a_promotion_adds_and_when() -> None:
         " 23:00 (America/New_York); last on 2026-12-31"
     )
     assert "Boost" not in more.text, "the name moves no money"
+
+
+@pytest.mark.duty("D12")
+def test_people_read_that_a_promotion_becomes_daily() -> None:
+    every_day = [
+        configuration(floor_of(friday_text(days=days))) for days in (None, [*reversed(WEEKDAYS)])
+    ]
+    assert every_day[0] == every_day[1]
+    friday = configuration(floor_of(friday_text(days=["friday"])))
+    assert every_day[0].changed_from(friday) == ("promotion friday days: Friday → every day",)
+    assert friday.changed_from(every_day[0]) == ("promotion friday days: every day → Friday",)
 
 
 @pytest.mark.duty("D12")

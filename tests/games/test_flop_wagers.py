@@ -160,6 +160,15 @@ def test_the_panel_asks_for_the_order_and_another_order_is_a_correction() -> Non
     assert before.cards == ["Qs", "Js", "2d", "Ts", "3h"]
 
 
+def test_without_a_wager_on_the_flop_no_order_is_a_correction() -> None:
+    hand = HandTable()
+    hand.play("""
+        wager 2 five_card_progressive; lockout; chips 1; hand 2 As Ks Qs; community 4c 8d
+        retract community; community 8d 4c; dealer 5c 6c 7c; settle
+    """)
+    assert not hand.last(Result).entered_before
+
+
 def test_the_same_order_is_none() -> None:
     hand = table()
     hand.play("""

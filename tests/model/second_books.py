@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
+from functools import partial
 from math import floor
 from typing import Any
 
@@ -699,22 +700,25 @@ class SecondBooks:
 
 def _entered(table: SecondTable, event: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the cards that were entered and are not settled, as far as a request named them."""
+    cards_of = partial(_cards, ordered=table.game.deal.community_ordered)
     named = [
-        _cards(one["what"], one, one.get("position"))
+        cards_of(one["what"], one, one.get("position"))
         for one in event.get("entered") or event.get("entered_before") or ()
     ]
     settled = [
-        _cards("hand", box, box["position"])
+        cards_of("hand", box, box["position"])
         for box in event.get("positions", ())
         if not box.get("folded")
     ]
-    settled += [_cards(what, {"cards": event.get(what)}) for what in ("dealer", "community")]
+    settled += [cards_of(what, {"cards": event.get(what)}) for what in ("dealer", "community")]
     return named + [one for one in table.known if one not in named and one not in settled]
 
 
-def _cards(what: str, one: dict[str, Any], position: int | None = None) -> dict[str, Any]:
+def _cards(
+    what: str, one: dict[str, Any], position: int | None = None, *, ordered: bool
+) -> dict[str, Any]:
     cards, no_win = list(one.get("cards") or ()), one.get("no_win", False)
-    if what != "community":  # a wager can be on the first of the community cards
+    if not (ordered and what == "community"):
         cards.sort()
     return {"what": what, "position": position, "cards": cards, "no_win": no_win}
 

@@ -38,13 +38,17 @@ class SecondMeter:
 
 @dataclass(frozen=True)
 class Deal:
-    """How many cards are dealt; or `results` that take their place, the best first."""
+    """How many cards are dealt; or `results` that take their place, the best first.
+
+    `community_ordered` is true if a wager is on the first community cards.
+    """
 
     hand: int
     dealer: int
     community: int
     results: tuple[str, ...] = ()
     decks: int = 1
+    community_ordered: bool = False
 
 
 class SecondGame(Protocol):
@@ -120,6 +124,7 @@ class HouseGame:
             deal.get("community", 0),
             (*results, "other") if results else (),
             deal.get("decks", 1),
+            any("community_cards" in wager for wager in law["wager"]),
         )
         self.positions: int = deal["positions"]
         metered = {wager["names"][0]: wager for wager in law["wager"] if fed_by(wager)}

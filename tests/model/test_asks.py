@@ -1,17 +1,30 @@
 """Corrections that a floorperson must confirm: requested, confirmed or refused, used up once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import cast
 
 import msgspec
 import pytest
+from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from meters.acts.claim_types import AskRow
 from meters.ledger.table_corrections import CorrectedWager, Correction
 from meters.wire.messages import DealtPosition, EnteredCards, Reply
-from tests.model.pit import AT, DEALER, FLOOR, PROGRESSIVE, RAGS, Pit, code, event_bytes, refused
+from tests.model.model_floor import CARDS
+from tests.model.pit import (
+    AT,
+    DEALER,
+    FIVE_CARD,
+    FLOOR,
+    PROGRESSIVE,
+    RAGS,
+    Pit,
+    code,
+    event_bytes,
+    refused,
+)
 from tests.model.test_entered import BEFORE, HAND, count_of
 
 OTHER = HAND | {"cards": ["2h", "3h", "4h"]}
@@ -249,6 +262,36 @@ async def test_nothing_gets_past_a_floorperson_who_was_asked(
     assert row.what == kind
     await opened(pit, round_id="R2")
     assert (await pit.void(round_id="R2")).status == "accepted", "the next round is free"
+
+
+@pytest.mark.parametrize(
+    ("floor", "played", "orders", "ordered"),
+    [
+        (FLOOR, (FIVE_CARD, RAGS, DEALER), ("4c 8d", "8d 4c"), False),
+        (CARDS.text, ("flop_progressive", "As Ks", ""), ("Qs Js 2d Ts 3h", "Qs Js Ts 2d 3h"), True),
+    ],
+)
+async def test_another_order_of_the_community_cards_is_a_correction_where_it_counts(
+    redis: Redis, floor: str, played: Sequence[str], orders: Sequence[str], *, ordered: bool
+) -> None:
+    wager, hand, dealer = played
+    dealt, entered = orders
+    pit = await Pit.opened(redis, floor)
+    await pit.wagers({1: wager})
+    cards = {"what": "community", "cards": dealt.split()}
+    assert code(await void(pit, entered=[cards])) == "unconfirmed"
+    await refuse(pit)
+    fields: dict[str, object] = {
+        "positions": [{"position": 1, "cards": hand.split(), "folded": False}],
+        "dealer": dealer.split(),
+        "community": entered.split(),
+    }
+    reply = await pit.event("T-1", "result", "R1", **fields)
+    assert code(reply) == ("unconfirmed" if ordered else "accepted")
+    if ordered:
+        await confirm(pit)
+        assert code(await pit.event("T-1", "result", "R1", **fields)) == "accepted"
+    await pit.check_sound()
 
 
 async def test_what_a_table_withdraws_cannot_be_confirmed(pit: Pit) -> None:

@@ -121,10 +121,7 @@ def _keeps(event: Record, shown: AskedCards) -> bool:
     declared = any(
         one.get("no_win") for one in event["positions"] if one["position"] == shown.position
     )
-    before = list(shown.before)
-    if shown.what != "community":  # a wager can be on the first of the community cards
-        cards, before = sorted(cards), sorted(before)
-    return not folded and [*cards] == before and declared == shown.before_no_win
+    return not folded and sorted(cards) == sorted(shown.before) and declared == shown.before_no_win
 
 
 def _settled(event: Record, entered: Record) -> Sequence[str]:
