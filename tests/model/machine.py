@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime
+from math import ceil, floor
 from pathlib import Path
 from typing import Any, Final
 
@@ -587,13 +588,33 @@ class Floor(HeldFloor):
             with pytest.raises(ActError, match="limit is" if above else "the meter holds"):
                 self.runner.run(link_acts.propose(link, "sue", change))
             return
+        self._adjust(change)
+
+    def _adjust(self, change: Adjustment) -> None:
+        link_acts, link = self.pit.link_acts, self.pit.link.id
         proposed = self.runner.run(link_acts.propose(link, "sue", change))
         with pytest.raises(ActError, match="another person"):
             self.runner.run(link_acts.confirm(link, proposed.proposal, "sue"))
         assert (
             self.runner.run(link_acts.confirm(link, proposed.proposal, "tim")).state == "confirmed"
         )
-        self.books.adjust(meter, cents)
+        self.books.adjust(change.meter, change.amount)
+
+    @precondition(lambda self: any(one.law.above for one in self.books.meters.values()))
+    @rule_of_a_table(voids=st.booleans())
+    def correct_after_the_rates_changed(
+        self, data: DataObject, table: str, worker: int, *, voids: bool
+    ) -> None:
+        """Correct a wager or void its round after each meter has passed its threshold."""
+        self._begin(data, table, worker)
+        for meter, one in self.books.meters.items():
+            if at := one.law.above * one.wager_cents:
+                lacks = ceil(at - self.books.held(meter))
+                cents = lacks if lacks > 0 else floor(at - self.books.held(meter)) - 1
+                self._adjust(Adjustment(meter=meter, amount=cents, reason="malfunction"))
+        self.correct_a_wager(data, table, worker, 1, decided=True)
+        if voids:
+            self.void(data, table, worker)
 
     @precondition(lambda self: self.books.promotions)
     @rule(worker=st.sampled_from(WORKERS))

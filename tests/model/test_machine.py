@@ -87,6 +87,14 @@ def _correcting(*, decided: bool | None) -> Story:
     return lambda floor, data: floor.correct_a_wager(data, TABLES[0], 0, 1, decided=decided)
 
 
+def _correcting_at_other_rates(*, voids: bool) -> Story:
+    def story(floor: Floor, data: DataObject) -> None:
+        for table in TABLES if any(one.law.above for one in floor.books.meters.values()) else ():
+            floor.correct_after_the_rates_changed(data, table, 0, voids=voids)
+
+    return story
+
+
 STORIES: Final[dict[str, Story]] = {
     **{
         f"a rejected win is reopened, meanwhile {meanwhile}, rejected again: {again}": (
@@ -98,6 +106,12 @@ STORIES: Final[dict[str, Story]] = {
     **{
         f"a wager is corrected, confirmed: {decided}": _correcting(decided=decided)
         for decided in (True, False, None)
+    },
+    **{
+        f"the rates change, then a wager is corrected, and void: {voids}": (
+            _correcting_at_other_rates(voids=voids)
+        )
+        for voids in (True, False)
     },
     "a round is void after a win of its meter": (
         lambda floor, data: floor.void_after_a_win(data, list(TABLES), 0)
