@@ -291,7 +291,8 @@ class WagerTables(_Part, frozen=True):
         electronic: true if the wager is placed without a chip. Only a wager that feeds meters
             can be electronic.
         community_cards: how many community cards count, in the order of the deal: ``3`` for a wager
-            on the flop. If this is left out, all of them count.
+            on the flop. If this is left out, all of them count. In both cases, all of them must be
+            dealt before the round is settled.
     """
 
     names: tuple[Name, ...]

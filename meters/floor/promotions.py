@@ -1,6 +1,6 @@
 """Promotions: at certain times, the house adds money to a meter, as the floor file has it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
@@ -102,15 +102,7 @@ class PromotionTerms(Config, frozen=True, kw_only=True):
 
     @property
     def days_in_words(self) -> str:
-        """The days of the week in words, in the order of the week.
-
-        >>> PromotionTerms(meter="m", adds=1, days=("sunday", "friday"), starts="18:00",
-        ...     ends="23:00").days_in_words
-        'Friday, Sunday'
-        """
-        if len(self.days) == len(WEEKDAYS):
-            return "every day"
-        return ", ".join(day.capitalize() for day in self.days_of_week)
+        return days_in_words(self.days_of_week)
 
     @property
     def days_of_week(self) -> tuple[Weekday, ...]:
@@ -152,6 +144,17 @@ class PromotionSettings(PromotionTerms, frozen=True, kw_only=True):
 
     id: _PromotionIdentifier
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+
+
+def days_in_words(days: Sequence[str]) -> str:
+    """Return days of the week in words.
+
+    >>> days_in_words(["friday", "sunday"]), days_in_words(WEEKDAYS)
+    ('Friday, Sunday', 'every day')
+    """
+    if len(days) == len(WEEKDAYS):
+        return "every day"
+    return ", ".join(day.capitalize() for day in days)
 
 
 def period_problems(promotion: PromotionSettings) -> Iterator[Problem]:

@@ -249,7 +249,7 @@ def _length(spot: _Spot) -> str:
 
 _FORMS: Final = {
     "[0-9]{4}-": 'is a day such as "2026-12-01"',
-    "2[0-3]": 'is a time of day such as "18:00"',
+    "2[0-3]": 'is a time of day such as "18:00"; midnight is "00:00"',
     "gold|silver": 'has gold, silver, copper or a color such as "#b8c4d4"',
     "#[0-9A-Fa-f]": 'is a color such as "#ffd36b"',
     "[A-Za-z0-9_.-]": "names a file of the folder, with letters, digits, points, - and _ only",

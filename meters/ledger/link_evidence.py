@@ -86,7 +86,7 @@ class LinkEvidence:
                 self._add_proposal(kind, number, by, fields)
             case b"promotion":
                 added = PROMOTION_ADDED.decode(event)
-                self.standing[_promotion_field(added.promotion)] = added.day.isoformat()
+                self.standing[promotion_field(added.promotion)] = added.day.isoformat()
             case b"restore":
                 self.restored = True
                 self.versions_raised += RESTORING.decode(event).versions_raised
@@ -95,7 +95,7 @@ class LinkEvidence:
 
     def last_day_of(self, promotion: str) -> str | None:
         """Return the day of the last start for which a promotion was added, or None."""
-        return self.standing.get(_promotion_field(promotion))
+        return self.standing.get(promotion_field(promotion))
 
     def _add_proposal(self, kind: bytes, number: int, by: str, fields: Mapping[str, bytes]) -> None:
         event, at = fields["event"], fields["at"].decode()
@@ -135,7 +135,8 @@ class LinkEvidence:
         return touched
 
 
-def _promotion_field(promotion: str) -> str:
+def promotion_field(promotion: str) -> str:
+    """Return the field of the hash of meters with the day of a promotion's last start."""
     return f"promotion:{promotion}"
 
 

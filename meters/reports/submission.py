@@ -240,7 +240,9 @@ def link_filings(floor: Floor, entries: Sequence[OddsEntry]) -> tuple[filed.Link
             ),
             must_hit_by=tuple(one for one in must_hit_by_entries(floor) if one.link == link.id),
             promotions=tuple(
-                filed.PromotionFiling.taken_from(each, promotion=each.id, adds_cents=each.adds)
+                filed.PromotionFiling.taken_from(
+                    each, promotion=each.id, adds_cents=each.adds, days=each.days_of_week
+                )
                 for each in link.promotion
             ),
         )

@@ -10,6 +10,7 @@ from reportlab.platypus import PageBreak, Spacer  # type: ignore[import-untyped]
 from bonus.display import money, rate_text, short_money
 from bonus.odds.odds_words import one_in, percent, plain_name
 from meters.floor.facility import DEMONSTRATION_MARK
+from meters.floor.promotions import days_in_words
 from meters.process.pdf_pages import HUSH, code_lines, paragraph, pdf_file
 from meters.reports import submission_contents as filed
 from meters.reports.report_document import (
@@ -295,7 +296,7 @@ def _promotion_section(
                 each.promotion,
                 meters[each.meter],
                 money(each.adds_cents),
-                ", ".join(day.capitalize() for day in each.days),
+                days_in_words(each.days),
                 each.starts,
                 each.ends,
                 each.first or _NONE,

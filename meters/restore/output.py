@@ -85,8 +85,8 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
         say(
             f"  {lost} of the {restored.found.seen} earlier entries could not be restored:"
             " decisions of people, promotions, and events that are in no outbox. Repeat the"
-            " decisions. A service adds a promotion that is still on again; others need an"
-            " adjustment."
+            " decisions. If a promotion is still on, a service adds its money again. If it is over,"
+            " two people adjust the meter."
         )
     for one in replayed.differing[:_LISTED_MAX]:
         say(f"  OTHERWISE {one.table} event {one.seq}: {_difference(one)}")

@@ -101,17 +101,20 @@ def _check_must_hit_by(floor: Floor) -> Iterator[Check]:
 
 
 def promotion_checks(floor: Floor, moment: datetime) -> Iterator[Check]:
-    """Say when each promotion starts next, and warn of a promotion that never starts again."""
+    """Say of each promotion whether it is on, and when it starts next."""
     zone = ZoneInfo(floor.facility.timezone)
     for link in floor.link:
         for promotion in link.promotion:
-            found = promotion.next_after(moment, zone)
             seen = f"adds {money(promotion.adds)} to {promotion.meter}"
-            never = f"{seen}; does not start again: its last day is {promotion.last}"
-            if found:
-                starts = found.starts.astimezone(zone)
-                seen, never = f"{seen}; starts next on {starts:%A, %Y-%m-%d at %H:%M}", ""
-            yield judged(f"promotion {promotion.id} on {link.id}", never, seen, warns=True)
+            if on := promotion.occurrence_at(moment, zone):
+                ends = on.ends.astimezone(zone)
+                seen += f"; is on until {ends:%H:%M}: its money is added now if it was not yet"
+            if following := promotion.next_after(moment, zone):
+                starts = following.starts.astimezone(zone)
+                seen += f"; starts next on {starts:%A, %Y-%m-%d at %H:%M}"
+            elif not on:
+                seen += f"; does not start again: its last day was {promotion.last}"
+            yield judged(f"promotion {promotion.id} on {link.id}", None, seen)
 
 
 def _check_validation(floor: Floor) -> list[Check]:

@@ -287,9 +287,19 @@ class LinkService:
             await self._check()
             if self.problem != problem:
                 self.publish_heartbeat()
+            await self._report_promotions()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout_at(due_s):
                     await self._check_now.wait()
+
+    async def _report_promotions(self) -> None:
+        """Log the promotions that ended without their money."""
+        if self.problem is not None:
+            self._promotions.hold_back(self.problem)
+        # If Redis fails, the next check reports the failure, and the report is tried again.
+        with contextlib.suppress(*_STORE_FAILED):
+            async with asyncio.timeout(self._pace.answered_within_s):
+                await self._promotions.report_ended()
 
     async def _publish(self) -> None:
         """Publish the meters after each change, at most once per `COALESCE_S`, until canceled."""
@@ -368,7 +378,9 @@ class LinkService:
         if (unknown := self.auditing.problem) is not None:
             # A failure happened after `_find_problem` had read the result of the audit.
             return unknown, False
-        if state.closure is None and await self._promotions.add():
+        if state.closure is not None:
+            self._promotions.hold_back("closed")
+        elif await self._promotions.add(self._note_step):
             await must_keep(self.store.redis)
             state, values_seen = await self._read()
         self._set_mark(state.head)

@@ -6,7 +6,7 @@ Each act is one atomic Lua script. Every function raises a `RedisError` if Redis
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal, cast
@@ -21,6 +21,7 @@ from meters.floor.floor_file import Meter
 from meters.floor.promotions import Occurrence, PromotionSettings
 from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.entry_messages import DecisionRecord, Outage, PromotionAdded, RestoreEntry
+from meters.ledger.link_evidence import promotion_field
 from meters.ledger.link_state import DecisionResult, OpenDay
 from meters.ledger.slip_numbers import fold_slip
 from meters.ledger.table_corrections import Ask, AskAct
@@ -382,28 +383,62 @@ class DuePromotions:
         self._by = by
         self._clock = clock
         self._done: dict[str, date] = {}
+        self._missing: dict[tuple[str, str], tuple[datetime, str]] = {}
         self._off = ThrottledLog()
 
     def forget(self) -> None:
         """Ask Redis again about each promotion: Redis can have lost entries."""
         self._done.clear()
 
-    async def add(self) -> bool:
+    async def add(self, note_step: Callable[[], None] = lambda: None) -> bool:
         """Add the money of each promotion that is on, unless the ledger has this start already.
 
         Return True if a meter changed. While the link is closed, while another floor file is
         approved, or if the clocks of the service and of Redis differ by more than five minutes,
-        nothing is added.
+        nothing is added. `note_step` is called before each call of Redis.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
-        moment, changed = self._clock(), False
+        changed = False
+        for promotion, found in self._due():
+            note_step()
+            changed |= await self._add(promotion, found)
+        return changed
+
+    def hold_back(self, reason: str) -> None:
+        """Remember why the money of promotions that are on is not added now."""
+        for promotion, found in self._due():
+            self._missing[promotion.id, found.day.isoformat()] = found.ends, reason
+
+    async def report_ended(self) -> None:
+        """Log each start whose end has passed without its money, once, with the last reason.
+
+        Only then, Redis is asked: another service can have added the money.
+        """
+        moment, store = self._clock(), self._store
+        for (promotion, day), (ends, reason) in sorted(self._missing.items()):
+            if moment < ends:
+                continue
+            field = promotion_field(promotion)
+            last = cast("bytes | None", await store.redis.hget(store.keys.meters, field)) or b""
+            del self._missing[promotion, day]
+            if last.decode() < day:
+                log.warning(
+                    "promotion not added",
+                    link=store.link.id,
+                    promotion=promotion,
+                    day=day,
+                    reason=reason,
+                    ended=True,
+                )
+
+    def _due(self) -> Iterator[tuple[PromotionSettings, Occurrence]]:
+        moment = self._clock()
         for promotion in self._store.link.promotion:
             found = promotion.occurrence_at(moment, self._zone)
-            if found and self._done.get(promotion.id, date.min) < found.day:
-                changed |= await self._add(promotion, found)
-        return changed
+            if found and self._done.get(promotion.id) != found.day:
+                yield promotion, found
 
     async def _add(self, promotion: PromotionSettings, found: Occurrence) -> bool:
         store, meter_id = self._store, promotion.meter
@@ -426,25 +461,32 @@ class DuePromotions:
             int(time.time()),
             keys=[store.keys.approved],
         )
-        match answer:
-            case ["done", entry]:
-                self._done[promotion.id] = found.day
-                log.info(
-                    "promotion added", link=link, promotion=promotion.id, day=day, entry=int(entry)
-                )
-                return True
-            case ["known", _]:
-                self._done[promotion.id] = found.day
-            case ["clock" | "meter_full" as reason, *_]:
-                if (more := self._off.due(f"{promotion.id} {reason}")) is not None:
-                    log.warning(
-                        "promotion not added",
-                        link=link,
-                        promotion=promotion.id,
-                        day=day,
-                        reason=reason,
-                        kept_back=more,
-                    )
+        reason, *rest = answer
+        if reason in {"done", "known"}:
+            self._done[promotion.id] = found.day
+            self._missing.pop((promotion.id, day), None)
+        if reason == "done":
+            log.info(
+                "promotion added", link=link, promotion=promotion.id, day=day, entry=int(rest[0])
+            )
+            return True
+        if reason == "known" and rest[0] > day:
+            # The clock was ahead, or the restored data has a later start.
+            reason = "later_day"
+        if reason in {"closed", "not_approved", "clock", "meter_full"}:
+            self._missing[promotion.id, day] = found.ends, reason
+        if reason in {"later_day", "clock", "meter_full"} and (
+            (more := self._off.due(f"{promotion.id} {reason}")) is not None
+        ):
+            log.warning(
+                "promotion not added",
+                link=link,
+                promotion=promotion.id,
+                day=day,
+                reason=reason,
+                ended=False,
+                kept_back=more,
+            )
         return False
 
 

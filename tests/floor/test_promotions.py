@@ -83,7 +83,7 @@ def at(text: str, zone: ZoneInfo = NEW_YORK) -> datetime:
         ({"days": []}, "days is empty"),
         ({"days": ["friday", "friday"]}, "friday is listed twice"),
         ({"from": "6pm"}, 'from is a time of day such as "18:00"'),
-        ({"to": "24:00"}, 'to is a time of day such as "18:00"'),
+        ({"to": "24:00"}, 'to is a time of day such as "18:00"; midnight is "00:00"'),
         ({"first": "tomorrow"}, 'first is a day such as "2026-12-01"'),
         ({"first": "2026-02-30"}, "first is 2026-02-30, which is no day of the calendar"),
         ({"last": "9999-12-31"}, "last is 9999-12-31, which is no day of the calendar until 2999"),
@@ -200,9 +200,14 @@ def test_a_check_says_when_each_promotion_starts_next() -> None:
     said = "promotion friday on pit: adds $500.00 to progressive;"
     (check,) = promotion_checks(floor, at("2026-12-01 12:00"))
     assert (check.holds, check.line) == (True, f"{said} starts next on Friday, 2026-12-04 at 18:00")
-    (check,) = promotion_checks(floor, at("2026-12-05 18:00"))
-    assert (check.holds, check.fails) == (False, False)
-    assert check.line == f"{said} does not start again: its last day is 2026-12-05"
+    is_on = f"{said} is on until 23:00: its money is added now if it was not yet"
+    (check,) = promotion_checks(floor, at("2026-12-04 18:00"))
+    assert check.line == f"{is_on}; starts next on Saturday, 2026-12-05 at 18:00"
+    (check,) = promotion_checks(floor, at("2026-12-05 22:59"))
+    assert (check.holds, check.line) == (True, is_on)
+    (check,) = promotion_checks(floor, at("2026-12-05 23:00"))
+    assert check.holds, "the floor file is right"
+    assert check.line == f"{said} does not start again: its last day was 2026-12-05"
 
 
 @pytest.mark.duty("D12")

@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from math import ceil, floor
 from pathlib import Path
 from typing import Any, Final
@@ -38,6 +38,7 @@ from tests.model.held_floor import HeldFloor
 from tests.model.model_floor import REPLIES_KEPT, TABLES, WORKERS
 from tests.model.pit import AT, refused
 from tests.model.second_books import SecondTable
+from tests.reports.shop import clock_by_hand
 
 SLIPS: Final = ("", "A-1", "A-2", "A-3")
 
@@ -620,8 +621,9 @@ class Floor(HeldFloor):
     @rule(worker=st.sampled_from(WORKERS))
     def promote(self, worker: int) -> None:
         """Have a service look for promotions that are on. Each is added once on a day."""
-        changed = self.runner.run(self.pit.promotions[worker].add())
-        assert changed == bool(self.books.promote(datetime.now(NEW_YORK)))
+        with clock_by_hand(datetime.now(UTC)) as clock:
+            changed = self.runner.run(self.pit.promotions[worker].add())
+        assert changed == bool(self.books.promote(clock.at.astimezone(NEW_YORK)))
 
     @precondition(lambda self: self.books.claims)
     @rule(

@@ -1,14 +1,15 @@
 """Promotions on a real Redis: once for each start, whatever happens, and audited."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import pytest
 from redis.asyncio import Redis
+from structlog.testing import capture_logs
 
 from meters.acts.links import Links
 from meters.ledger.entry_messages import PROMOTION_ADDED, PromotionAdded
@@ -183,6 +184,56 @@ async def test_only_the_approved_floor_file_adds_money(
     await again.check_sound()
 
 
+def not_added(logged: Sequence[MutableMapping[str, Any]]) -> list[tuple[str, str, bool]]:
+    """Return day and reason of each logged start without money, and whether it had ended."""
+    return [
+        (one["day"], one["reason"], one["ended"])
+        for one in logged
+        if one["event"] == "promotion not added"
+    ]
+
+
+async def test_a_start_before_the_last_one_in_the_ledger_is_logged(pit: Pit, clock: Clock) -> None:
+    """The clock was ahead by a week. Until it comes there again, nothing is added."""
+    clock.at = at("2026-12-11 18:00")
+    assert await look(pit) == 1
+    clock.at = at("2026-12-04 18:00")
+    with capture_logs() as logged:
+        assert [await pit.promotions[0].add() for _ in range(3)] == [False] * 3
+        clock.at = at("2026-12-04 23:00")
+        await pit.promotions[0].report_ended()
+    assert not_added(logged) == [("2026-12-04", "later_day", False)]
+
+
+async def test_the_end_of_a_start_without_money_is_logged_once(pit: Pit, clock: Clock) -> None:
+    one, other = pit.promotions
+    clock.at = at("2026-12-04 19:00")
+    one.hold_back("Redis does not answer")
+    await pit.link_acts.close("pit", "sue", "shift change")
+    assert not await one.add()
+    clock.at = at("2026-12-04 22:59:59")
+    with capture_logs() as logged:
+        await one.report_ended()
+        assert not_added(logged) == [], "it is still on"
+        clock.at = at("2026-12-04 23:00")
+        for _ in range(3):
+            await one.report_ended()
+        assert not_added(logged) == [("2026-12-04", "closed", True)]
+        await other.report_ended()
+    assert len(not_added(logged)) == 1
+
+
+async def test_a_start_that_another_service_added_is_not_logged(pit: Pit, clock: Clock) -> None:
+    one, other = pit.promotions
+    clock.at = at("2026-12-04 19:00")
+    one.hold_back("the clock is wrong")
+    assert await other.add()
+    clock.at = at("2026-12-05 12:00")
+    with capture_logs() as logged:
+        await one.report_ended()
+    assert not_added(logged) == []
+
+
 async def test_people_read_it_in_words(pit: Pit, clock: Clock) -> None:
     clock.at = at("2026-12-04 18:00")
     await look(pit)
@@ -237,6 +288,24 @@ async def test_a_service_does_not_add_it_to_a_closed_link(
         await eventually_async(
             lambda: link.meter(PROGRESSIVE).amount == SEED + ADDS, what="the raised meter"
         )
+
+
+@pytest.mark.parametrize("unfit", [None, "the software was changed"])
+async def test_a_service_logs_what_it_did_not_add(
+    clock: Clock, keeping_redis: Redis, tmp_path: Path, unfit: str | None
+) -> None:
+    pit = await Pit.opened(keeping_redis, PROMOTED)
+    if unfit is None:
+        await pit.link_acts.close("pit", "sue", "renovation")
+    clock.at = at("2026-12-04 19:00")
+    with capture_logs() as logged:
+        async with running(pit, tmp_path, unfit=unfit) as link:
+            await eventually_async(lambda: link.service.problem == unfit, what="a checked link")
+            await link.looks_again()
+            clock.at = at("2026-12-04 23:00")
+            await eventually_async(lambda: bool(not_added(logged)), what="the log of the end")
+            await link.looks_again()
+    assert not_added(logged) == [("2026-12-04", unfit or "closed", True)]
 
 
 # The audit.
