@@ -134,6 +134,11 @@ def correction_moved(
         if one.wager != of or event.wager not in books.wagers_of(one.meter):
             left.append(one)
             continue
+        terms = books.terms[one.meter]
+        if event.amount != terms.wager_cents and not terms.must_hit_by:
+            draft.faults.append(
+                f"{event.amount} cents taken back, which no wager on {one.meter} is"
+            )
         gone, rest = _without(books, one, event.amount)
         if rest.wagers < 0 or min(rest.micros.values(), default=0) < 0:
             draft.faults.append(f"{table} has no wager {own} on {one.meter} to take back")
@@ -160,7 +165,7 @@ def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Ad
     pooled, reserved = wagered_cents * terms.primary_bps, wagered_cents * terms.reserve_bps
     if terms.threshold_cents:
         whole = added.micros.get(meter_account(meter), 0) + over
-        pooled = whole * wagered_cents // added.wagered_cents
+        pooled = whole // added.wagers
         reserved = wagered_cents * (terms.primary_bps + terms.reserve_bps) - pooled
     from_over = min(pooled, over)
     off = {

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import pytest
 from redis.asyncio import Redis
 
@@ -22,6 +23,7 @@ from tests.games.naive import HOUSE
 from tests.games.test_changing_rates import ABOVE
 from tests.games.texts import DRAWN
 from tests.model.pit import CENT, Pit, code
+from tests.model.tampering import Fields, rewrite
 from tests.model.test_asks import Bets, confirm, correct
 
 DICE, BET = "dice_jackpot", "dice_bet"
@@ -104,6 +106,28 @@ async def test_wagers_of_a_high_meter_are_taken_back_after_it_fell(dice: Pit) ->
     assert await held(dice) == (meter - HIGH[0] + LOW[0], reserve - HIGH[1] + LOW[1])
     await dice.void()
     assert await held(dice) == (meter - 3 * HIGH[0], reserve - 3 * HIGH[1])
+
+
+@pytest.mark.parametrize("cents", [50, 100, 200])
+async def test_an_audit_finds_a_wager_taken_back_with_another_amount(dice: Pit, cents: int) -> None:
+    """Then it goes on: a part of what the wagers added is never a part of nothing."""
+    await bet(dice, 1, 2)
+    for position, rest in ((1, (2,)), (2, ())):
+        await corrected(dice, "take_back", position, dict.fromkeys(rest, BET))
+    numbers = [
+        int(entry["id"]) for entry in await dice.entries() if entry["kind"] == "correct_wager"
+    ]
+
+    def forged(entry: int, fields: Fields) -> Fields:
+        event = msgspec.json.decode(fields[b"event"], type=dict[str, object])
+        changed = fields | {b"event": msgspec.json.encode(event | {"amount": cents})}
+        return changed if entry == numbers[0] else fields
+
+    await rewrite(dice, forged)
+    problems = " ".join((await dice.audit()).problems)
+    fault = f"{cents} cents taken back, which no wager on {DICE} is"
+    assert (fault in problems) == (cents != 100)
+    assert "ZeroDivisionError" not in problems
 
 
 async def test_the_next_cycle_begins_with_the_larger_reserve(dice: Pit) -> None:
