@@ -394,6 +394,8 @@ def _check_shares(
 
     One hand cannot take more than all of a meter. With percentages for each other wager, something
     must always stay: otherwise, whether the meter begins again would depend on the other wagers.
+    Nor can a community share be all of a meter: then a hand without the wager would win it too, and
+    such hands are in no odds.
     """
     named = tables.meters or ("meter",)
     community = _community_of(of, tables, named)
@@ -413,6 +415,12 @@ def _check_shares(
             shared = community.get(hand, NOTHING).percent_of(meter)
             each = bring.get(hand, NOTHING).percent_of(meter)
             every = holder + shared + each * (positions - 1)
+            if shared == 100:
+                raise ChapterError(
+                    f"{of}: the community share of {hand} is all of {meter}: leave a part for the"
+                    " player who has the hand, such as 10%",
+                    ("community", "pays", hand),
+                )
             if every > 100 or (each and every == 100):
                 parts = {
                     "its holder": holder,

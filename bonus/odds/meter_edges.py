@@ -52,7 +52,8 @@ _DIVIDED: Final = (
 )
 _COMMUNITY: Final = (
     "A community share counts in full for the hand that brings it: the hands of the other players"
-    " bring this player as much."
+    " bring this player as much. A hand whose player did not make this wager brings it too; such"
+    " hands are not counted."
 )
 _ONLY: Final = ""
 """The name that a wager's only meter has in the wager's rates."""

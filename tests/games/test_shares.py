@@ -176,6 +176,10 @@ def test_the_demonstration_finds_the_balance_behind_shares() -> None:
         (game(community=community_text(royal_flush="5% of pit")), "brings a percentage of pit"),
         (game(community=community_text(royal="5% of meter")), "no row for 'royal'"),
         (game(community=community_text()), "no hand brings a community share"),
+        (
+            game(community=community_text(four_of_a_kind="100% of meter")),
+            "all of meter: leave a part for the player who has the hand",
+        ),
         (game(envy=envy_text(royal_flush="2% of meter")), "It must be below 100%"),
         (
             game(envy=envy_text(royal_flush="1% of meter", straight_flush="1.5% of meter")),
