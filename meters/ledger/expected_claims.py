@@ -78,6 +78,11 @@ def result_moved(
             books.claims[claim.claim] = HeldWin(
                 meter, line.paid, bool(line.percent), hand_pay, after_cents=after_cents
             )
+    for line in lines:
+        left_cents = percentages.left_cents(line)
+        if left_cents is not None:
+            name = claims[line.position, line.item, line.hand_of].claim
+            books.claims[name] = replace(books.claims[name], after_cents=left_cents)
     for name, held in envy.held.items():
         after_cents = draft.holds(meter_account(held.bonuses[0].meter)) // MICROS_PER_CENT
         books.envy[name] = replace(held, after_cents=after_cents)
@@ -98,7 +103,8 @@ class _Percentages:
     """The percentages of meters that a result wins.
 
     `_of_hand` has what each hand (by its position) wins of a meter: the balance of the meter at its
-    turn, and the percentages so far.
+    turn, the percentages so far, and the first of them. `_firsts` has for each percentage the first
+    one of its hand, and `_left_cents` has the balance after the last one.
     """
 
     def __init__(self, books: ExpectedBooks, draft: Draft, settled: SettledReply) -> None:
@@ -109,7 +115,9 @@ class _Percentages:
             (one.position, one.item, one.hand_of): one.claim for one in settled.reply.claims or ()
         }
         self._moved: set[str] = set()
-        self._of_hand: dict[tuple[int, str], tuple[int, Percent]] = {}
+        self._of_hand: dict[tuple[int, str], tuple[int, Percent, str]] = {}
+        self._firsts: dict[str, str] = {}
+        self._left_cents: dict[str, int] = {}
 
     def move(self, line: Line, meter: str) -> None:
         """Add the transfers of a line's percentage, unless an earlier line shares it.
@@ -123,18 +131,28 @@ class _Percentages:
         self._moved.add(take)
         alike = [one for one in self._lines if _take_of(one) == take]
         payees = [claim_account(self._claims[one.position, one.item, one.hand_of]) for one in alike]
-        key, new = (line.holder, meter), (draft.holds(meter_account(meter)), 0)
-        balance_micros, before = new if line.hand_of is None else self._of_hand.get(key, new)
+        key, new = (line.holder, meter), (draft.holds(meter_account(meter)), 0, take)
+        earlier = new if line.hand_of is None else self._of_hand.get(key, new)
+        balance_micros, before, first = earlier
         percent = percent_won(line)
-        self._of_hand[key] = balance_micros, before + percent
+        self._of_hand[key], self._firsts[take] = (balance_micros, before + percent, first), first
         share = balance_micros * percent // (100 * MICROS_PER_CENT) // len(payees)
         for payee in payees:
             cycle = self._books.cycles[meter]
             draft.move(meter_account(meter), payee, share * MICROS_PER_CENT, cycle)
         _after_percentage(self._books, draft, meter, whole=before + percent == 100)
+        if first != take:
+            self._left_cents[first] = draft.holds(meter_account(meter)) // MICROS_PER_CENT
         if any(one.paid != share for one in alike):
             message = ", ".join(f"{one.paid}" for one in alike)
             draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {message}")
+
+    def left_cents(self, line: Line) -> int | None:
+        """Return the meter after the last percentage of a line's hand.
+
+        The result is None if the line is no percentage, or its hand wins only this one.
+        """
+        return self._left_cents.get(self._firsts.get(_take_of(line), ""))
 
 
 class _EnvyPayees:

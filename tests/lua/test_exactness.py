@@ -103,6 +103,7 @@ async def test_percentages_of_one_hand_are_of_one_balance_to_the_micro(
         assert [due.amount_cents for due in answer.paid] == [first, each, each, each]
         left = held - (first + 3 * each) * CENT
         assert (await books.accounts())["meter:progressive"] == left
+        assert {due.meter_after_cents for due in answer.paid} == {left // CENT}
         cycle = (await books.store.snapshot()).meters["cycle:progressive"]
         assert cycle == ("2" if whole else "1")
 
@@ -114,6 +115,7 @@ async def test_a_later_hand_is_paid_from_what_an_earlier_one_left(books: Books) 
     dues = [share(at, claim=f"T-1-2-{at}") for at in (1, 2, 3, 4)]
     (answer,) = await books.accept(result(2, *dues, takes=takes, basis=1))
     assert [due.amount_cents for due in answer.paid] == [5_000, 1_000, 2_000, 400]
+    assert [due.meter_after_cents for due in answer.paid] == [4_000, 4_000, 1_600, 1_600]
 
 
 async def test_sixteen_digits_stay_text_through_a_claims_life(books: Books) -> None:

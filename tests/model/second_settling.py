@@ -26,6 +26,8 @@ class Settling:
         self._table_id = table_id
         self._event = event
         self._of_hand: dict[tuple[object, str], tuple[Fraction, Fraction]] = {}
+        self._parts: dict[tuple[object, str], list[SecondClaim]] = {}
+        self._own_parts: list[SecondClaim] = []
 
     def run(self) -> None:
         played = round_of(self._table, self._event)
@@ -46,7 +48,11 @@ class Settling:
         if hand is not None:
             of, before = self._of_hand.get((hand, meter), (of, before))
             self._of_hand[hand, meter] = of, before + percent
-        return self._books.take_off(meter, percent, shares, of, whole=before + percent == 100)
+        share = self._books.take_off(meter, percent, shares, of, whole=before + percent == 100)
+        self._own_parts = [] if hand is None else self._parts.setdefault((hand, meter), [])
+        for part in self._own_parts:
+            part.after_cents = floor(self._books.held(meter))
+        return share
 
     def _book(self, line: Line) -> None:
         """Book a line when it is settled. The meter's balance at that moment is part of a claim."""
@@ -80,10 +86,12 @@ class Settling:
             | ({"hand_of": line["hand_of"]} if "hand_of" in line else {})
         )  # fmt: skip
         meter = self._meter(line)
-        self._books.claims[claim] = SecondClaim(
+        won = self._books.claims[claim] = SecondClaim(
             meter, line["paid"], floor(self._books.held(meter)), "percent" in line,
             line["paid_from"] == "hand_pay", self._table_id,
         )  # fmt: skip
+        if won.percent:
+            self._own_parts.append(won)
         return f"claim:{claim}"
 
     def _owe(self, envy: Line, holder: int) -> None:

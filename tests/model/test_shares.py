@@ -8,6 +8,7 @@ import io
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -22,6 +23,7 @@ from controllers.table.open_settlements import line_state
 from controllers.table.state import Layout
 from controllers.table.win_decisions import decide
 from meters.acts.claim_types import ClaimRow
+from meters.acts.meter_changes import Adjustment
 from meters.floor.floor_file import parse_floor
 from meters.floor.patron_words import PatronWords
 from meters.floor.paytable_text import pays_of
@@ -60,13 +62,16 @@ async def trips(redis: Redis) -> Pit:
     return await Pit.opened(redis, FLOOR)
 
 
-async def play(pit: Pit, bets: Iterable[int], patrons: dict[int, str], **hands: str) -> Reply:
+async def play(
+    pit: Pit, bets: Iterable[int], patrons: dict[int, str], round_id: str = "R1", **hands: str
+) -> Reply:
     """Play a round; ``p5="trips"`` is the result of position 5, and the others have ``other``."""
     results = {int(name[1:]): result for name, result in hands.items()}
     bets = dict.fromkeys(bets, WAGER)
     return await pit.round(
-        bets, dict.fromkeys(bets, "other") | results, dealer="", community=None, patrons=patrons
-    )
+        bets, dict.fromkeys(bets, "other") | results, dealer="", community=None, patrons=patrons,
+        round_id=round_id,
+    )  # fmt: skip
 
 
 def won(reply: Reply) -> list[Won]:
@@ -155,6 +160,58 @@ async def test_a_rejected_share_goes_back_to_the_meter_and_can_be_reopened(trips
     assert asked.request is not None
     await trips.claims.confirm(share.claim, "ben", asked.request.entry)
     assert await trips.meter(METER) == left
+    await trips.check_sound()
+
+
+@pytest.mark.parametrize("parts", [("90%", "10%"), ("100%", "")], ids=["two parts", "one part"])
+@pytest.mark.parametrize("taken", ["won", "subtracted"])
+async def test_a_reopened_part_of_a_whole_meter_leaves_the_reseed(
+    redis: Redis, tmp_path: Path, parts: tuple[str, str], taken: str
+) -> None:
+    """By hand: whatever parts won the meter, the house pays what the meter has not above $2,500.
+
+    After the rejection, the meter lost money: to other wins, or because it was subtracted.
+    """
+    text = (HOUSE / "keystone_trips.toml").read_text()
+    text = text.replace('suited_trips = "90% of', f'suited_trips = "{parts[0]} of')
+    if not parts[1]:
+        text = text.replace('suited_trips = "10% of meter", straight', "straight")
+    (tmp_path / "keystone_trips.toml").write_text(text)
+    pit = await Pit.opened(redis, FLOOR.replace(str(HOUSE), str(tmp_path)))
+    await play(pit, (3, 5), {}, p5="suited_trips")
+    rows = sorted(await pit.claims.waiting(), key=lambda row: row.turn)
+    assert {row.meter_after for row in rows} == {await pit.meter(METER) // CENT}
+    assert {row.meter_after for row in rows} == {jackpot.meter_after for jackpot in pit.published}
+    for row in rows:
+        await pit.claims.decide(row.claim, "reject", "amy", reason="the hand was misread")
+    if taken == "won":
+        hands = dict.fromkeys(("p1", "p3", "p5"), "straight_flush")
+        await play(pit, (1, 3, 5), {}, round_id="R2", **hands)
+    else:
+        await pit.change(Adjustment(meter=METER, amount=-SEED, reason="the reseed"))
+    before = await pit.accounts()
+    asked = await pit.claims.request_reopening(rows[0].claim, "amy", reason="the camera shows it")
+    assert asked.request is not None
+    await pit.claims.confirm(rows[0].claim, "ben", asked.request.entry)
+    assert await pit.meter(METER) == SEED * CENT
+    of_house = before["house"] - (await pit.accounts())["house"]
+    assert of_house == rows[0].amount * CENT - (before[f"meter:{METER}"] - SEED * CENT)
+    await pit.check_sound()
+
+
+async def test_a_reopened_part_comes_back_from_what_the_other_parts_left(trips: Pit) -> None:
+    """The meter is below its reseed, and has all that the rejection gave it."""
+    await play(trips, (5, 3), {}, p5="straight_flush")
+    left = await trips.meter(METER)
+    rows = await trips.claims.waiting()
+    assert {row.meter_after for row in rows} == {left // CENT}
+    own = next(row for row in rows if row.item == WAGER)
+    await trips.claims.decide(own.claim, "reject", "amy", reason="the hand was misread")
+    house = (await trips.accounts())["house"]
+    asked = await trips.claims.request_reopening(own.claim, "amy", reason="the camera shows it")
+    assert asked.request is not None
+    await trips.claims.confirm(own.claim, "ben", asked.request.entry)
+    assert (await trips.meter(METER), (await trips.accounts())["house"]) == (left, house)
     await trips.check_sound()
 
 

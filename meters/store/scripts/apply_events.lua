@@ -771,7 +771,16 @@ function APPLY.result(event, place)
   if code then return code, confirmed_by end
   local transfers, payees, shares, paid, claims = {}, {}, {}, {}, {}
   local paid_cents, after_cents, of_balance = {}, {}, {}
-  for index in ipairs(takes) do payees[index] = {} end
+  -- All percentages of a meter that one hand wins have the same balance after them: that after the
+  -- hand's last percentage, with the reseed if they are the whole meter. So a rejected one comes
+  -- back from what is above this balance. `firsts` has for each percentage the hand's first one,
+  -- and `left_cents` has the balance for each first one that another continues.
+  local firsts, first_of, left_cents = {}, {}, {}
+  for index, take in ipairs(takes) do
+    payees[index] = {}
+    if not take[TAKE_CONTINUES] then first_of[take[TAKE_METER]] = index end
+    firsts[index] = first_of[take[TAKE_METER]]
+  end
   for _, due in ipairs(dues) do
     local take = due[DUE_TAKE]
     if take > 0 then table.insert(payees[take], payee_of(due)) end
@@ -786,6 +795,7 @@ function APPLY.result(event, place)
     end
     paid_cents[index] = cents
     after_cents[index] = meter ~= '' and math.floor(balance(METER_ACCOUNT[meter]) / MICROS_PER_CENT) or 0
+    if take > 0 and takes[take][TAKE_CONTINUES] then left_cents[firsts[take]] = after_cents[index] end
     tally('wins', 1)
     tally('won_cents', cents)
     if meter ~= '' then
@@ -810,7 +820,7 @@ function APPLY.result(event, place)
   local by = by_table(table_id, confirmed_by)
   local entry = note_event(event, by, place, texts, transfers, paid_cents)
   for index, due in ipairs(dues) do
-    local cents, after = paid_cents[index], after_cents[index]
+    local cents, after = paid_cents[index], left_cents[firsts[due[DUE_TAKE]]] or after_cents[index]
     if due[DUE_CLAIM_KEY] > 0 then
       open_claim(due, entry, cents, after)
       if due[DUE_HOLDS] ~= '' then hold_table(table_id, due, cents) end
