@@ -41,6 +41,7 @@ from bonus.law.paytables import (
     placed,
     read_cents,
     read_envy,
+    read_from,
     read_payout,
     read_rate_bps,
     read_seed,
@@ -294,7 +295,7 @@ def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> N
         raise ChapterError(f"{where}: a hand wins a percentage of {name}, but {known}")
     for name in meters:
         if name not in named:
-            raise ChapterError(f"{where}: no hand wins a percentage of {name}")
+            raise ChapterError(f"{where}: no holder of a hand wins a percentage of {name}")
     if meters and True in kinds:
         raise ChapterError(f"{where}: a wager that feeds a meter pays 'for 1', not 'to 1'")
 
@@ -315,8 +316,10 @@ _RATE_CELLS: Final = (
     ("reserve", read_rate_bps),
 )  # fmt: skip
 _RATE_CELLS_ABOVE: Final = (
-    ("above", read_seed), ("primary_above", read_rate_bps), ("reserve_above", read_rate_bps),
+    ("amount", "above", read_from), ("primary", "primary_above", read_rate_bps),
+    ("reserve", "reserve_above", read_rate_bps),
 )  # fmt: skip
+"""Each key of the section ``above``, its name in ``Rates``, and how it is read."""
 
 
 def _check_rates(where: str, rates: Rates) -> None:
@@ -337,11 +340,11 @@ def _check_rates(where: str, rates: Rates) -> None:
 
 def _check_rates_above(where: str, rates: Rates, primary: int, reserve: int) -> None:
     """Check that only the way of the money changes: what wagers add in all stays the same."""
-    for name, read in _RATE_CELLS_ABOVE:
+    for key, name, read in _RATE_CELLS_ABOVE:
         cell = getattr(rates, name)
-        with cell_of(f"{where}: {name.removesuffix('_above')}", cell):
+        with cell_of(f"{where}: {key}", cell):
             read(cell)
-    if read_seed(rates.above) <= max(read_seed(rates.seed), read_seed(rates.reseed)):
+    if read_from(rates.above) <= max(read_seed(rates.seed), read_seed(rates.reseed)):
         raise ChapterError(f"{where}: amount must be above the seed and the reseed")
     lower, higher = read_rate_bps(rates.primary_above), read_rate_bps(rates.reserve_above)
     if lower >= primary:
@@ -448,19 +451,26 @@ def _community_of(of: str, tables: WagerTables, meters: Sequence[str]) -> dict[s
         raise ChapterError(f"{of} {community.rule}: no hand brings a community share")
     for hand, cell in cells:
         if hand == OTHER:
-            raise ChapterError(f"{of}: {OTHER!r} brings no community share")
+            reason = f"{of}: {OTHER!r} brings no community share"
+            raise ChapterError(reason, ("community", "pays", hand))
         with placed("community", "pays", hand), cell_of(f"{of}: {hand}", cell):
             found[hand] = read_shares(cell)
-    schedules = envy.schedule if envy else ()
-    brings = [read_envy(cell) for schedule in schedules for cell in schedule.pays.values()]
-    for payout in (*found.values(), *brings):
-        for name, _ in payout.percents:
-            if name not in meters:
-                raise ChapterError(
-                    f"{of}: a hand brings a percentage of {name}, but the wager feeds"
-                    f" {', '.join(meters)}"
-                )
+            _check_meters_of(found[hand], meters)
+    for number, schedule in enumerate(envy.schedule if envy else ()):
+        for hand, cell in schedule.pays.items():
+            with placed("envy", "schedule", number, "pays", hand), cell_of(f"{of}: {hand}", cell):
+                _check_meters_of(read_envy(cell), meters)
     return found
+
+
+def _check_meters_of(brings: Payout, meters: Sequence[str]) -> None:
+    """Check that a hand brings shares of the meters that its wager feeds."""
+    for name, _ in brings.percents:
+        if name not in meters:
+            known = f"it feeds {', '.join(meters)}"
+            if meters == ("meter",):
+                known = "write `meter`, because it has only one"
+            raise ChapterError(f"the wager feeds no meter {name}: {known}")
 
 
 def _check_rows(

@@ -170,6 +170,18 @@ def read_seed(cell: str) -> int:
     return _number(match[1] or "0")
 
 
+def read_from(cell: str) -> int:
+    """Return the amount of a meter from which other rates apply, as a multiple of the wager.
+
+    >>> read_from("$50,000 for 1")
+    50000
+    """
+    match = _SEED.fullmatch(cell)
+    if match is None or not match[1]:
+        raise ChapterError(f"{cell!r} is no amount of a meter: write '$N for 1'")
+    return _number(match[1])
+
+
 def read_rate_bps(cell: str) -> int:
     """Return a rate below 100%, such as ``2.25%``, in basis points.
 

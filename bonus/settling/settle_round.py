@@ -167,7 +167,8 @@ def _without_contributions(
     Nothing is subtracted from a reserve that the round does not name.
     """
     after = dict(holdings)
-    for kind, added in contributions(positions, rules, terms, holdings).items():
+    reserves = [kind for kind in holdings if text.meters[kind].reserve is not None]
+    for kind, added in contributions(positions, rules, terms, holdings, reserves).items():
         before = holdings[kind]
         held_micros = before.amount_micros + before.overflow_micros - added.amount_micros
         reserve_micros = 0

@@ -8,7 +8,7 @@ Cents times a rate in basis points are micros, so contributions are never rounde
 rounded down to the cent, and the rest stays on the meter (reading G3).
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -40,12 +40,15 @@ def contributions(
     rules: TableRules,
     terms: Mapping[str, MeterTerms],
     holdings: Mapping[str, MeterHolding] = MappingProxyType({}),
+    reserves: Collection[str] = (),
 ) -> dict[str, MeterHolding]:
     """Return the contributions of a round's wagers to each meter and its reserve, in micros.
 
     The wagers of folded hands also contribute (reading T14). A meter without a wager is left out.
     ``holdings`` are the meters with these contributions. They decide the rates of a meter whose
     rates change at a balance; a meter that is not in ``holdings`` counts as below this balance.
+    Near this balance, both rates can be right. Then the rates above it count, unless the meter's
+    reserve has less; ``reserves`` are the meters with a reserve in ``holdings``.
     """
     wagered_cents: dict[str, int] = {}
     for box in positions:
@@ -56,7 +59,9 @@ def contributions(
     for kind, cents in wagered_cents.items():
         of, before_micros = terms[kind], 0
         if of.threshold_cents and (after := holdings.get(kind)):
-            held_micros = after.amount_micros + after.overflow_micros - cents * of.primary_above_bps
+            below = kind in reserves and after.reserve_micros < cents * of.reserve_above_bps
+            off_bps = of.primary_bps if below else of.primary_above_bps
+            held_micros = after.amount_micros + after.overflow_micros - cents * off_bps
             before_micros = at_limit(after, held_micros, reserve_micros=0).amount_micros
         primary_bps, reserve_bps = of.rates_bps(before_micros)
         added[kind] = MeterHolding(cents * primary_bps, cents * reserve_bps)

@@ -687,12 +687,13 @@ def limit_problem(meter: Meter) -> str | None:
         return None
     games = [meter.terms_in(game) for game in meter.fed_in or ("",)]
     rows = [row for terms in games for row in terms.rows.values()]
-    percents = {row.percent_of(meter.kind) + row.community_of(meter.kind) for row in rows}
-    if threshold_cents and 100 not in percents:
+    wins = {row.percent_of(meter.kind) + row.community_of(meter.kind) for row in rows}
+    if threshold_cents and 100 not in wins:
         return (
             "no hand wins the whole meter, so nobody would win its reserve, to which wagers add"
             f" more from {money(threshold_cents)}: leave out [wager.table.progression.above]"
         )
+    percents = wins | {row.envy_of(meter.kind) for row in rows}
     return None if meter.limit is None else _too_low(meter, meter.limit, percents)
 
 
@@ -701,6 +702,11 @@ def _too_low(meter: Meter, limit_cents: int, percents: Set[Percent]) -> str | No
     if limit_cents < least:
         return (
             f"a limit of {money(limit_cents)} is below the meter's seed or reseed of {money(least)}"
+        )
+    if limit_cents < meter.terms.threshold_cents:
+        return (
+            f"a limit of {money(limit_cents)} is below {money(meter.terms.threshold_cents)}, the"
+            " amount from which other rates apply: they would never apply; set a higher limit"
         )
     if limit_cents == meter.terms.reseed_cents and percents <= {0, 100}:
         return (

@@ -1,6 +1,7 @@
 """Rates that change at an amount of the meter: the file, the terms, void rounds, and the odds."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
+from bonus.rounds import RoundError
 from bonus.settling.settle_round import settle_line
 from meters.floor.floor_file import FloorError, parse_floor
 from tests.floor_text import floor_text, link_text, meter_text, table_text
@@ -68,8 +70,8 @@ def _games(chapter: Chapter) -> Games:
     [
         ('"$21 for 1"', '"$20 for 1"', "amount must be above the seed and the reseed"),
         ('reseed = "$10', 'reseed = "$21', "amount must be above the seed and the reseed"),
-        ('"$21 for 1"', '"$0"', "amount must be above the seed and the reseed"),
-        ('"$21 for 1"', '"$21"', "'$21' is not a seed"),
+        ('"$21 for 1"', '"$0"', "above: amount: '$0' is no amount of a meter: write '$N for 1'"),
+        ('"$21 for 1"', '"$21"', "above: amount: '$21' is no amount of a meter"),
         ('"$21 for 1"', '""', "write no empty text"),
         ('"7.5%"', '"20%"', "primary must be below 20%"),
         ('"7.5%"', '"7.555%"', "'7.555%' is not a rate"),
@@ -109,33 +111,61 @@ def test_a_reserve_that_nobody_can_win_is_refused(tmp_path: Path) -> None:
         parse_floor(text)
 
 
+@pytest.mark.parametrize(("limit", "refused"), [(2_099, True), (2_100, False)])
+def test_a_limit_below_the_amount_is_refused(tmp_path: Path, limit: int, refused: bool) -> None:  # noqa: FBT001
+    """The meter could never have the amount."""
+    text = floor_of(tmp_path, one=TEXT).replace("wager = 100", f"wager = 100\nlimit = {limit}")
+    if not refused:
+        parse_floor(text)
+        return
+    with pytest.raises(
+        FloorError, match=r"limit of \$20.99 is below \$21.00, the amount from which"
+    ):
+        parse_floor(text)
+
+
 @pytest.mark.parametrize(
-    ("before", "limit", "added"),
+    ("before", "limit", "added", "reserve"),
     [
-        (2_000, None, (40, 10)),
-        (2_074, None, (40, 10)),
-        (2_200, None, (15, 35)),
-        (2_100, 2_100, (15, 35)),
-        (2_050, 2_060, (40, 10)),
+        (2_000, None, (40, 10), 300),
+        (2_074, None, (40, 10), 300),
+        (2_200, None, (15, 35), 300),
+        (2_200, None, (15, 35), None),
+        (2_100, 2_100, (15, 35), 300),
+        (2_090, None, (40, 10), 0),
+        (2_090, None, (40, 10), 24),
+        (2_110, None, (15, 35), 0),
     ],
 )
 def test_a_void_round_takes_off_what_its_wagers_added(
-    before: int, limit: int | None, added: tuple[int, int]
+    before: int, limit: int | None, added: tuple[int, int], reserve: int | None
 ) -> None:
     """Two wagers, and a meter with what they added; what is above its limit is its overflow.
 
-    From $20.75 to $21, only the ledger has the rates: both lead to the same amounts.
+    From $20.75 to $21, only the ledger has the rates: both lead to the same amounts. The rates from
+    $21 count, unless the reserve is too small for them.
     """
     held = before + added[0]
-    meter: dict[str, int] = {"wager": 100, "amount": held, "reserve": 300 + added[1]}
+    meter: dict[str, int] = {"wager": 100, "amount": held}
+    if reserve is not None:
+        meter |= {"reserve": reserve + added[1]}
     if limit:
         meter |= {"limit": limit, "amount": limit, "overflow": held - limit}
-    played = {
+    after = settle_line(json.dumps(void_of(meter)).encode(), GAMES).meters[METER]
+    assert (after.amount + (after.overflow or 0), after.reserve) == (before, reserve or 0)
+
+
+def test_a_void_round_of_a_high_meter_needs_its_reserve() -> None:
+    meter = {"wager": 100, "amount": 2_300, "reserve": 34}
+    with pytest.raises(RoundError, match="lower than this round's contributions"):
+        settle_line(json.dumps(void_of(meter)).encode(), GAMES)
+
+
+def void_of(meter: Mapping[str, int]) -> dict[str, object]:
+    return {
         "game": DICE, "irregularity": "void", "meters": {METER: meter},
         "positions": [{"position": n, "wagers": {"dice_bet": 100}} for n in (1, 2)],
     }  # fmt: skip
-    after = settle_line(json.dumps(played).encode(), GAMES).meters[METER]
-    assert (after.amount + (after.overflow or 0), after.reserve) == (before, 300)
 
 
 def odds_of(text: str) -> OddsEntry:

@@ -173,7 +173,21 @@ def test_the_demonstration_finds_the_balance_behind_shares() -> None:
         (game(community=community_text(royal_flush="11% of meter")), "win 101% of meter: 90%"),
         (game(community=community_text(royal_flush="$10")), "not a share of a meter"),
         (game(community=community_text(royal_flush="5% of meter + 2 for 1")), "more than shares"),
-        (game(community=community_text(royal_flush="5% of pit")), "brings a percentage of pit"),
+        (
+            game(community=community_text(royal_flush="5% of pot")),
+            "royal_flush: the wager feeds no meter pot: write `meter`, because it has only one",
+        ),
+        (
+            game("one", "two", rows={**SHARED, "royal_flush": "100% of one",
+                 "straight_flush": "50% of two"}, envy=envy_text(
+                     royal_flush="3% of two", straight_flush="2% of pot")),
+            "straight_flush: the wager feeds no meter pot: it feeds one, two",
+        ),
+        (
+            game(rows=ROWS | {"royal_flush": "500 for 1", "straight_flush": "400 for 1"},
+                 community=WHOLE),
+            "no holder of a hand wins a percentage of meter",
+        ),
         (game(community=community_text(royal="5% of meter")), "no row for 'royal'"),
         (game(community=community_text()), "no hand brings a community share"),
         (
