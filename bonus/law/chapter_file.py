@@ -163,8 +163,8 @@ class EnvySchedule(_Part, frozen=True):
 
     Attributes:
         wager: the amount, such as ``$1``.
-        pays: for each hand, from the first hand of the paytable down to ``lowest``, a fixed sum or
-            a percentage of a meter, such as ``2% of meter``.
+        pays: for each hand, from the first hand of the paytable down to ``lowest``, a fixed sum, a
+            percentage of a meter, such as ``2% of meter``, or ``N/A`` for no Envy Bonus.
     """
 
     wager: str

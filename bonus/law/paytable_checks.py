@@ -5,7 +5,7 @@ kinds of odds in one paytable, or a choice that occurs twice.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from itertools import pairwise, product
 from typing import Final
@@ -99,8 +99,8 @@ def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
     if main.follow_pays:
         lowest = ranking.names[-1]
         for paytable in paytables_of(main.follow_pays, ranking.names):
-            _check_paytable(of, paytable, ranking, lowest)
-            _check_pays(of, paytable, meters=())
+            with placed("follow_pays", "pays"):
+                _check_paytable(of, paytable, ranking, lowest, meters=())
     for number, bonus in enumerate(main.bonus):
         with placed("bonus", number):
             _check_bonus(chapter, main, bonus, names)
@@ -205,7 +205,8 @@ def _with_fourth(
     if len(paytables) > 1:
         raise ChapterError(f"{of}: a wager with fourth_card has one paytable for all other ranks")
     fourth = tables.fourth_card.table
-    return _check_tables(of, fourth, ranking, tables.ranking, tables.lowest, meters=())
+    with placed("fourth_card"):
+        return _check_tables(of, fourth, ranking, tables.ranking, tables.lowest, meters=())
 
 
 def _check_tables(
@@ -246,23 +247,21 @@ def _check_table(
         reason = (
             f"{unknown[0]!r} is not a hand of {name}{nearest(unknown[0], hands)}"
             if unknown
-            else _order(ranking, name)
+            else _order(ranking, name, rows)
         )
-        raise ChapterError(
-            f"{of} {table.rule}: {reason}", ("pays", unknown[0]) if unknown else ("pays",)
-        )
+        place = unknown[0] if unknown else _misplaced(rows, hands)[0]
+        raise ChapterError(f"{of} {table.rule}: {reason}", ("pays", place))
     if OTHER in rows:
         raise ChapterError(f"{of} {table.rule}: {OTHER!r} pays nothing", ("pays", OTHER))
     for paytable in paytables_of(table, ranking.names):
         with placed("pays"):
-            _check_paytable(of, paytable, ranking, lowest)
-            _check_pays(of, paytable, meters=meters)
+            _check_paytable(of, paytable, ranking, lowest, meters=meters)
         yield paytable
 
 
-def _order(ranking: Ranking, name: str) -> str:
+def _order(ranking: Ranking, name: str, rows: Sequence[str]) -> str:
     if ranking.ordered:
-        return "hands are not in the order of rank"
+        return _misplaced(rows, ranking.names)[1]
     section = "result" if name == RESULTS else "pattern"
     return f"rows are not in the order of the [[{section}]] sections"
 
@@ -273,13 +272,16 @@ def _check_choices(of: str, paytables: Sequence[Paytable]) -> None:
         raise ChapterError(f"{of}: several paytables need different names")
 
 
-def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) -> None:
+def _check_paytable(
+    of: str, paytable: Paytable, ranking: Ranking, lowest: str, *, meters: Sequence[str]
+) -> None:
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     worth: dict[str, _Worth | None] = {}
     for hand, cell in paytable.cells.items():
         with placed(hand), cell_of(f"{where}: {hand}", cell):
             worth[hand] = read_payout(cell).worth
-    _check_rows(where, ranking, lowest, worth)
+    _check_pays(of, paytable, meters=meters)
+    _check_rows(where, ranking, lowest, worth, paytable.cells)
 
 
 def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> None:
@@ -370,24 +372,34 @@ def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Payta
         raise ChapterError(f"{of} {envy.rule}: {reason}", ("envy",))
     if not wagers or len(set(wagers)) < len(wagers):
         raise ChapterError(f"{of} {envy.rule}: each wager amount needs one schedule")
-    for schedule in envy.schedule:
-        where = f"{of} {envy.rule} {schedule.wager}"
-        if OTHER in schedule.pays:
-            raise ChapterError(f"{where}: {OTHER!r} brings no Envy Bonus")
-        # A fixed sum and a percentage cannot be compared.
-        sums: dict[str, _Worth | None] = {}
-        shares: dict[str, _Worth | None] = {}
-        for hand, cell in schedule.pays.items():
-            with cell_of(f"{where}: {hand}", cell):
-                payout = read_envy(cell)
-            sums[hand] = None if payout.percents else payout.worth
-            shares[hand] = payout.worth if payout.percents else None
-        _check_rows(where, ranking, envy.lowest, sums)
-        _check_rows(where, ranking, envy.lowest, shares)
-        # A settlement line names its hand by the paytable's row, so both tables must begin with the
-        # same hand.
-        for top in tops - {next(iter(sums))}:
-            raise ChapterError(f"{where}: Envy Bonuses must begin with {top}, as the paytable does")
+    for number, schedule in enumerate(envy.schedule):
+        with placed("envy", "schedule", number, "pays"):
+            _check_schedule(f"{of} {envy.rule} {schedule.wager}", ranking, envy, schedule, tops)
+
+
+def _check_schedule(
+    where: str, ranking: Ranking, envy: Envy, schedule: EnvySchedule, tops: Set[str]
+) -> None:
+    if OTHER in schedule.pays:
+        raise ChapterError(f"{where}: {OTHER!r} brings no Envy Bonus", (OTHER,))
+    brought: dict[str, Payout] = {}
+    for hand, cell in schedule.pays.items():
+        with placed(hand), cell_of(f"{where}: {hand}", cell):
+            brought[hand] = read_envy(cell)
+    # A fixed sum and a percentage cannot be compared.
+    sums = {hand: each.worth if each.sum_cents else None for hand, each in brought.items()}
+    shares = {hand: each.worth if each.percents else None for hand, each in brought.items()}
+    for worth in (sums, shares):
+        _check_rows(where, ranking, envy.lowest, worth, schedule.pays, what="schedule")
+    if not any(each.wins for each in brought.values()):
+        raise ChapterError(f"{where}: no hand of the schedule brings an Envy Bonus")
+    # A settlement line names its hand by the paytable's row, so both tables must begin with the
+    # same hand.
+    for top in tops - {next(iter(brought))}:
+        raise ChapterError(
+            f"{where}: Envy Bonuses must begin with {top}, as the paytable does. If this hand"
+            f' brings none, write {top} = "N/A"'
+        )
 
 
 def _check_shares(
@@ -474,9 +486,15 @@ def _check_meters_of(brings: Payout, meters: Sequence[str]) -> None:
 
 
 def _check_rows(
-    where: str, ranking: Ranking, lowest: str, worth: Mapping[str, _Worth | None]
+    where: str,
+    ranking: Ranking,
+    lowest: str,
+    worth: Mapping[str, _Worth | None],
+    cells: Mapping[str, str],
+    *,
+    what: str = "paytable",
 ) -> None:
-    """Check the hands of a paytable, and that no hand pays less than a lower hand.
+    """Check the hands of a paytable or schedule, and that no hand pays less than a lower hand.
 
     A hand that wins a percentage of one of several meters cannot be compared: its worth is None.
     """
@@ -484,21 +502,58 @@ def _check_rows(
     for hand in (*((lowest,) if ranking.ordered else ()), *worth):
         if hand not in hands:
             raise ChapterError(f"{where}: {hand!r} is not a hand of the ranking")
-    if not ranking.ordered:
-        if not worth:
-            raise ChapterError(f"{where}: a paytable needs a row")
-        return
     first = next(iter(worth), None)
-    if first is None or first not in ranking.tops:
-        raise ChapterError(f"{where}: a paytable must begin with the highest hand, not {first!r}")
-    expected = hands[hands.index(first) : hands.index(lowest) + 1]
-    if tuple(worth) != expected:
-        missing = ", ".join(hand for hand in expected if hand not in worth)
-        reason = f"{missing} missing" if missing else "hands are not in the order of rank"
-        raise ChapterError(f"{where}: {reason}")
-    for (better, more), (lower, less) in pairwise(worth.items()):
-        if more is not None and less is not None and more < less:
-            raise ChapterError(f"{where}: {better} pays less than {lower}")
+    if first is None:
+        raise ChapterError(f"{where}: a {what} needs a row")
+    if not ranking.ordered:
+        return
+    if first not in ranking.tops:
+        raise ChapterError(f"{where}: a {what} must begin with the highest hand, not {first!r}")
+    _check_every_hand(where, list(worth), hands, lowest)
+    compared = ((hand, each) for hand, each in worth.items() if each is not None)
+    for (better, more), (lower, less) in pairwise(compared):
+        if more < less:
+            reason = _pays_less(better, more, lower, less, cells)
+            raise ChapterError(f"{where}: {reason}", (better,))
+
+
+def _check_every_hand(where: str, rows: Sequence[str], hands: Sequence[str], lowest: str) -> None:
+    """Check that the rows are the hands from the first row down to ``lowest``, in their order."""
+    expected = hands[hands.index(rows[0]) : hands.index(lowest) + 1]
+    if missing := ", ".join(hand for hand in expected if hand not in rows):
+        raise ChapterError(f"{where}: {missing} missing")
+    for hand in rows:
+        if hand not in expected:
+            raise ChapterError(f"{where}: {hand} is below {lowest}, the `lowest` hand", (hand,))
+    if rows != [*expected]:
+        hand, reason = _misplaced(rows, hands)
+        raise ChapterError(f"{where}: {reason}", (hand,))
+
+
+def _misplaced(rows: Sequence[str], hands: Sequence[str]) -> tuple[str, str]:
+    """Return the first row that stands below a lower hand, and a message about it."""
+    lower, higher = next(
+        each for each in pairwise(rows) if hands.index(each[0]) > hands.index(each[1])
+    )
+    return higher, f"{higher} ranks above {lower} here: move it up"
+
+
+def _pays_less(
+    better: str, more: _Worth, lower: str, less: _Worth, cells: Mapping[str, str]
+) -> str:
+    """Say why a hand pays less than a lower hand, and what to write.
+
+    A percentage grows with its meter, so it is more than any odds.
+    """
+    if less[0] and not more[0] and any(more):
+        share = f"{percent_text(less[0])}% of meter"
+        kind = "a fixed sum" if more[1] else "fixed odds"
+        both = f", or `{share} + {cells[better]}`" if more[1:] >= less[1:] else ""
+        return (
+            f"{better} has {kind}, but the lower hand {lower} wins {share}, which can grow above"
+            f" any odds: write at least `{cells[lower]}`{both}"
+        )
+    return f"{better} pays less than {lower}, which ranks below it here"
 
 
 def _ranking(chapter: Chapter, of: str, name: str) -> Ranking:

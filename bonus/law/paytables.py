@@ -88,7 +88,7 @@ class Payout:
 _ONLY: Final = "meter"
 NOTHING: Final = Payout()
 
-_NUMBER: Final = r"([1-9][0-9]{0,2}(?:,[0-9]{3})*)"
+_NUMBER: Final = r"([1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]*)"
 _DOLLARS: Final = re.compile(rf"\${_NUMBER}")
 _SEED: Final = re.compile(rf"\${_NUMBER} for 1|\$0")
 _ODDS: Final = re.compile(rf"{_NUMBER} (to|for) 1")
@@ -134,13 +134,15 @@ def _read_part(cell: str) -> Payout:
 
 
 def read_envy(cell: str) -> Payout:
-    """Return an Envy Bonus: a sum of whole dollars, or percentages of meters.
+    """Return an Envy Bonus: a sum of whole dollars, percentages of meters, or ``N/A`` for none.
 
     >>> read_envy("$300").sum_cents, read_envy("2% of meter").percents
     (30000, (('meter', 2),))
     """
+    if cell == "N/A":
+        return NOTHING
     if not cell.startswith("$"):
-        return read_shares(cell, "'$N' or 'N% of meter'")
+        return read_shares(cell, "'$N', 'N% of meter' or 'N/A'")
     return Payout(sum_cents=read_cents(cell))
 
 

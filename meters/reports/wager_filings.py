@@ -240,11 +240,11 @@ def _envy_rows(envy: Envy, offer: Offer, entry: OddsEntry) -> Iterator[filed.Env
     for schedule in envy.schedule:
         if read_cents(schedule.wager) in offer.wagers_cents:
             for line in entry.hands:
-                if line.hand in schedule.pays:
-                    cell = schedule.pays[line.hand]
+                cell = schedule.pays.get(line.hand, "N/A")
+                if (brought := read_envy(cell)).wins:
                     yield filed.EnvyRow(
                         hand=line.hand,
-                        envy_cents=read_envy(cell).sum_cents,
+                        envy_cents=brought.sum_cents,
                         rule=envy.rule,
                         chance=chance_of(line.chance),
                         share="" if cell.startswith("$") else cell,

@@ -24,6 +24,7 @@ from controllers.panel.table_view import view_table
 from controllers.table.state import Layout
 from meters.floor.branding import Branding
 from meters.floor.floor_file import parse_floor
+from meters.floor.game_files import GameError, parse_game
 from meters.floor.patron_words import patron_words
 from meters.floor.paytable_text import pays_of, winners_of
 from meters.http.settle_page import floor_forms
@@ -152,12 +153,34 @@ def test_the_joker_is_dealt_once_and_only_in_games_with_one() -> None:
         ('lowest = "straight"', 'lowest = "pair"', "'pair' is not a hand"),
         ("[irregular]", PATTERN, "cannot have [[pattern]]"),
         ('full_house = "5 to 1"', 'full_house = "3 to 1"', "full_house pays less than flush"),
+        (
+            'three_of_a_kind = "3 to 1"\nstraight = "2 to 1"',
+            'straight = "2 to 1"\nthree_of_a_kind = "3 to 1"',
+            "three_of_a_kind ranks above straight here: move it up",
+        ),
+        (
+            'three_of_a_kind = "3 to 1"', 'three_of_a_kind = "1 to 1"',
+            "three_of_a_kind pays less than straight, which ranks below it here",
+        ),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_played_is_refused(was: str, becomes: str, reason: str) -> None:
     assert was in TEXT
     with pytest.raises(ChapterError, match=re.escape(reason)):
         read_chapter(TEXT.replace(was, becomes, 1))
+
+
+def test_odds_above_a_percentage_are_refused_at_the_line_of_their_row() -> None:
+    row = 'seven_card_straight_flush_with_joker = "'
+    text = TEXT.replace(f"{row}50% of meter", f"{row}1000 for 1", 1)
+    line = text[: text.index(f"{row}1000")].count("\n") + 1
+    reason = (
+        "has fixed odds, but the lower hand five_aces wins 10% of meter, which can grow above any"
+        " odds: write at least `10% of meter`, or `10% of meter + 1000 for 1`"
+    )
+    with pytest.raises(GameError, match=f"joker.toml:{line}: .*{re.escape(reason)}$"):
+        parse_game(text, "joker.toml")
+    parse_game(text.replace("1000 for 1", "10% of meter + 1000 for 1", 1))
 
 
 def test_the_joker_is_entered_corrected_and_refused_a_second_time() -> None:

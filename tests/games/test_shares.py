@@ -134,6 +134,22 @@ def test_every_wager_of_another_player_gets_the_envy_percentage_of_the_same_bala
     ]
 
 
+def test_a_hand_between_others_can_bring_no_envy_bonus() -> None:
+    envy = envy_text(royal_flush="N/A", straight_flush="$2", four_of_a_kind="N/A", full_house="$1")
+    text = game(envy=envy)
+    hands = {1: "As Ks", 2: "9s 8s", 3: "2c 3d", 4: "Qc Qd"}
+    lines = settle(text, hands, 100_000, community=["Qs", "Js", "Ts"]).lines
+    assert {line.envy_of for line in lines if line.envy_of} == {2}
+    counted = Fraction(36 * 200 + 3_744 * 100, DEALS * 100)
+    assert entry_in(text).envy_return == {"100": counted}
+
+
+def test_percentages_of_one_of_several_meters_can_be_the_only_envy_bonuses() -> None:
+    rows = SHARED | {"royal_flush": "90% of one", "straight_flush": "10% of two"}
+    envy = envy_text(royal_flush="1% of two", straight_flush="N/A")
+    assert entry_in(game("one", "two", rows=rows, envy=envy)).envy_return["100"] > 0
+
+
 def test_an_envy_bonus_does_not_wait_for_a_share_of_another_hand() -> None:
     """Position 2 has a share of the first hand. Its own hand brings $1, and no win of it waits."""
     envy = envy_text(royal_flush="$3", straight_flush="$2", four_of_a_kind="$1")
@@ -200,6 +216,13 @@ def test_the_demonstration_finds_the_balance_behind_shares() -> None:
             "royal_flush pays less than straight_flush",
         ),
         (game(envy=envy_text(royal_flush="2 for 1")), "not a share of a meter"),
+        (game(envy=envy_text(royal_flush="N/A", straight_flush="N/A")), "no hand of the schedule"),
+        (game(envy=envy_text(flush="$5")), "a schedule must begin with the highest hand"),
+        (game(envy=envy_text(royal_flush="$5").replace("{ ro", "{} # ")), "a schedule needs a row"),
+        (
+            game(envy=envy_text(royal_flush="$1", straight_flush="N/A", four_of_a_kind="$2")),
+            "royal_flush pays less than four_of_a_kind",
+        ),
         (
             game(community=WHOLE, envy=envy_text(royal_flush="0.01% of meter")),
             "win 100.05% of meter: 90% for its holder, 10% for all players, 0.01% for each",

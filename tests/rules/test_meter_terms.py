@@ -72,6 +72,7 @@ def test_a_paytable_is_chosen_if_there_is_a_choice_and_only_then(
 
 def test_cells_are_read_as_they_are_written() -> None:
     assert read_payout("1,000 for 1") == Payout(times=1_000)
+    assert read_payout("1000 for 1") == Payout(times=1_000)
     assert read_payout("35 to 1") == Payout(times=35, stake_back=True)
     assert read_payout("10% of meter") == Payout(percents=(("meter", 10),))
     assert read_payout("$1,000,000") == Payout(sum_cents=100_000_000, stake_back=True)
