@@ -97,7 +97,8 @@ def try_game(
 
     The rounds need no floor. Bots wager and deal at one table, whose meters begin at their seeds.
     After each round, touch Enter for the next; **j** is a round with a jackpot, a number plays so
-    many rounds, and **q** ends the trial.
+    many rounds, and **q** ends the trial. If standard input is not a terminal, its lines are these
+    answers.
 
     - **pitlink game try games/lucky_five.toml**
     - **pitlink game try games/lucky_five.toml --rounds 20000**: what comes back, beside the exact
@@ -123,6 +124,9 @@ def _converse(trial: Trial, console: PlainConsole) -> None:
     while True:
         prompt = "Enter: a round, j: a jackpot, a number: so many rounds, q: end"
         answer = _line(prompt)
+        if answer is None and not played and not (sys.stdin and sys.stdin.isatty()):
+            reason = "standard input is no terminal and has no line, so no round was played"
+            raise UserError(f"{reason}: write --rounds 1000", exit_status=2)
         if answer in {None, "q"}:
             return
         if answer and answer.isdigit() and 0 < int(answer) <= _SEEDS:

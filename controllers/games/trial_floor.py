@@ -8,7 +8,7 @@ from typing import Final
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import offered
 from bonus.law.paytables import read_cents
-from meters.floor.floor_file import Floor, parse_floor
+from meters.floor.floor_file import Floor, FloorError, parse_floor
 from meters.floor.game_files import GameError, parse_game
 from meters.floor.toml_errors import read_file
 
@@ -32,7 +32,13 @@ def read_trial_floor(path: Path, wager_cents: int | None = None) -> Floor:
         games = Path(made) / _GAMES
         games.mkdir()
         (games / "game.toml").write_text(text, encoding="utf-8")
-        return parse_floor(_floor_text(game, wager_cents), str(path), Path(made))
+        try:
+            return parse_floor(_floor_text(game, wager_cents), str(path), Path(made))
+        except FloorError as error:
+            # Nobody wrote the lines of this floor file.
+            reason = str(error).removeprefix(f"{path}:").partition(": ")[2]
+            where = f"--wager {wager_cents}" if wager_cents else path
+            raise FloorError(f"{where}: {reason}") from None
 
 
 def _floor_text(game: Chapter, wager_cents: int | None) -> str:

@@ -137,6 +137,15 @@ def test_the_conversation_plays_what_is_asked(tmp_path: Path) -> None:
     (tmp_path / "wrong.toml").write_text('chapter = "X"\n')
     done = invoke_pitlink("game", "try", path, "--wager", "2500", "--rounds", "1")
     assert ": Dice Jackpot $500.00" in done.stdout
+    done = invoke_pitlink("game", "try", path, stdin="")
+    assert done.returncode == 2
+    assert "no round was played: write --rounds 1000" in done.stderr
+    assert invoke_pitlink("game", "try", path, stdin="q\n").returncode == 0
+    stud = str(HOUSE / "keystone_stud.toml")
+    done = invoke_pitlink("game", "try", stud, "--wager", "500", "--rounds", "1")
+    assert done.returncode == 1
+    assert "--wager 500: keystone_mega: the wager is $1, not 500 cents" in done.stderr
+    assert "keystone_stud" not in done.stderr
     done = invoke_pitlink("game", "try", str(tmp_path / "wrong.toml"))
     assert done.returncode == 1
     assert "wrong.toml:1: " in done.stderr
