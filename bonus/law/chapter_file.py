@@ -710,9 +710,14 @@ class Chapter(_Part, frozen=True, kw_only=True):
         return self.main.bonus if self.main else ()
 
     @property
+    def first_community_cards(self) -> tuple[int, ...]:
+        """The numbers of first community cards that wagers are on; each once, in rising order."""
+        return tuple(sorted({tables.community_cards for tables in self.wager} - {0}))
+
+    @property
     def community_ordered(self) -> bool:
         """True if the order of the community cards matters: a wager is on the first of them."""
-        return any(tables.community_cards for tables in self.wager)
+        return bool(self.first_community_cards)
 
     @property
     def asking(self) -> str:

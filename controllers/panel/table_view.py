@@ -110,7 +110,7 @@ def view_table(
         decks=layout.rules.deck.copies,
         hand_cards=layout.deal.hand,
         dealer_cards=layout.deal.dealer,
-        community_cards=layout.deal.community,
+        community_dealt=layout.deal.community,
         dealer=state.dealer,
         community=state.community,
         needs_community=state.needs_community(layout),
@@ -137,7 +137,7 @@ def view_table(
         differs=None if state.differs is None else views.DiffersView(counted=state.differs),
         held=held_views(layout, state),
         asking=_asking(layout, asking) if asking else None,
-        community_ordered=layout.rules.chapter.community_ordered,
+        first_community_cards=layout.rules.chapter.first_community_cards,
         joker=layout.deal.jokers > 0,
     )
 

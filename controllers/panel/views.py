@@ -276,7 +276,8 @@ class View(_View, frozen=True):
         last: the settlement that was closed last.
         returned: wagers that were returned last, until the next wager or lock-out.
         refusal: last event that the service refused, until the next event is accepted.
-        community_ordered: true if the order of the community cards matters.
+        first_community_cards: the numbers of first community cards that wagers are on, such as 3
+            for a wager on the flop. If there are any, the order of the community cards matters.
         joker: true if the deck has a joker.
     """
 
@@ -302,7 +303,7 @@ class View(_View, frozen=True):
     decks: int
     hand_cards: int
     dealer_cards: int
-    community_cards: int
+    community_dealt: int
     dealer: Sequence[str] | None
     community: Sequence[str] | None
     needs_community: bool
@@ -320,5 +321,5 @@ class View(_View, frozen=True):
     differs: DiffersView | None
     held: Sequence[HeldView]
     asking: AskingView | None
-    community_ordered: bool
+    first_community_cards: Sequence[int]
     joker: bool

@@ -117,7 +117,8 @@ class GameForm(_Form, frozen=True, kw_only=True):
         wagers: the wagers that the table offers, in the order of settling.
         items: for each item of settlement lines, its name for people.
         missing: why rounds of this table cannot be settled; empty if they can be settled.
-        community_ordered: true if the order of the community cards matters.
+        first_community_cards: the numbers of first community cards that wagers are on, such as 3
+            for a wager on the flop. If there are any, the order of the community cards matters.
         joker: true if the deck has a joker.
     """
 
@@ -136,7 +137,7 @@ class GameForm(_Form, frozen=True, kw_only=True):
     wagers: tuple[WagerField, ...]
     items: Mapping[str, str]
     missing: str = ""
-    community_ordered: bool = False
+    first_community_cards: tuple[int, ...]
     joker: bool = False
 
 
@@ -239,7 +240,7 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
         ),
         items={item: item_words(item, titles) for item in items},
         missing=_missing(rules),
-        community_ordered=chapter.community_ordered,
+        first_community_cards=chapter.first_community_cards,
         joker=chapter.deal.jokers > 0,
     )
 

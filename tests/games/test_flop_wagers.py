@@ -149,7 +149,7 @@ def test_the_panel_asks_for_the_order_and_another_order_is_a_correction() -> Non
     hand = table()
     hand.play("wager 2 flop_progressive; lockout; chips 1")
     view = view_table(hand.layout, hand.state, fault=None, values={})
-    assert view.community_ordered
+    assert view.first_community_cards == (3,)
     hand.play("""
         hand 2 As Ks; community Qs Js 2d Ts 3h; retract community; community Qs Js Ts 2d 3h
         settle

@@ -94,6 +94,27 @@ async def check_totals_and_print(page: Page) -> None:
 
 
 @pytest.mark.slow
+async def test_a_corrected_card_of_the_flop_stays_in_its_place(disputes: FloorRoom) -> None:
+    page = await opened(disputes)
+    await page.locator("#table").select_option("KF-01")
+    await tap(page, "Position 2")
+    wrong = ["Qs", "Jh", "Ts", "2c"]
+    await deal(page, "Community cards in the order of the deal", wrong)
+    await tap(page, "Take out jack of hearts")
+    places = page.locator('[data-hand="community"] .slots > *')
+    assert await places.evaluate_all("(all) => all.map((one) => one.className)") == [
+        "out", "slot", "out", "gap", "out", "slot",
+    ]  # fmt: skip
+    for card in ("Js", "3d"):
+        await page.locator(f'[data-card="{card}"]').tap()
+    names = page.locator('[data-hand="community"] .card')
+    await expect(names).to_have_count(5)
+    assert await names.evaluate_all("(all) => all.map((one) => one.ariaLabel)") == [
+        "queen of spades", "jack of spades", "ten of spades", "two of clubs", "three of diamonds",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
 async def test_a_table_shows_what_it_offers_and_all_errors_are_next_to_their_fields(
     disputes: FloorRoom,
 ) -> None:

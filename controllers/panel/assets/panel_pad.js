@@ -5,7 +5,7 @@
 import { press, toast } from "./panel_connection.js";
 import { button } from "./panel_elements.js";
 import { current, update } from "./panel_state.js";
-import { Card, cardWords, JOKER, rankText } from "./playing_cards.js";
+import { Card, cardWords, gapAfter, JOKER, rankText, withCard, withoutCard } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { say } from "./say.js";
 
@@ -21,8 +21,11 @@ export const choose = (chosen) => {
 const sizeOf = (view, target) => {
   if (target === null) return 0;
   if (target === "dealer") return view.dealer_cards;
-  return target === "community" ? view.community_cards : view.hand_cards;
+  return target === "community" ? view.community_dealt : view.hand_cards;
 };
+
+/* The numbers of first cards of a hand that wagers are on. If there are any, their order counts. */
+const firstsOf = (view, target) => (target === "community" ? view.first_community_cards : []);
 
 const resultTitle = (target) => {
   if (target === null) return say("All results entered");
@@ -34,7 +37,7 @@ const titleOf = ({ view, target }) => {
   if (target === null) return say("All hands entered");
   if (target === "dealer") return say("Dealer's hand");
   if (target !== "community") return say("Hand of position {position}", { position: target });
-  return view.community_ordered ? say("Community cards in the order of the deal") : say("Community cards");
+  return view.first_community_cards.length ? say("Community cards in the order of the deal") : say("Community cards");
 };
 
 const eventOf = (target, cards) => {
@@ -53,9 +56,11 @@ const example = (size) => ["As", "Kd", "Qh", "Jc", "Ts", "9d", "8h"].slice(0, si
 
 const pick = (name) => {
   const { view, target, picks } = current();
-  const names = view.decks === 1 && picks.includes(name) ? picks.filter((each) => each !== name) : [...picks, name];
+  const names = view.decks === 1 && picks.includes(name)
+    ? withoutCard(picks, picks.indexOf(name), firstsOf(view, target).length)
+    : withCard(picks, name);
   update({ picks: names });
-  if (names.length === sizeOf(view, target)) send(target, names);
+  if (names.filter(Boolean).length === sizeOf(view, target)) send(target, names);
 };
 
 const type = (event) => {
@@ -95,7 +100,8 @@ const CardPad = (state) => html`<section class="pad" aria-labelledby="pad-title"
   <div class="whose">
     <h2 id="pad-title">${titleOf(state)}</h2>
     <span class="slots" data-size=${sizeOf(state.view, state.target)} aria-hidden="true">${Array.from({ length: sizeOf(state.view, state.target) }, (_, at) =>
-      state.picks[at] ? html`<${Card} name=${state.picks[at]} />` : html`<span class="slot"></span>`)}</span>
+      [state.picks[at] ? html`<${Card} name=${state.picks[at]} />` : html`<span class="slot"></span>`,
+        gapAfter(at, firstsOf(state.view, state.target))])}</span>
     ${button("pad-clear", say("Clear"), () => update({ picks: [], typed: "" }),
       { class: "small", disabled: !state.picks.length })}
   </div>

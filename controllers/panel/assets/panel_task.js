@@ -152,7 +152,7 @@ const dealing = (state) => html`
   <div class="piles">
     <div class="dealt">
       ${state.view.dealer_cards > 0 && pile(state, "dealer", state.view.dealer_cards)}
-      ${state.view.needs_community && pile(state, "community", state.view.community_cards)}
+      ${state.view.needs_community && pile(state, "community", state.view.community_dealt)}
       <${DrawMade} draw=${state.view.draw} />
       ${button("link-boxes", say("Same player…"), () => update({ links: !state.links }),
         { class: "small", "aria-expanded": state.links })}

@@ -43,5 +43,22 @@ export const Card = ({ name, mark = null }) => (isCard(name) ? html`
     data-rank=${rankText(name)} data-suit=${name[1]} />`
   : html`<b class="result-chip">${resultWords(name)}</b>`);
 
+/* The names of a hand with one card more, in its first empty place. */
+export const withCard = (names, name) => {
+  const at = names.indexOf(null);
+  return at < 0 ? [...names, name] : names.map((each, place) => (place === at ? name : each));
+};
+
+/* The names without the card at a place. If the order counts, the place stays empty. */
+export const withoutCard = (names, at, ordered) => {
+  if (!ordered) return names.filter((_, place) => place !== at);
+  const kept = names.map((each, place) => (place === at ? null : each));
+  while (kept.length && kept[kept.length - 1] === null) kept.pop();
+  return kept;
+};
+
+/* The gap after the first cards of a hand, if a wager is on these alone. */
+export const gapAfter = (at, firsts) => firsts.includes(at + 1) && html`<i class="gap" aria-hidden="true"></i>`;
+
 export const Cards = ({ names }) => html`
   <span class="cards">${names.map((name) => html`<${Card} key=${name} name=${name} />`)}</span>`;

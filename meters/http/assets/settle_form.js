@@ -1,11 +1,12 @@
 /* The form of a round: the positions with their wagers and hands, the common cards, the meters. */
 
 import { money } from "./money.js";
+import { withoutCard } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { say } from "./say.js";
 import { Slots } from "./settle_pad.js";
 import {
-  anyPlaced, cardsOf, dollars, hands, played, typedCents, withPositions,
+  anyPlaced, dollars, hands, placesOf, played, typedCents, withPositions,
 } from "./settle_round.js";
 
 const IRREGULARITIES = [
@@ -41,11 +42,11 @@ const Choice = ({ pressed, press, children, ...rest }) => html`
 
 /* A hand in the form. A tap on its button, or on an empty place, shows it on the pad. */
 export const HandField = ({ hand, round, target, choose, enter, errors }) => {
-  const names = cardsOf(round, hand.id);
+  const names = placesOf(round, hand.id);
   return html`
     <div class="hand" data-hand=${hand.id} role="group" aria-label=${hand.title}>
-      <${Slots} names=${names} size=${hand.size} takeOut=${(place) => {
-        enter(hand.id, names.filter((_, at) => at !== place));
+      <${Slots} names=${names} size=${hand.size} firsts=${hand.firsts} takeOut=${(place) => {
+        enter(hand.id, withoutCard(names, place, hand.firsts?.length));
         choose(hand.id);
       }} />
       <${Choice} class="choose" pressed=${target === hand.id} press=${() => choose(hand.id)}

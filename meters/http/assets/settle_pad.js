@@ -1,22 +1,24 @@
 /* The pad of 52 cards and a joker, or of the results of a game without cards. A tap enters a card of
    the chosen hand. With one deck, a second tap takes it out; with several decks, it enters an equal card. */
 
-import { Card, cardWords, JOKER, rankText } from "./playing_cards.js";
+import { Card, cardWords, gapAfter, JOKER, rankText, withCard, withoutCard } from "./playing_cards.js";
 import { html } from "./preact.js";
 import { say } from "./say.js";
-import { cardsOf, hands, nextHand, usedElsewhere } from "./settle_round.js";
+import { cardsOf, hands, nextHand, placesOf, usedElsewhere } from "./settle_round.js";
 
 const RANKS = [..."AKQJT98765432"];
 const SUITS = [..."shdc"];
 
 /* The places of a hand: its cards, each of which a tap takes out, and its empty places. */
-export const Slots = ({ names, size, takeOut }) => html`
+export const Slots = ({ names, size, firsts = [], takeOut }) => html`
   <span class="slots">
-    ${names.map((name, at) => html`
-      <button key=${`${name}-${at}`} type="button" class="out" aria-label=${say("Take out {card}", { card: cardWords(name) })}
-        onClick=${() => takeOut(at)}><${Card} name=${name} /></button>`)}
-    ${Array.from({ length: size - names.length }, (_, at) => html`
-      <span key=${at} class="slot" aria-hidden="true" />`)}
+    ${Array.from({ length: size }, (_, at) => [
+      names[at] ? html`
+        <button key=${`${names[at]}-${at}`} type="button" class="out" aria-label=${say("Take out {card}", { card: cardWords(names[at]) })}
+          onClick=${() => takeOut(at)}><${Card} name=${names[at]} /></button>`
+        : html`<span key=${at} class="slot" aria-hidden="true" />`,
+      gapAfter(at, firsts),
+    ])}
   </span>`;
 
 const Key = ({ name, picked, disabled, pick }) => html`
@@ -40,10 +42,11 @@ export const Pad = ({ round, game, target, choose, enter, close }) => {
   const isUsedUp = (name) => game.decks > 0
     && [...used, ...(game.decks > 1 ? names : [])].filter((each) => each === name).length >= game.decks;
   const full = names.length >= hand.size;
+  const places = placesOf(round, hand.id);
   const pick = (name) => {
-    const picked = takesOut(name) ? names.filter((each) => each !== name) : [...names, name];
+    const picked = takesOut(name) ? withoutCard(places, places.indexOf(name), hand.firsts?.length) : withCard(places, name);
     const next = enter(hand.id, picked);
-    if (picked.length < hand.size) return;
+    if (picked.filter(Boolean).length < hand.size) return;
     const following = nextHand(next, game, hand.id);
     choose(following ?? hand.id);
     if (!following) close();

@@ -75,7 +75,8 @@ export const hands = (round, game) => {
     },
     offers((each) => each.community) && {
       id: "community", size: game.community,
-      title: game.community_ordered ? say("Community cards in the order of the deal") : say("Community cards"),
+      firsts: game.first_community_cards,
+      title: game.first_community_cards.length ? say("Community cards in the order of the deal") : say("Community cards"),
       due: placed((each) => each.community),
     },
     round.oneFourthCard && {
@@ -91,7 +92,10 @@ export const hands = (round, game) => {
   ].filter(Boolean);
 };
 
-export const cardsOf = (round, id) => round.cards[id] ?? [];
+/* The cards of a hand; with `null` for an empty place before a card. */
+export const placesOf = (round, id) => round.cards[id] ?? [];
+
+export const cardsOf = (round, id) => placesOf(round, id).filter(Boolean);
 
 /* The cards of the deck that were entered for other hands. */
 export const usedElsewhere = (round, game, id) => hands(round, game)
