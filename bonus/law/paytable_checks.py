@@ -149,7 +149,9 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
             given, needed = (" or ".join(map(str, sorted(each))) for each in (counts, possible))
             raise ChapterError(
                 f"{of}: {name} hands are not formed from {' or '.join(tables.cards)}, which has"
-                f" {given} cards: {needed} are needed"
+                f" {given} cards{f' with community_cards = {stage}' if stage else ''}: {needed} are"
+                " needed",
+                ("community_cards",) if stage else (),
             )
         named = tables.meters or (("meter",) if tables.meter else ())
         paytables = _check_tables(of, tables.table, ranking, name, tables.lowest, meters=named)

@@ -5,7 +5,7 @@ from typing import Final
 
 from bonus.cards import DECK, RANKS
 from bonus.errors import nearest
-from bonus.hands.rankings import PAI_GOW
+from bonus.hands.rankings import PAI_GOW, RANKINGS
 from bonus.law.chapter_file import (
     OF_COMMUNITY,
     OF_DEALER,
@@ -78,6 +78,8 @@ def _joker_problem(deal: Deal, tables: WagerTables) -> str:
     if not deal.jokers:
         lacking = "pai_gow hands are formed from a deck with a joker: write jokers = 1 under [deal]"
         return lacking if tables.ranking == PAI_GOW else ""
+    if tables.ranking not in RANKINGS:
+        return f"there is no ranking {tables.ranking!r}: is {PAI_GOW} meant?"
     if tables.ranking != PAI_GOW:
         return f'with a joker, write ranking = "{PAI_GOW}"'
     if {*tables.cards} != {"hand"}:

@@ -534,7 +534,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
             yield from _game_problems(table, spot)
             yield from _table_problems(link, table, pools, spot)
         yield from _fixed_jackpot_problems(link, floor.facility.validate_from, here)
-        yield from _promotion_problems(link, here)
+        yield from _promotion_problems(link, floor.link, here)
 
 
 def tier_problem(link: Link) -> str | None:
@@ -626,7 +626,9 @@ def _fixed_jackpot_problems(
         earlier.append(jackpot)
 
 
-def _promotion_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:
+def _promotion_problems(
+    link: Link, links: Iterable[Link], here: tuple[str | int, ...]
+) -> Iterator[Problem]:
     by_id = {meter.meter_id: meter for meter in link.meter}
     seen: set[str] = set()
     for at, each in enumerate(link.promotion):
@@ -636,6 +638,10 @@ def _promotion_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Pro
         seen.add(each.id)
         if each.meter not in by_id:
             reason = f"link {link.id} has no meter {each.meter}{nearest(each.meter, by_id)}"
+            for other in links:
+                if each.meter in {meter.meter_id for meter in other.meter}:
+                    reason = f"{each.meter} is a meter of link {other.id}"
+                    reason += ": move the promotion below that link"
             yield (*spot, "meter"), reason
         if by_id[each.meter].must_hit_by:
             reason = (

@@ -33,6 +33,7 @@ _NAMED: Final = re.compile(r"field `(?P<key>[^`]+)`")
 _SECTIONS: Final = frozenset({("facility",), ("service",), ("signage",), ("signage", "wording")})
 _REPEATED: Final = frozenset({
     ("link",), ("link", "meter"), ("link", "table"), ("link", "promotion"),
+    ("link", "fixed_jackpot"),
 })  # fmt: skip
 _CENTS_A_DOLLAR: Final = 100
 
@@ -164,6 +165,8 @@ def _problem(reason: str, path: Path, document: type[msgspec.Struct]) -> tuple[P
     section = tuple(step for step in path if isinstance(step, str))
     if named := _NAMED.search(reason):
         key = named["key"]
+        if "unknown" in reason and not section and ("link", key) in _REPEATED:
+            return (key,), f"{key} is a section of a link: write {_title(('link', key))}"
         if "unknown" in reason:
             return (*path, key), f"there is no key {key} here{nearest(key, keys.get(section, ()))}"
         return path, f"{_title((*section, key))} is missing"
@@ -346,6 +349,8 @@ class SourceLines:
             if opening := self._match(_OPEN):
                 here = self._enter(self._key(), repeated=opening == "[[")
                 self._lines[here] = line
+                if opening == "[[":
+                    self._lines.setdefault(here[:-1], line)
                 self._match(_CLOSE)
             elif not self._pair(here):
                 return

@@ -107,6 +107,19 @@ def test_an_error_is_refused_in_words(settings: dict[str, Value], reason: str) -
         parse_floor(floor_of(friday_text(**settings)))
 
 
+def test_a_promotion_stands_below_the_link_of_its_meter() -> None:
+    own = link_text("own", meter_text("five_card_progressive"), table_text("T-2"))
+    lower = floor_text(link_text("pit", *_METERS), own + friday_text())
+    with pytest.raises(FloorError, match="progressive is a meter of link pit: move the promotion"):
+        parse_floor(lower)
+    alone = friday_text().replace("[[link.promotion]]", "[[promotion]]")
+    text = floor_of() + alone
+    line = text[: text.index("[[promotion]]")].count("\n") + 1
+    told = rf":{line}: promotion is a section of a link: write \[\[link.promotion\]\]$"
+    with pytest.raises(FloorError, match=told):
+        parse_floor(text)
+
+
 def test_two_promotions_of_a_link_have_two_ids() -> None:
     with pytest.raises(FloorError, match="promotion friday appears twice on link pit"):
         parse_floor(floor_of(friday_text(), friday_text()))

@@ -127,7 +127,7 @@ def test_the_cards_of_a_win_are_the_hand_and_the_flop() -> None:
         ("community_cards = 3", "community_cards = 5", "but the game deals 5 community cards"),
         ("community_cards = 3", "community_cards = 6", "write a lower number, or leave it out"),
         ("community_cards = 3", "community_cards = -1", "community_cards is -1"),
-        ("community_cards = 3", "community_cards = 2", "which has 4 cards"),
+        ("community_cards = 3", "community_cards = 2", "has 4 cards with community_cards = 2: 5"),
         ('_and_community"]\ncommunity', '"]\ncommunity', "is for a wager on community cards"),
         ("community = 5", "community = 0", "but the game deals 0 community cards"),
     ],

@@ -147,6 +147,7 @@ def test_the_joker_is_dealt_once_and_only_in_games_with_one() -> None:
         ("jokers = 1", "", "write jokers = 1 under [deal]"),
         ("jokers = 1", "jokers = 1\ndecks = 2", "cannot have several decks"),
         ('ranking = "pai_gow"', 'ranking = "five_card"', 'with a joker, write ranking = "pai_gow"'),
+        ('ranking = "pai_gow"', 'ranking = "paigow"', "no ranking 'paigow': is pai_gow meant?"),
         ('cards = ["hand"]', 'cards = ["dealer"]', "write cards"),
         ("hand = 7", "hand = 6", "which has 6 cards: 7 are needed"),
         ("positions = 6", "positions = 8", "one deck is not enough for 8 hands"),
