@@ -19,7 +19,7 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.choices import choice_problem
 from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
-from bonus.wagers import MUST_HIT_BY, Percent, jackpot_item
+from bonus.wagers import MICROS_PER_CENT, MUST_HIT_BY, Percent, jackpot_item
 from meters.floor.branding import Branding, ThemeName, branding_problems
 from meters.floor.facility import (
     SERVICE_PATHS,
@@ -120,6 +120,10 @@ class MeterSettings(Config, frozen=True, kw_only=True):
             percentage of its probability counts.
         tier: the rank of the meter on displays: its place, size and metal. Without the key, meters
             that the same wager feeds are ranked by their seeds; all other meters are equal.
+        overflow_to: the id of another meter of the link, which gets at once what would raise this
+            meter above its limit. What is above the limit of that meter too waits in its overflow.
+            That meter is no must-hit-by meter, and has no `overflow_to` of its own. The key cannot
+            change once the meter has begun.
     """
 
     kind: str
@@ -134,6 +138,7 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     chance_ratio_max: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
     tier: Annotated[int, msgspec.Meta(ge=1, le=3)] | None = None
     must_hit_by: MustHitBy | None = None
+    overflow_to: MeterIdentifier | None = None
 
     @property
     def meter_id(self) -> str:
@@ -271,6 +276,16 @@ class Link(LinkSettings, frozen=True, kw_only=True):
         """The meters that hands win: all but the must-hit-by meters."""
         return tuple(meter for meter in self.meter if not meter.must_hit_by)
 
+    def overflow_of(self, meter: Meter) -> tuple[str, int]:
+        """Return the meter that gets what is above a meter's limit, and its own limit in micros.
+
+        The id is empty if the meter keeps it in its overflow. A limit of 0 means no limit.
+        """
+        for other in self.meter:
+            if other.meter_id == meter.overflow_to:
+                return other.meter_id, (other.limit or 0) * MICROS_PER_CENT
+        return "", 0
+
     @property
     def fixed_jackpots(self) -> tuple[FixedJackpot, ...]:
         """The fixed jackpots that displays can show.
@@ -314,6 +329,7 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
 
 _UNFIT: Final = (
     "wager", "paytable", "magic_card_every", "lucky_every", "limit", "chance_ratio_max",
+    "overflow_to",
 )  # fmt: skip
 """The settings that a must-hit-by meter cannot have: no hand wins it."""
 _PLAIN: Final = MeterSettings(kind="")
@@ -519,6 +535,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
         if link.theme is not None and (wrong := theme_problem(link.theme)):
             yield (*here, "theme"), wrong
         yield from _meter_problems(link, here)
+        yield from _overflow_problems(link, here)
         pools: Pools = {}
         for at, table in enumerate(link.table):
             spot = (*here, "table", at)
@@ -590,6 +607,33 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
             if getattr(meter, draw) and not meter.has_draws:
                 reason = f"{draw} goes with five_card_hand_bonus only (649a.12(i)(3))"
                 yield (*spot, draw), reason
+
+
+def _overflow_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:
+    by_id = {meter.meter_id: meter for meter in link.meter}
+    for at, meter in enumerate(link.meter):
+        spot, named = (*here, "meter", at, "overflow_to"), meter.overflow_to
+        if named is None:
+            continue
+        if meter.limit is None:
+            yield spot, f"{meter.meter_id} has no `limit`, so nothing is ever above it"
+        if named not in by_id:
+            reason = f"link {link.id} has no meter {named}{nearest(named, by_id)}"
+            yield spot, reason
+        if named == meter.meter_id:
+            yield spot, f"{named} cannot get its own overflow: leave out `overflow_to`"
+        if by_id[named].must_hit_by:
+            reason = (
+                f"{named} is a must-hit-by meter: the overflow could take it to the hidden value"
+                " without a wager of its own"
+            )
+            yield spot, reason
+        if by_id[named].overflow_to:
+            reason = f"{named} itself has `overflow_to`: name {by_id[named].overflow_to} here"
+            yield spot, reason
+        if meter.fed_in and not by_id[named].fed_in:
+            reason = f"no table of link {link.id} has the meter {named}: nobody could win"
+            yield spot, reason
 
 
 def _fixed_jackpot_problems(

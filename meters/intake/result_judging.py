@@ -74,6 +74,7 @@ def judge_result(
             (known.meters[take.meter].limit or 0) * MICROS_PER_CENT,
             take.continues,
             take.reseeds,
+            *known.link.overflow_of(known.meters[take.meter]),
         )
         for take in settlement.takes
     )

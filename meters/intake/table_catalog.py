@@ -17,7 +17,8 @@ class WagerTerms:
     """A wager that a table offers, with data of one meter to which the wager contributes.
 
     `contribution_max_micros` limits what one event adds to the meter (duty D3); 0 is no limit. From
-    `threshold_micros`, the rates are the last two; 0 means that the rates do not change.
+    `threshold_micros`, the rates are the next two; 0 means that the rates do not change. What is
+    above the limit goes to the meter `overflow_to`, if it is not empty.
     """
 
     meter: str
@@ -29,6 +30,8 @@ class WagerTerms:
     threshold_micros: int
     primary_above_bps: int
     reserve_above_bps: int
+    overflow_to: str
+    limit_there_micros: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class CatalogTable:
     """A table of the floor, with the data for the validation of its events.
 
     The keys of `meters` and `terms` are kinds of meter; those of `offers` are wagers. `rules` have
-    only the wagers that feed a meter. `must_hit_by` are meters that no hand wins.
+    only the wagers that feed a meter. `must_hit_by` are meters that no hand wins. `link` tells
+    which meter gets what is above the limit of another.
     """
 
     address: TableAddress
@@ -46,6 +50,7 @@ class CatalogTable:
     offers: Mapping[str, tuple[WagerTerms, ...]]
     rules: TableRules
     facility: Facility
+    link: Link
     must_hit_by: tuple[Meter, ...] = ()
 
     @classmethod
@@ -54,8 +59,8 @@ class CatalogTable:
         terms = {kind: meter.terms_in(table.game) for kind, meter in meters.items()}
         rules = meter_rules(table.game, table.games)
         hidden = link.must_hit_by_of(table)
-        address, offers = TableAddress(link.id, table.id), _offers(rules, meters, hidden)
-        return cls(address, table, meters, terms, offers, rules, floor.facility, hidden)
+        address, offers = TableAddress(link.id, table.id), _offers(link, rules, meters, hidden)
+        return cls(address, table, meters, terms, offers, rules, floor.facility, link, hidden)
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
         """Return the table with the meters of an open round, even if the floor file changed."""
@@ -68,20 +73,20 @@ class CatalogTable:
         meters = {**self.meters, **by_kind}
         others = [meter for meter in then if meter.must_hit_by and meter not in self.must_hit_by]
         hidden = (*self.must_hit_by, *others)
-        offers = _offers(self.rules, meters, hidden)
+        offers = _offers(link, self.rules, meters, hidden)
         return replace(
             self, meters=meters, terms={**self.terms, **terms}, offers=offers, must_hit_by=hidden
         )
 
 
 def _offers(
-    rules: TableRules, meters: Mapping[str, Meter], must_hit_by: Collection[Meter]
+    link: Link, rules: TableRules, meters: Mapping[str, Meter], must_hit_by: Collection[Meter]
 ) -> Mapping[str, tuple[WagerTerms, ...]]:
     return {
         wager: (
-            *(_terms(meters[kind], meters[kind].wager) for kind in tables.fed),
+            *(_terms(link, meters[kind], meters[kind].wager) for kind in tables.fed),
             *(
-                _terms(meter, meters[tables.fed[0]].wager)
+                _terms(link, meter, meters[tables.fed[0]].wager)
                 for meter in must_hit_by
                 if wager in meter.wagers
             ),
@@ -91,7 +96,7 @@ def _offers(
     }
 
 
-def _terms(meter: Meter, wager_cents: int) -> WagerTerms:
+def _terms(link: Link, meter: Meter, wager_cents: int) -> WagerTerms:
     terms = meter.terms
     return WagerTerms(
         meter.meter_id,
@@ -103,6 +108,7 @@ def _terms(meter: Meter, wager_cents: int) -> WagerTerms:
         terms.threshold_cents * MICROS_PER_CENT,
         terms.primary_above_bps,
         terms.reserve_above_bps,
+        *link.overflow_of(meter),
     )
 
 

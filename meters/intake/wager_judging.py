@@ -99,8 +99,10 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
             by_meter[fed.meter] = Contribution(
                 fed.meter, wagers, cents, to_meter, to_reserve, fed.limit_micros,
                 fed.threshold_micros, to_meter_above, to_reserve_above,
+                fed.overflow_to, fed.limit_there_micros,
             )  # fmt: skip
-    added = tuple(by_meter.values())
+    # A meter gets its own contribution before what is above the limits of others.
+    added = tuple(sorted(by_meter.values(), key=lambda one: (one.overflow_to and one.meter) or ""))
     return AddedWagers(
         placed_wagers(positions),
         added,

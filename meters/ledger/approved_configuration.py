@@ -58,6 +58,7 @@ _IN_WORDS: Final = {
     "demonstration": "demonstration without real money",
     "community_ordered": "the order of the community cards counts",
     "limit": "payout limit",
+    "overflow_to": "what is above the payout limit goes to",
     "contribution_max": "largest contribution",
     "chance_ratio_max": "largest ratio of the chances of its games",
     "magic_card_every": "Magic Card, one round in",
@@ -226,6 +227,7 @@ def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
         and f"from {money(terms.threshold_cents)}, {rate_text(terms.primary_above_bps)} to the"
         f" meter and {rate_text(terms.reserve_above_bps)} to the reserve",
         f"payout limit {money(terms.limit_cents) if terms.limit_cents else _NONE}",
+        terms.overflow_to and f"what is above it goes to {terms.overflow_to}",
         terms.contribution_max_cents
         and f"largest contribution {money(terms.contribution_max_cents)}",
         terms.paytable and f"paytable {terms.paytable}",

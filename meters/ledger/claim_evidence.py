@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Self, get_args
 
 import msgspec
 
-from meters.ledger.accounts import HOUSE, Transfer, claim_account, transfers_in
+from meters.ledger.accounts import HOUSE, Transfer, claim_account, overflow_account, transfers_in
 from meters.ledger.claim_records import ClaimRecord, Records, must_hit_by_record, record_of
 from meters.ledger.entry_messages import (
     DECIDED,
@@ -446,11 +446,16 @@ def _returned(entry: int, transfers: Sequence[Transfer], claim: str) -> str:
 
     The text has four numbers: the rejection's ledger entry, the micros that went back to the meter,
     the micros that went to the meter's overflow (to the reserve of a must-hit-by meter), and the
-    meter's cycle at that time.
+    meter's cycle at that time. If the micros of the overflow went on to another meter, this meter
+    and its cycle follow.
     """
     own = [one for one in transfers if one.source == claim_account(claim)]
     to_meter, to_overflow = (
         sum(one.micros for one in own if one.target.startswith(kind))
         for kind in (("meter:",), ("overflow:", "reserve:"))
     )
-    return f"{entry} {to_meter} {to_overflow} {own[0].cycle if own else 0}"
+    amounts = f"{entry} {to_meter} {to_overflow} {own[0].cycle if own else 0}"
+    for one in transfers:
+        if one.source.startswith(overflow_account("")):
+            return f"{amounts} {one.target.partition(':')[2]} {one.cycle}"
+    return amounts

@@ -247,7 +247,11 @@ def _decision_moved(books: ExpectedBooks, decided: DecisionRecord, by: str) -> D
         moved = {one.target: one.micros for one in draft.transfers}
         to_meter = moved.get(meter_account(claim.meter), 0)
         to_overflow = moved.get(_waiting_account(books, claim.meter), 0)
-        books.rejected[claim_id] = RejectedWin(claim, taken_back, to_meter, to_overflow, cycle)
+        there = books.terms[claim.meter].overflow_to if to_overflow else ""
+        passed = there, books.cycles[there] if there else 0
+        books.rejected[claim_id] = RejectedWin(
+            claim, taken_back, to_meter, to_overflow, cycle, *passed
+        )
     elif claim.hand_pay and act == "validate":
         books.claims[claim_id] = replace(claim, state="validated", by=by)
     else:
@@ -357,10 +361,11 @@ def _reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) 
     """Return the transfers that reopen a rejected win.
 
     The amount comes back from where the rejection moved it: first from the meter's overflow, then
-    from the meter, and the house pays what is missing. If the whole meter was won after the
-    rejection, the house pays all; what a must-hit-by win gave to the reserve can still be there.
-    The meter never falls below the lower of two amounts: its reseed,
-    and its balance after the win. Envy Bonuses that are not paid wait again for the decision.
+    from the meter, and the house pays what is missing. A part that went on to another meter comes
+    back from that meter and its overflow. If the whole meter was won after the rejection, the house
+    pays all; what a must-hit-by win gave to the reserve can still be there. The meter never falls
+    below the lower of two amounts: its reseed, and its balance after the win. Envy Bonuses that are
+    not paid wait again for the decision.
 
     Raises:
         KeyError: the claim was not rejected on the open gaming day.
@@ -371,18 +376,26 @@ def _reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) 
     win, account = was.win, claim_account(claim_id)
     cycle, micros = books.cycles[win.meter], win.cents * MICROS_PER_CENT
     meter, overflow = meter_account(win.meter), _waiting_account(books, win.meter)
-    off_meter = off_overflow = 0
+    off_meter = off_overflow = passed = 0
+    there = was.passed_to
+    if there and books.cycles[there] == was.passed_cycle:
+        passed = was.overflow_micros
     if books.terms[win.meter].must_hit_by:
         off_overflow = min(was.overflow_micros, draft.holds(overflow))
     elif win.percent and cycle == was.cycle:
         least_cents = min(books.terms[win.meter].reseed_cents, win.after_cents)
         room = max(0, draft.holds(meter) - least_cents * MICROS_PER_CENT)
-        back = was.meter_micros + was.overflow_micros
+        back = was.meter_micros + (0 if there else was.overflow_micros)
         off_overflow = min(back, draft.holds(overflow))
         off_meter = min(back - off_overflow, room)
     draft.move(meter, account, off_meter, cycle)
     draft.move(overflow, account, off_overflow, cycle)
-    if of_house := micros - off_meter - off_overflow:
+    from_there = 0
+    for there_account in (overflow_account(there), meter_account(there)) if passed else ():
+        off = min(passed - from_there, draft.holds(there_account))
+        draft.move(there_account, account, off, was.passed_cycle)
+        from_there += off
+    if of_house := micros - off_meter - off_overflow - from_there:
         draft.move(HOUSE, account, of_house, cycle)
         books.house_paid[claim_id] = of_house
     tallies = books.tallies

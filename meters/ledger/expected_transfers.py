@@ -25,7 +25,9 @@ class Added(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `micros` has the amount that was added to each account. `cycle` is the meter's cycle when the
     wagers were accepted. `wager` is empty for the wagers at lock-out; for a wager that a correction
-    added, it is the position, a colon and the name of the wager.
+    added, it is the position, a colon and the name of the wager. If what came above the limit went
+    on from the meter's overflow to another meter, `passed_to` is this meter, and `passed_cycle` its
+    cycle at that time.
     """
 
     meter: str
@@ -34,6 +36,8 @@ class Added(msgspec.Struct, frozen=True, omit_defaults=True):
     cycle: int
     micros: Mapping[str, int]
     wager: str = ""
+    passed_to: str = ""
+    passed_cycle: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ class RejectedWin:
 
     `win` is the win before its rejection. `envy` are the Envy Bonuses that were taken back with the
     rejection or after it. `meter_micros` and `overflow_micros` went back to the meter and to its
-    overflow, in the meter's cycle `cycle`.
+    overflow, in the meter's cycle `cycle`. `passed_to` and `passed_cycle` are as in `Added`.
     """
 
     win: HeldWin
@@ -115,6 +119,8 @@ class RejectedWin:
     meter_micros: int
     overflow_micros: int
     cycle: int
+    passed_to: str = ""
+    passed_cycle: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,12 +234,18 @@ class Draft:
             self.transfers.append(Transfer(source, target, micros, cycle))
 
     def fill(self, source: str, meter: str, micros: int, cycle: int) -> None:
-        """Transfer micros to a meter up to its limit, and the rest to its overflow (duty D3)."""
+        """Transfer micros to a meter up to its limit, and the rest to its overflow (duty D3).
+
+        If the terms name another meter for the overflow, the rest goes on to that meter at once.
+        """
         added_micros = min(micros, self.room(meter))
         self.move(source, meter_account(meter), added_micros, cycle)
         self.move(source, overflow_account(meter), micros - added_micros, cycle)
         if micros > added_micros:
             self._books.tallies[f"overflow_micros:{meter}"] += micros - added_micros
+            if there := self._books.terms[meter].overflow_to:
+                above = micros - added_micros
+                self.fill(overflow_account(meter), there, above, self._books.cycles[there])
 
     def refill(self, meter: str, cycle: int) -> None:
         """Transfer micros from a meter's overflow to the meter, up to its limit (duty D3)."""

@@ -174,8 +174,9 @@ def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Ad
         reserve_account(meter): reserved,
     }
     left = {account: added.micros.get(account, 0) - micros for account, micros in off.items()}
+    passed = added.passed_to, added.passed_cycle
     return (
-        Added(meter, 1, wagered_cents, added.cycle, off, added.wager),
+        Added(meter, 1, wagered_cents, added.cycle, off, added.wager, *passed),
         Added(
             meter,
             added.wagers - 1,
@@ -183,6 +184,7 @@ def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Ad
             added.cycle,
             {account: micros for account, micros in left.items() if micros},
             added.wager,
+            *passed,
         ),
     )
 
@@ -192,7 +194,9 @@ def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, list[s
 
     The present floor file does not say this: it can lack the table, or have another parameter.
     """
-    targets, fed = {one.target for one in moved}, dict[str, list[str]]()
+    # From the overflow of a meter, money can go on to a meter that the wagers did not feed.
+    targets = {one.target for one in moved if one.source.startswith(table_account(""))}
+    fed = dict[str, list[str]]()
     # Checkpoints contain the order, so it must not depend on the entry with which a replay began.
     for meter in sorted(books.terms):
         if meter_account(meter) in targets or overflow_account(meter) in targets:
@@ -230,7 +234,9 @@ def _add(  # noqa: PLR0917
                 )
             cents[meter] += times * wagered_cents
             count[meter] += times
-    for meter, wagered_cents in cents.items():
+    # A meter gets its own contribution before what is above the limits of others.
+    for meter in sorted(cents, key=lambda one: (books.terms[one].overflow_to and one) or ""):
+        wagered_cents = cents[meter]
         terms, cycle, before = books.terms[meter], books.cycles[meter], len(draft.transfers)
         to_meter, to_reserve = (
             wagered_cents * bps for bps in terms.rates_bps(draft.holds(meter_account(meter)))
@@ -247,9 +253,15 @@ def _add(  # noqa: PLR0917
         else:
             draft.fill(table_account(table), meter, to_meter, cycle)
             draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
-            added = {one.target: one.micros for one in draft.transfers[before:]}
+            added = {
+                one.target: one.micros
+                for one in draft.transfers[before:]
+                if one.source == table_account(table)
+            }
+        there = terms.overflow_to if overflow_account(meter) in added else ""
         meters.append((meter, terms, cycle))
-        round_added.append(Added(meter, count[meter], wagered_cents, cycle, added, own))
+        passed = there, books.cycles[there] if there else 0
+        round_added.append(Added(meter, count[meter], wagered_cents, cycle, added, own, *passed))
     tallies = [
         tally
         for one in round_added
@@ -282,16 +294,25 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
 
 
 def _give_back(books: ExpectedBooks, draft: Draft, table: str, added: Added) -> None:
-    same = books.cycles[added.meter] == added.cycle
+    meter, there = added.meter, added.passed_to or added.meter
+    on_meter, above, reserved = (
+        added.micros.get(kind(meter), 0)
+        for kind in (meter_account, overflow_account, reserve_account)
+    )
+    passed = above if added.passed_to else 0
+    pooled = on_meter + above - passed
     # After the wager, the overflow can have refilled the meter. So both give back, the overflow
     # first.
-    for kinds in ((overflow_account, meter_account), (reserve_account,)):
-        accounts = [kind(added.meter) for kind in kinds]
-        micros = sum(added.micros.get(account, 0) for account in accounts)
+    for micros, accounts, of, cycle in (
+        (passed, (overflow_account(there), meter_account(there)), there, added.passed_cycle),
+        (pooled, (overflow_account(meter), meter_account(meter)), meter, added.cycle),
+        (reserved, (reserve_account(meter),), meter, added.cycle),
+    ):
+        left = micros
         for account in accounts:
-            off = min(micros, draft.holds(account)) if same else 0
-            draft.move(account, table_account(table), off, added.cycle)
-            micros -= off
-        draft.move(HOUSE, table_account(table), micros, added.cycle)
+            off = min(left, draft.holds(account)) if books.cycles[of] == cycle else 0
+            draft.move(account, table_account(table), off, cycle)
+            left -= off
+        draft.move(HOUSE, table_account(table), left, cycle)
     books.tallies[f"voided_wagers:{added.meter}"] += added.wagers
     books.tallies[f"voided_cents:{added.meter}"] += added.wagered_cents

@@ -42,7 +42,8 @@ class LinkEvidence:
     `filed` has the terms of each seeded meter: those in the last approved floor file with this
     meter, or else those in the ledger entry `seed`. A service stores the terms of a floor file when
     it opens the link with this file. `touched_at` is the time of the last script call that affected
-    a meter, and `percents` has the meter of each win of a percentage that nobody has decided.
+    a meter, and `percents` has the meter of each win of a percentage that nobody has decided; it
+    lacks the wins that were reopened.
     """
 
     standing: dict[str, str | None] = field(default_factory=lambda: dict.fromkeys(_NOT_YET))
@@ -126,7 +127,8 @@ class LinkEvidence:
                 touched |= {self.percents.pop(DECIDED.decode(event).claim, "")} - {""}
             case _ if kind in _TOUCHING_ALL:
                 touched |= self.filed.keys()
-        if moved.percents:
+        # A reopened win can also get money from another meter, to which its rejection moved it.
+        if moved.percents and kind != b"reopen":
             self.percents.update(moved.percents)
         for meter in touched:
             if self.touched_at.get(meter) != at:

@@ -236,4 +236,6 @@ def _stored_contribution(one: Added) -> RoundContribution:
         overflow_micros=one.micros.get(overflow_account(one.meter), 0),
         cycle=one.cycle,
         wager=one.wager,
+        passed_to=one.passed_to,
+        passed_cycle=one.passed_cycle,
     )

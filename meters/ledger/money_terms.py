@@ -41,6 +41,8 @@ class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
             not change.
         primary_above_bps: what a wager adds to the meter from that balance.
         reserve_above_bps: what a wager adds to the reserve from that balance.
+        overflow_to: the meter that gets what is above the payout limit; empty if it waits in the
+            meter's own overflow.
     """
 
     kind: str
@@ -61,6 +63,7 @@ class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
     threshold_cents: int = 0
     primary_above_bps: int = 0
     reserve_above_bps: int = 0
+    overflow_to: str = ""
 
     @property
     def must_hit_by(self) -> bool:
@@ -116,6 +119,7 @@ def terms_with_pool(settings: MeterSettings, pool: MeterPool) -> TermsText:
         threshold_cents=threshold_cents,
         primary_above_bps=above_bps[0],
         reserve_above_bps=above_bps[1],
+        overflow_to=settings.overflow_to or "",
     )
 
 

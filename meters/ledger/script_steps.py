@@ -23,7 +23,8 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 
     If the meter has `threshold_micros` or more before the event, the wagers add
     `meter_above_micros` and `reserve_above_micros` instead. The three are 0 if the rates of the
-    meter do not change.
+    meter do not change. What is above the limit goes to the meter `overflow_to`, whose own limit is
+    `limit_there_micros`; if it is empty, to the overflow of the meter.
     """
 
     meter: str
@@ -35,6 +36,8 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
     threshold_micros: int = 0
     meter_above_micros: int = 0
     reserve_above_micros: int = 0
+    overflow_to: str = ""
+    limit_there_micros: int = 0
 
 
 class PercentStep(msgspec.Struct, frozen=True, array_like=True):
@@ -44,7 +47,7 @@ class PercentStep(msgspec.Struct, frozen=True, array_like=True):
     reserve if `from_reserve` is true, and with `reseed_micros`. It fills the meter at most up to
     the payout limit `limit_micros`; 0 means no limit. If `continues` is true, the percentage is of
     the same balance as the step before it on this meter. If `reseeds` is true, the meter begins its
-    next cycle after it.
+    next cycle after it. `overflow_to` and `limit_there_micros` are as in `Contribution`.
     """
 
     meter: str
@@ -55,6 +58,8 @@ class PercentStep(msgspec.Struct, frozen=True, array_like=True):
     limit_micros: int = 0
     continues: bool = False
     reseeds: bool = False
+    overflow_to: str = ""
+    limit_there_micros: int = 0
 
 
 class DueStep(msgspec.Struct, frozen=True, array_like=True):
@@ -226,7 +231,8 @@ class RoundContribution(NamedTuple):
     The script `apply_events` stores the contribution in Redis, so a void can undo it. `wager` is
     empty for the wagers at lock-out. A wager that a correction added has a contribution of its own,
     because the meter can be in another cycle by then. For such a wager, `wager` is the position, a
-    colon and the name of the wager.
+    colon and the name of the wager. `overflow_micros` are above the limit of the meter. If they
+    went to another meter, `passed_to` is this meter, and `passed_cycle` its cycle at that time.
     """
 
     meter: str
@@ -237,6 +243,8 @@ class RoundContribution(NamedTuple):
     overflow_micros: int
     cycle: int
     wager: str
+    passed_to: str = ""
+    passed_cycle: int = 0
 
 
 class EnvyCents(NamedTuple):
@@ -361,7 +369,7 @@ def contributions_text(contributions: Sequence[Contribution]) -> str:
     """Return the contributions of one event's wagers as JSON for the script `apply_events`.
 
     >>> contributions_text([Contribution("progressive", 1, 100, 140_000, 0)])
-    '[["progressive",1,100,140000,0,0,0,0,0]]'
+    '[["progressive",1,100,140000,0,0,0,0,0,"",0]]'
     """
     return msgspec.json.encode(contributions).decode()
 

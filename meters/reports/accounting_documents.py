@@ -211,7 +211,7 @@ _MONEY_COLUMNS: Final = (
 _DAILY_FLOWS: Final = (
     (Flow.CONTRIBUTIONS,),
     (Flow.VOIDED,),
-    (Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE, Flow.FROM_OVERFLOW),
+    (Flow.SEEDS, Flow.RESEEDS, Flow.FROM_RESERVE, Flow.FROM_OVERFLOW, Flow.PASSED_ON),
     (Flow.PERCENTAGES,),
     (Flow.REJECTED, Flow.REOPENED),
     (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER),

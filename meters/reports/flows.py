@@ -47,6 +47,7 @@ class Flow(StrEnum):
     RESEEDS = "reseeds", "Reseeds"
     FROM_RESERVE = "from_reserve", "Reseeds from the reserve"
     FROM_OVERFLOW = "from_overflow", "From the overflow"
+    PASSED_ON = "passed_on", "From the limit of one meter to another meter"
     PERCENTAGES = "percentages_won", "Won, percentages of the meter"
     ODDS = "odds_won", "Won at odds, with Envy Bonuses"
     PAID = "paid_out", "Paid"
@@ -118,7 +119,8 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
     if kind == "result" and target in _PAYEES:
         return {"meter": Flow.PERCENTAGES, "house": Flow.ODDS}.get(source, Flow.OTHER)
     if target in _KEPT:
-        return _PUT_IN.get((kind, source), Flow.OTHER)
+        passed = source == "overflow" and _id(moved.source) != _id(moved.target)
+        return Flow.PASSED_ON if passed else _PUT_IN.get((kind, source), Flow.OTHER)
     return _TAKEN_OUT.get((kind, source, target), Flow.OTHER)
 
 
@@ -188,3 +190,7 @@ class Flows:
 
 def _sort(account: str) -> str:
     return account.partition(":")[0]
+
+
+def _id(account: str) -> str:
+    return account.partition(":")[2]

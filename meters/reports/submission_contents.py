@@ -364,6 +364,8 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
             `reserve_above_bps`; null if the rates do not change.
         primary_above_bps: what a wager adds to the meter from that balance.
         reserve_above_bps: what a wager adds to the reserve from that balance.
+        overflow_to: the meter that gets what is above the payout limit; null if it waits in the
+            meter's own overflow.
     """
 
     meter: str
@@ -386,6 +388,7 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
     threshold_cents: int | None
     primary_above_bps: int
     reserve_above_bps: int
+    overflow_to: str | None = None
 
 
 class LinkedTable(_Part, frozen=True, kw_only=True):

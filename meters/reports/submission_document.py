@@ -228,7 +228,8 @@ def _meter_sections(meters: Sequence[filed.MeterFiling]) -> Iterator[ReportSecti
                 meter.title,
                 meter.kind,
                 meter.paytable or _NONE,
-                _optional(meter.limit_cents),
+                _optional(meter.limit_cents)
+                + (f", above it to {meter.overflow_to}" if meter.overflow_to else ""),
                 _optional(meter.contribution_max_cents),
                 _every(meter.magic_card_every),
                 _every(meter.lucky_every),

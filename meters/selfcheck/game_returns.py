@@ -148,8 +148,9 @@ def _chances_text(meter: Meter, chances: Sequence[MeterChance]) -> str:
 def limit_checks(floor: Floor) -> Iterator[Check]:
     """Warn of a payout limit at which wagers add more than awards can pay (duty D3).
 
-    The overflow then grows for ever, although it refills the meter after every award. Each game is
-    counted as if no other game fed the meter.
+    The overflow then grows for ever, although it refills the meter after every award. If it goes to
+    another meter, there is no warning: the players of that meter win it. Each game is counted as if
+    nothing else fed the meter.
     """
     for link in floor.link:
         limited = [meter for meter in link.meter if meter.limit]
@@ -171,12 +172,19 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
                 default=0,
             )
             limit, problem = meter.limit or 0, None
-            if limit < least:
+            good = f"{money(limit)}; the awards can pay all that wagers add"
+            if limit < least and meter.overflow_to:
+                good = (
+                    f"{money(limit)}; its awards pay less than wagers add, and the players of"
+                    f" {meter.overflow_to} win the rest"
+                )
+            elif limit < least:
                 problem = (
                     f"at {money(limit)} its awards pay less than wagers add, so its overflow grows"
                     f" for ever: set a limit of {money(ceil(least))} or more"
                 )
-            good = f"{money(limit)}; the awards can pay all that wagers add"
+            if full := [one.meter_id for one in link.meter if one.overflow_to == meter.meter_id]:
+                good += f", not counting what comes from {' and '.join(full)}"
             yield judged(f"limit of {meter.meter_id} on {link.id}", problem, good, warns=True)
 
 

@@ -76,6 +76,7 @@ async def decide_claim(
         decision.request or "",
         floor_digest,
         _flag(record.is_must_hit_by),
+        *(store.link.overflow_of(meter) if meter else ("", 0)),
         keys=[
             keys.claim(record.claim),
             keys.slips,
@@ -459,6 +460,7 @@ class DuePromotions:
             (meter.limit or 0) * MICROS_PER_CENT,
             msgspec.json.encode(added),
             int(time.time()),
+            *store.link.overflow_of(meter),
             keys=[store.keys.approved],
         )
         reason, *rest = answer

@@ -36,8 +36,9 @@ KINDS: Final[tuple[tuple[str, str, str, type], ...]] = (
         "wagers",
         "Wagers were accepted at lock-out.",
         (
-            "from the table to meter, reserve and overflow: cents times rate in basis points; for a"
-            " must-hit-by win, as a `result`"
+            "from the table to meter, reserve and overflow: cents times rate in basis points, and"
+            " with `overflow_to` from the overflow to another meter; for a must-hit-by win, as a"
+            " `result`"
         ),
         Wagers,
     ),
@@ -58,14 +59,17 @@ KINDS: Final[tuple[tuple[str, str, str, type], ...]] = (
         "A round was settled.",
         (
             "for each win, from the meter or `house` to the claim, its Envy account or `paid`; then"
-            " from reserve, `house` and overflow to the meter"
+            " from reserve, `house` and overflow to the meter, as `wagers` do above its limit"
         ),
         Result,
     ),
     (
         "void",
         "A round was voided.",
-        "from meter, overflow and reserve back to the table; from `house`, what was won meanwhile",
+        (
+            "from meter, overflow and reserve back to the table, with `overflow_to` also from the"
+            " other meter; from `house`, what was won meanwhile"
+        ),
         Void,
     ),
     (

@@ -33,6 +33,8 @@ class Starting:
             "limit": 0,
             "record": '{"promotion":"friday"}',
             "now_s": int(time.time()),
+            "overflow_to": "",
+            "limit_there": 0,
         }
 
     async def add(self, **changed: str | int) -> list[str]:

@@ -102,7 +102,9 @@ def _poker_books() -> SecondBooks:
         meters={
             "progressive": SecondMeter(PROGRESSIVE["A"], 100),
             "high": SecondMeter(PROGRESSIVE["B"], 500),
-            "five_card_progressive": SecondMeter(FIVE_CARD, 100, limit_cents=1_000_150),
+            "five_card_progressive": SecondMeter(
+                FIVE_CARD, 100, limit_cents=1_000_150, overflow_to="high"
+            ),
             "five_of_six_progressive": SecondMeter(FIVE_OF_SIX, 500),
             "bonus": SecondMeter(HAND_BONUS, 137, limit_cents=1_370_200),
         },
@@ -120,7 +122,7 @@ POKER: Final = ModelFloor(
             "model",
             meter_text("progressive"),
             meter_text("progressive", 500, id="high", paytable="B"),
-            meter_text("five_card_progressive", limit=1_000_150),
+            meter_text("five_card_progressive", limit=1_000_150, overflow_to="high"),
             meter_text("five_of_six_progressive", 500),
             meter_text(
                 "five_card_hand_bonus", 137,
@@ -216,6 +218,7 @@ _RIVER, _STUD, _LUCKY = (HouseGame(name) for name in ("river_duel", "keystone_st
 _TIERS: Final = ("keystone_mega", "keystone_major", "keystone_minor")
 _SEVEN: Final = "seven_jackpot"
 _LIMITS: Final = {"keystone_mega": 2_000_150, "keystone_minor": 5_030}
+_OVERFLOW_TO: Final = {"keystone_minor": "keystone_mega"}
 _PROMOTIONS: Final = {
     "mega": SecondPromotion("keystone_mega", 100, "00:00", "24:00"),
     "more": SecondPromotion("keystone_mega", 1_003, "00:00", "24:00"),
@@ -226,7 +229,12 @@ _PROMOTIONS: Final = {
 
 def _mixed_books() -> SecondBooks:
     tiers = {meter: meter for meter in _TIERS}
-    meters = {meter: SecondMeter(_STUD.law(meter), 100, _LIMITS.get(meter)) for meter in _TIERS}
+    meters = {
+        meter: SecondMeter(
+            _STUD.law(meter), 100, _LIMITS.get(meter), overflow_to=_OVERFLOW_TO.get(meter, "")
+        )
+        for meter in _TIERS
+    }
     return _books(
         "mixed",
         meters={**meters, _SEVEN: SecondMeter(_LUCKY.law(_SEVEN), 500, paytable="A")},
@@ -243,7 +251,10 @@ MIXED: Final = ModelFloor(
     _floor(
         link_text(
             "mixed",
-            *(meter_text(meter, limit=_LIMITS.get(meter)) for meter in _TIERS),
+            *(
+                meter_text(meter, limit=_LIMITS.get(meter), overflow_to=_OVERFLOW_TO.get(meter))
+                for meter in _TIERS
+            ),
             meter_text(_SEVEN, 500, paytable="A"),
             table_text("T-1", *_TIERS, asset="1", game="river_duel"),
             table_text("T-2", *_TIERS, asset="2", game="keystone_stud", positions=5),

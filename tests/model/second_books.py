@@ -33,7 +33,9 @@ class SecondTable:
     """`placed` has, for each meter that a wager of the open round fed, its cycle and the cents.
 
     Its third value says whether the meter was so high that its other rates were in force.
-    `hidden` are the must-hit-by meters of the table.
+    `hidden` are the must-hit-by meters of the table. `passed` has what went on from a full meter to
+    another one, and the cycle of that one: for the wagers at lock-out, and for each wager that was
+    added later (`late`).
     """
 
     game: SecondGame
@@ -46,10 +48,16 @@ class SecondTable:
     over: str | None = None
     bets: dict[int, dict[str, Any]] = field(default_factory=dict)
     placed: dict[tuple[int, str, str], tuple[int, int, bool]] = field(default_factory=dict)
+    passed: dict[tuple[str, str], tuple[Fraction, int]] = field(default_factory=dict)
+    late: set[tuple[int, str]] = field(default_factory=set)
     draw: Draw | None = None
     asks: str = ""
     decided: str = ""
     known: list[dict[str, Any]] = field(default_factory=list)
+
+    def came(self, position: int, wager: str) -> str:
+        """Return with which wagers a wager came."""
+        return f"{position} {wager}" if (position, wager) in self.late else ""
 
     def fed(self, wager: str) -> tuple[str, ...] | None:
         """Return the meters that a wager feeds, or None if the table does not offer the wager."""
@@ -80,6 +88,8 @@ class SecondRejection:
     entry: int
     cents: Fraction
     cycle: int
+    passed: Fraction = Fraction(0)
+    passed_cycle: int = 0
 
 
 @dataclass
@@ -167,7 +177,10 @@ class SecondBooks:
         return self.accounts[f"meter:{meter}"]
 
     def fill(self, source: str, meter: str, cents: Fraction) -> Fraction:
-        """Move cents to a meter, and to its overflow above its limit; return the overflow part."""
+        """Move cents to a meter, and to its overflow above its limit; return the overflow part.
+
+        The overflow of some meters goes on to another meter.
+        """
         limit = self.meters[meter].limit_cents
         over = Fraction(0)
         if limit is not None:
@@ -175,6 +188,8 @@ class SecondBooks:
             self.tallies[f"overflow_micros:{meter}"] += int(over * 10_000)
         self.move(source, f"meter:{meter}", cents - over)
         self.move(source, f"overflow:{meter}", over)
+        if there := self.meters[meter].overflow_to:
+            self.fill(f"overflow:{meter}", there, over)
         return over
 
     def level(self, meter: str) -> None:
@@ -328,6 +343,7 @@ class SecondBooks:
         """Book the wagers of a round; return the wins of must-hit-by meters among them."""
         table = self.tables[table_id]
         table.round, table.draw, table.placed = event["round"], draw, {}
+        table.passed, table.late = {}, set()
         table.bets = {bet["position"]: bet for bet in event["positions"]}
         for position, bet in table.bets.items():
             for wager in bet["wagers"]:
@@ -363,7 +379,8 @@ class SecondBooks:
         in the order of the floor file.
         """
         table, won = self.tables[table_id], list[dict[str, Any]]()
-        for meter in dict.fromkeys(meter for *_, meter in placed):
+        fed = dict.fromkeys(meter for *_, meter in placed)
+        for meter in sorted(fed, key=lambda one: self.meters[one].overflow_to):
             own = [(position, wager) for position, wager, of in placed if of == meter]
             every = {one: table.placed[*one, meter][1] for one in own}
             self.tallies[f"wagers:{meter}"] += len(own)
@@ -372,7 +389,9 @@ class SecondBooks:
             if not order:
                 high = self._is_high(meter)
                 to_meter, to_reserve = self._shares(meter, sum(every.values()), high=high)
-                self.fill(f"table:{table_id}", meter, to_meter)
+                over = self.fill(f"table:{table_id}", meter, to_meter)
+                if there := self.meters[meter].overflow_to:
+                    table.passed[meter, table.came(*own[0])] = over, self.cycles[there]
                 self.move(f"table:{table_id}", f"reserve:{meter}", to_reserve)
                 continue
             for position, wager in sorted(own, key=lambda one: (-one[0], order.index(one[1]))):
@@ -419,13 +438,21 @@ class SecondBooks:
         item = f"{meter}_jackpot"
         return {"claim": claim, "position": position, "item": item, "amount": cents}
 
-    def _undo(
-        self, table_id: str, meter: str, count: int, cents: int, cycle: int, *, high: bool
-    ) -> None:
+    def _undo(  # noqa: PLR0917
+        self, table_id: str, meter: str, count: int, cents: int, cycle: int, came: str,
+        *, high: bool,
+    ) -> None:  # fmt: skip
         """Give back what wagers brought; the house pays what a win has taken."""
         table_account, won = f"table:{table_id}", self.cycles[meter] != cycle
         (pool, to_reserve), reserve = self._shares(meter, cents, high=high), f"reserve:{meter}"
-        given = Fraction(0) if won else self.give_back(meter, table_account, pool)
+        passed, then = self.tables[table_id].passed.get((meter, came), (Fraction(0), 0))
+        back = min(pool, passed)
+        if passed:
+            self.tables[table_id].passed[meter, came] = passed - back, then
+        given = Fraction(0) if won else self.give_back(meter, table_account, pool - back)
+        there = self.meters[meter].overflow_to
+        if back and self.cycles[there] == then:
+            given += self.give_back(there, table_account, back)
         off = Fraction(0) if won else min(to_reserve, self.accounts[reserve])
         self.move(reserve, table_account, off)
         self.move("house", table_account, pool - given + to_reserve - off)
@@ -434,11 +461,11 @@ class SecondBooks:
 
     def void(self, table_id: str) -> None:
         table = self.tables[table_id]
-        placed: defaultdict[tuple[str, int, bool], list[int]] = defaultdict(list)
-        for (*_, meter), (cycle, cents, high) in table.placed.items():
-            placed[meter, cycle, high].append(cents)
-        for (meter, cycle, high), every in placed.items():
-            self._undo(table_id, meter, len(every), sum(every), cycle, high=high)
+        placed: defaultdict[tuple[str, int, str, bool], list[int]] = defaultdict(list)
+        for (position, wager, meter), (cycle, cents, high) in table.placed.items():
+            placed[meter, cycle, table.came(position, wager), high].append(cents)
+        for (meter, cycle, came, high), every in placed.items():
+            self._undo(table_id, meter, len(every), sum(every), cycle, came, high=high)
         self.tallies["voids"] += 1
         self.end(table_id)
 
@@ -447,6 +474,7 @@ class SecondBooks:
         table, position, wager = self.tables[table_id], event["position"], event["wager"]
         won = list[dict[str, Any]]()
         if event["action"] == "add":
+            table.late.add((position, wager))
             self._place(table, position, wager)
             own = [key for key in table.placed if key[:2] == (position, wager)]
             won = self._feed(table_id, event, own)
@@ -454,7 +482,9 @@ class SecondBooks:
             own = [key for key in table.placed if key[:2] == (position, wager)]
             for key in own:
                 cycle, cents, high = table.placed.pop(key)
-                self._undo(table_id, key[-1], 1, cents, cycle, high=high)
+                came = table.came(position, wager)
+                self._undo(table_id, key[-1], 1, cents, cycle, came, high=high)
+            table.late.discard((position, wager))
         table.bets = {bet["position"]: bet for bet in event["positions"]}
         if not table.bets:
             self.end(table_id)
@@ -591,7 +621,9 @@ class SecondBooks:
             self.move(f"reserve:{claim.meter}", account, given)
         elif was.cycle == self.cycles[claim.meter]:
             least = min(one.law.reseed * one.wager_cents, claim.after_cents)
-            given = self.give_back(claim.meter, account, was.cents, least)
+            given = self.give_back(claim.meter, account, was.cents - was.passed, least)
+        if was.passed and was.passed_cycle == self.cycles[one.overflow_to]:
+            given += self.give_back(one.overflow_to, account, was.passed)
         self.move("house", account, claim.cents - given)
         self.tallies[f"reopened:{claim.meter}"] += 1
         self.tallies[f"reopened_cents:{claim.meter}"] += claim.cents
@@ -668,12 +700,17 @@ class SecondBooks:
         if act == "reject":
             to_house = claim.of_house if claim.percent else cents
             self.move(account, "house", to_house)
+            over, there = Fraction(0), self.meters[claim.meter].overflow_to
             if claim.hidden:
                 self.move(account, f"reserve:{claim.meter}", cents - to_house)
             else:
-                self.fill(account, claim.meter, cents - to_house)
+                over = self.fill(account, claim.meter, cents - to_house)
             claim.rejection = SecondRejection(
-                self.entries, cents - to_house, self.cycles[claim.meter]
+                self.entries,
+                cents - to_house,
+                self.cycles[claim.meter],
+                over if there else Fraction(0),
+                self.cycles[there] if there else 0,
             )
             self.tallies[f"rejected:{claim.meter}"] += 1
             self.tallies[f"rejected_cents:{claim.meter}"] += claim.cents

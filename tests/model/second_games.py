@@ -26,7 +26,10 @@ Report = Callable[[Line], None]
 
 @dataclass(frozen=True)
 class SecondMeter:
-    """A meter; `hit_by` are the wagers that feed a must-hit-by meter of at most `maximum_cents`."""
+    """A meter; `hit_by` are the wagers that feed a must-hit-by meter of at most `maximum_cents`.
+
+    What is above its limit goes to the meter `overflow_to`, if it is not empty.
+    """
 
     law: MeterLaw
     wager_cents: int
@@ -34,6 +37,7 @@ class SecondMeter:
     paytable: str | None = None
     hit_by: tuple[str, ...] = ()
     maximum_cents: int = 0
+    overflow_to: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import pytest
 from pypdf import PdfReader
 from redis.asyncio import Redis
@@ -233,9 +234,8 @@ async def test_the_audit_finds_shares_of_another_balance_or_without_a_new_cycle(
     redis: Redis, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     def broken(*parts: object) -> PercentStep:
-        *most, continues, reseeds = parts
-        lasting = {"continues": continues, "reseeds": reseeds} | {lost: False}
-        return PercentStep(*most, *lasting.values())  # type: ignore[arg-type]
+        right = PercentStep(*parts)  # type: ignore[arg-type]
+        return msgspec.structs.replace(right, **{lost: False})
 
     pit = await Pit.opened(redis, FLOOR)
     monkeypatch.setattr(meters.intake.result_judging, "PercentStep", broken)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bonus.display import money
 from bonus.hands.rankings import RANKINGS
 from bonus.odds.hand_counts import count_best_five
 from bonus.odds.joker_counts import count_pai_gow
@@ -290,6 +291,34 @@ def test_a_limit_at_which_the_overflow_grows_is_warned_of(
     assert check.holds != grows
     assert not check.fails
     assert ("grows for ever" in check.seen) == grows
+
+
+@pytest.mark.duty("D3")
+def test_a_limit_whose_overflow_goes_to_another_meter_is_no_warning(tmp_path: Path) -> None:
+    """The players of the other meter win it; that meter's own check does not count it."""
+    rows = {
+        "mini_royal": "100% of meter",
+        "straight_flush": "1% of meter",
+        "three_of_a_kind": "1 for 1",
+    }
+    terms = trio_floor(tmp_path, rows).link[0].meter[0].terms_in("trio")
+    limit = terms.seed_cents + 1
+    meters = (
+        meter_text("m", id="mini", limit=limit, overflow_to="grand"),
+        meter_text("m", id="grand", limit=90_000_000),
+    )
+    tables = (
+        table_text("T-1", "mini", game="trio", positions=6),
+        table_text("T-2", "grand", game="trio", positions=6),
+    )
+    floor = parse_floor(floor_text(link_text("one", *meters, *tables), games=str(tmp_path)))
+    mini, grand = limit_checks(floor)
+    assert (mini.holds, grand.holds) == (True, True)
+    assert mini.seen == (
+        f"{money(limit)}; its awards pay less than wagers add, and the players of grand win the"
+        " rest"
+    )
+    assert grand.seen.endswith("not counting what comes from mini")
 
 
 def test_a_floor_without_house_games_or_limits_needs_no_count() -> None:

@@ -367,7 +367,8 @@ def test_links_have_the_settings_of_the_floor_file(filing: Filing) -> None:
             assert one["meter"] == meter.get("id", meter["kind"])
             assert (one["kind"], one["wager_cents"]) == (meter["kind"], meter["wager"])
             for key, name in (("paytable",) * 2, ("limit", "limit_cents"),
-                              ("contribution_max", "contribution_max_cents")):  # fmt: skip
+                              ("contribution_max", "contribution_max_cents"),
+                              ("overflow_to",) * 2):  # fmt: skip
                 assert one[name] == meter.get(key)
             for name in ("magic_card_every", "lucky_every"):
                 draws = meter["kind"] == "five_card_hand_bonus"

@@ -11,6 +11,8 @@
 --       9 meter id   10 the cents to add   11 the meter's limit in micros, 0 for no limit
 --       12 the act as text, for the ledger
 --       13 the time of ARGV 1, in seconds since 1970
+--       14 the meter that gets what is above the limit, empty for the meter's own overflow
+--       15 the limit of that meter in micros, 0 for no limit
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'known', day }     the promotion was added for this day or a later one
@@ -23,7 +25,7 @@
 
 local BY, FLOOR_DIGEST, PROMOTION, DAY, STARTS, ENDS = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local METER, CENTS, LIMIT_MICROS, RECORD, NOW_SECONDS = ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
-local APPROVED = KEYS[8]
+local OVERFLOW_TO, LIMIT_THERE_MICROS, APPROVED = ARGV[14], ARGV[15], KEYS[8]
 
 --include books
 --include terms
@@ -40,10 +42,13 @@ local off = clock_off(NOW_SECONDS)
 if off then return { 'clock', exact(off) } end
 local micros = tonumber(CENTS) * MICROS_PER_CENT
 local fits = transfer_fits('house', 'meter:' .. METER, micros) and can_receive('overflow:' .. METER, micros)
+if OVERFLOW_TO ~= '' then
+  fits = fits and can_receive('meter:' .. OVERFLOW_TO, micros) and can_receive('overflow:' .. OVERFLOW_TO, micros)
+end
 if not fits then return { 'meter_full' } end
 
 local transfers = {}
-fill_meter(transfers, 'house', METER, micros, cycle_of(METER), tonumber(LIMIT_MICROS))
+fill_meter(transfers, 'house', METER, micros, cycle_of(METER), tonumber(LIMIT_MICROS), OVERFLOW_TO, tonumber(LIMIT_THERE_MICROS))
 tally('promotion_cents:' .. METER, tonumber(CENTS))
 touch_meter(METER)
 touch_floor()

@@ -112,6 +112,10 @@ do
           need(accounts, METER_ACCOUNT[added[ADDED_METER]])
           need(accounts, OVERFLOW_ACCOUNT[added[ADDED_METER]])
           need(accounts, RESERVE_ACCOUNT[added[ADDED_METER]])
+          if added[ADDED_OVERFLOW_TO] ~= '' then
+            need(accounts, METER_ACCOUNT[added[ADDED_OVERFLOW_TO]])
+            need(accounts, OVERFLOW_ACCOUNT[added[ADDED_OVERFLOW_TO]])
+          end
         end
       end
     end
@@ -343,6 +347,13 @@ local function can_contribute(from, every)
       return false
     end
   end
+  -- A meter can also get what is above the limits of others: with all of the event, it must fit.
+  for _, added in ipairs(every) do
+    local there = added[ADDED_OVERFLOW_TO]
+    if there ~= '' and not (can_receive(METER_ACCOUNT[there], leaving) and can_receive(OVERFLOW_ACCOUNT[there], leaving)) then
+      return false
+    end
+  end
   return leaves(from, leaving)
 end
 
@@ -405,8 +416,10 @@ end
 
 -- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds the contribution of each accepted wager to the meter
 -- and to the meter's reserve. A meter does not rise above its payout limit: the rest goes to the
--- meter's overflow (duty D3). The contributions of the round are added to `contributed`. `wager` is
--- the wager that a correction added, or empty. `hidden` are the event's must-hit-by meters.
+-- meter's overflow (duty D3), or through it to another meter. The service has put the meters whose
+-- rest goes to another meter last, so that this other meter first gets its own contribution. The
+-- contributions of the round are added to `contributed`. `wager` is the wager that a correction
+-- added, or empty. `hidden` are the event's must-hit-by meters.
 local function contribute(transfers, from, every, contributed, wager, hidden)
   local hits = {}
   for _, one in ipairs(hidden) do hits[one[HIDDEN_METER]] = one[HIDDEN_HITS] end
@@ -416,14 +429,20 @@ local function contribute(transfers, from, every, contributed, wager, hidden)
     if hits[meter] then
       feed_hidden(transfers, from, meter, to_meter, hits[meter])
     else
-      over = fill_meter(transfers, from, meter, to_meter, cycle, added[ADDED_LIMIT_MICROS])
+      over = fill_meter(transfers, from, meter, to_meter, cycle, added[ADDED_LIMIT_MICROS], added[ADDED_OVERFLOW_TO],
+        added[ADDED_LIMIT_THERE_MICROS])
     end
     transfer(transfers, from, RESERVE_ACCOUNT[meter], to_reserve, cycle)
     touch_meter(meter)
     tally_meter('wagers:', meter, wagers)
     tally_meter('wagered_cents:', meter, cents)
     -- In the order of `RoundContribution`. Lua makes a table without named positions faster.
-    contributed[#contributed + 1] = { meter, wagers, cents, to_meter - over, to_reserve, over, cycle, wager }
+    local passed_to, passed_cycle = '', 0
+    if over > 0 and added[ADDED_OVERFLOW_TO] ~= '' then
+      passed_to, passed_cycle = added[ADDED_OVERFLOW_TO], cycle_of(added[ADDED_OVERFLOW_TO])
+    end
+    contributed[#contributed + 1] =
+      { meter, wagers, cents, to_meter - over, to_reserve, over, cycle, wager, passed_to, passed_cycle }
   end
 end
 
@@ -460,7 +479,7 @@ local function plan_of(every)
     plan_account(plan, METER_ACCOUNT[meter], to_meter, most, cycle)
     plan_account(plan, OVERFLOW_ACCOUNT[meter], 0, 0, cycle) -- a meter with an overflow is at its limit
     plan_account(plan, RESERVE_ACCOUNT[meter], to_reserve, MICROS_MAX, cycle)
-    plan.contributed[index] = { meter, wagers, cents, to_meter, to_reserve, 0, cycle, '' }
+    plan.contributed[index] = { meter, wagers, cents, to_meter, to_reserve, 0, cycle, '', '', 0 }
   end
   plans[every], plans_made[#plans_made + 1] = plan, plan
   return plan
@@ -525,22 +544,28 @@ function APPLY.wagers(event, place)
   return nil, entry, #hits > 0 and open_hits(table_id, hits, entry) or NONE
 end
 
--- Gives back what wagers added to a meter and to its reserve: `pooled` and `reserved` micros. If
--- the meter was won after the wagers, or has less, the house pays the difference, so that no meter
--- becomes negative. A part of the overflow can be on the meter by now. So the overflow gives back
--- first, then the meter: while there is an overflow, the meter stays at its limit (duty D3).
-local function give_back(transfers, to, meter, wagers, cents, pooled, reserved, cycle)
-  local same_cycle = cycle == cycle_of(meter)
-  local function take_back(micros, accounts)
+-- Gives back what wagers added to a meter, above its limit and to its reserve. If the meter was won
+-- after the wagers, or has less, the house pays the difference, so that no meter becomes negative. A
+-- part of the overflow can be on the meter by now. So the overflow gives back first, then the meter:
+-- while there is an overflow, the meter stays at its limit (duty D3). If the part above the limit
+-- went to another meter, it comes back from there, in the same way: `passed_to` is this meter.
+local function give_back(transfers, to, meter, wagers, cents, on_meter, reserved, over, cycle, passed_to, passed_cycle)
+  local function take_back(micros, accounts, of, added_in)
+    local same_cycle = added_in == cycle_of(of)
     for _, account in ipairs(accounts) do
       local off = same_cycle and math.min(micros, balance(account)) or 0
-      transfer(transfers, account, to, off, cycle)
+      transfer(transfers, account, to, off, added_in)
       micros = micros - off
     end
-    transfer(transfers, 'house', to, micros, cycle)
+    transfer(transfers, 'house', to, micros, added_in)
   end
-  take_back(pooled, { OVERFLOW_ACCOUNT[meter], METER_ACCOUNT[meter] })
-  take_back(reserved, { RESERVE_ACCOUNT[meter] })
+  if passed_to ~= '' then
+    take_back(over, { OVERFLOW_ACCOUNT[passed_to], METER_ACCOUNT[passed_to] }, passed_to, passed_cycle)
+    touch_meter(passed_to)
+    over = 0
+  end
+  take_back(on_meter + over, { OVERFLOW_ACCOUNT[meter], METER_ACCOUNT[meter] }, meter, cycle)
+  take_back(reserved, { RESERVE_ACCOUNT[meter] }, meter, cycle)
   touch_meter(meter)
   tally_meter('voided_wagers:', meter, wagers)
   tally_meter('voided_cents:', meter, cents)
@@ -561,8 +586,8 @@ function APPLY.void(event, place)
   local code, confirmed_by = confirmation(event)
   if code then return code, confirmed_by end
   for _, added in ipairs(added_by_round) do
-    local meter, wagers, cents, on_meter, on_reserve, over, cycle = unpack(added)
-    give_back(transfers, to, meter, wagers, cents, on_meter + over, on_reserve, cycle)
+    local meter, wagers, cents, on_meter, on_reserve, over, cycle, _, passed_to, passed_cycle = unpack(added)
+    give_back(transfers, to, meter, wagers, cents, on_meter, on_reserve, over, cycle, passed_to, passed_cycle)
   end
   tally('voids', 1)
   local by = by_table(table_id, confirmed_by)
@@ -588,17 +613,19 @@ local function without_wager(contributed, wager, every)
       if each[ADDED_METER] == added[CONTRIBUTED_METER] and added[CONTRIBUTED_WAGER] == own then one = each end
     end
     if one then
-      local meter, wagers, cents, on_meter, on_reserve, over, cycle = unpack(added)
+      local meter, wagers, cents, on_meter, on_reserve, over, cycle, _, passed_to, passed_cycle = unpack(added)
       local pooled, reserved = one[ADDED_METER_MICROS], one[ADDED_RESERVE_MICROS]
       if one[ADDED_THRESHOLD_MICROS] > 0 then
         pooled, reserved = (on_meter + over) / wagers, on_reserve / wagers
       end
       local off_over = math.min(pooled, over)
-      gone[#gone + 1] = { meter, 1, one[ADDED_WAGERED_CENTS], pooled, reserved, cycle }
+      gone[#gone + 1] = { meter, 1, one[ADDED_WAGERED_CENTS], pooled - off_over, reserved, off_over, cycle, passed_to, passed_cycle }
       wagers, cents = wagers - 1, cents - one[ADDED_WAGERED_CENTS]
       on_meter, on_reserve, over = on_meter - (pooled - off_over), on_reserve - reserved, over - off_over
       if math.min(wagers, cents, on_meter, on_reserve) < 0 then return nil end
-      if wagers > 0 then rest[#rest + 1] = { meter, wagers, cents, on_meter, on_reserve, over, cycle, own } end
+      if wagers > 0 then
+        rest[#rest + 1] = { meter, wagers, cents, on_meter, on_reserve, over, cycle, own, passed_to, passed_cycle }
+      end
     else
       rest[#rest + 1] = added
     end
@@ -668,6 +695,7 @@ local function take_off(transfers, take, payees, of_balance)
   local account, cycle, limit = METER_ACCOUNT[meter], cycle_of(meter), take[TAKE_LIMIT_MICROS]
   if not take[TAKE_CONTINUES] then of_balance[meter] = balance(account) end
   local held = of_balance[meter]
+  local there, limit_there = take[TAKE_OVERFLOW_TO], take[TAKE_LIMIT_THERE_MICROS]
   -- Exact for every balance: whole cents times 10,000 are at most the micros of the balance.
   -- Divisions are made without a remainder, because a remainder could be rounded up.
   local rest = held % MICROS_PER_CENT
@@ -682,9 +710,9 @@ local function take_off(transfers, take, payees, of_balance)
     set_meter(CYCLE_FIELD[meter], cycle)
     if take[TAKE_FROM_RESERVE] then
       local reserve = RESERVE_ACCOUNT[meter]
-      fill_meter(transfers, reserve, meter, balance(reserve), cycle, limit)
+      fill_meter(transfers, reserve, meter, balance(reserve), cycle, limit, there, limit_there)
     end
-    fill_meter(transfers, 'house', meter, take[TAKE_RESEED_MICROS], cycle, limit)
+    fill_meter(transfers, 'house', meter, take[TAKE_RESEED_MICROS], cycle, limit, there, limit_there)
   end
   refill_meter(transfers, meter, cycle, limit)
   touch_meter(meter)
@@ -724,6 +752,9 @@ local function result_fits(takes, dues)
     if take[TAKE_RESEEDS] then micros = micros + take[TAKE_RESEED_MICROS] end
     for _, kind in ipairs(take[TAKE_CONTINUES] and NONE or { 'meter:', 'reserve:', 'overflow:' }) do
       micros = micros + balance(kind .. take[TAKE_METER])
+    end
+    if take[TAKE_OVERFLOW_TO] ~= '' then
+      micros = micros + balance(METER_ACCOUNT[take[TAKE_OVERFLOW_TO]]) + balance(OVERFLOW_ACCOUNT[take[TAKE_OVERFLOW_TO]])
     end
   end
   for _, due in ipairs(dues) do micros = micros + due[DUE_FIXED_CENTS] * MICROS_PER_CENT end

@@ -16,6 +16,8 @@
 --       18 the digest of the floor file's settings; empty for no check
 --       19 '1' for a must-hit-by meter: a rejected win waits in the reserve for the next cycles,
 --       because more on the meter could take it to its hidden value
+--       20 the meter that gets what is above the limit, empty for the meter's own overflow
+--       21 the limit of that meter in micros, 0 for no limit
 -- Output, in order of precedence
 --   { 'terms' }                       the link's terms are not those of ARGV 2
 --   { 'unknown_claim' }
@@ -40,6 +42,7 @@ local ID, ACT, BY, TABLE_ID = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ROUND, METER, PERCENT, HAND_PAY, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16]
 local REQUEST, FLOOR_DIGEST, MUST_HIT_BY = ARGV[17], ARGV[18], ARGV[19]
+local OVERFLOW_TO, LIMIT_THERE_MICROS = ARGV[20], ARGV[21]
 
 --include books
 --include envy
@@ -84,6 +87,8 @@ local back = ACT == 'reject' and (percent and 'meter:' .. METER or 'house') or '
 if not transfer_fits(account, back, held + envy_micros)
   or not transfer_fits(account, 'overflow:' .. METER, held)
   or not transfer_fits(account, 'reserve:' .. METER, held)
+  or (OVERFLOW_TO ~= '' and not transfer_fits(account, 'meter:' .. OVERFLOW_TO, held))
+  or (OVERFLOW_TO ~= '' and not transfer_fits(account, 'overflow:' .. OVERFLOW_TO, held))
   or not can_receive('house', envy_micros) then
   return { 'books_full' }
 end
@@ -99,9 +104,11 @@ if ACT == 'reject' then
     over = held - to_house
     transfer(transfers, account, 'reserve:' .. METER, over, cycle)
   elseif percent then
-    over = fill_meter(transfers, account, METER, held - to_house, cycle, tonumber(LIMIT_MICROS))
+    over = fill_meter(transfers, account, METER, held - to_house, cycle, tonumber(LIMIT_MICROS), OVERFLOW_TO,
+      tonumber(LIMIT_THERE_MICROS))
   end
   returned = format('%d %d %d', held - to_house - over, over, cycle)
+  if over > 0 and OVERFLOW_TO ~= '' then returned = format('%s %s %d', returned, OVERFLOW_TO, cycle_of(OVERFLOW_TO)) end
   if envy_cents > 0 then move_envy(transfers, ID, owed, 'house', 'envy_taken_back_cents:') end
   tally('rejected:' .. METER, 1)
   tally('rejected_cents:' .. METER, tonumber(claim['amount']))

@@ -39,13 +39,14 @@ local OWED, RESEED_MICROS, HOLD, MUST_HIT_BY = ARGV[12], ARGV[13], ARGV[14], ARG
 
 if claim['state'] ~= 'rejected' then return { 'wrong_state', claim['state'], claim['by'] or '' } end
 
-local rejection, to_meter, to_overflow, cycle = returned_amounts(claim)
+local rejection, to_meter, to_overflow, cycle, passed_to, passed_cycle = returned_amounts(claim)
 if not rejection or not is_of_open_day(rejection) then return { 'day_closed' } end
 if not has_request(claim, REQUEST) then return { 'no_request' } end
 local who, setter = one_person(claim['request_by'], claim['request'], BY, SETTERS)
 if who then return { 'same_person', who, setter } end
 
--- The amount comes back from the meter and its overflow, where the rejection moved it. The overflow
+-- The amount comes back from the meter and its overflow, where the rejection moved it; a part that
+-- went on to another meter comes back from there, if that was not won meanwhile. The overflow
 -- comes first: while there is an overflow, the meter stays at its limit (duty D3). If the whole
 -- meter was won meanwhile, the house pays. What a must-hit-by win gave to the reserve stays there
 -- until later cycles begin with it. The meter keeps its reseed, or its balance after the win
@@ -55,7 +56,14 @@ if envy ~= 'rejected' then owed = {} end
 local account, meter = 'claim:' .. ID, 'meter:' .. METER
 local overflow = (MUST_HIT_BY == '1' and 'reserve:' or 'overflow:') .. METER
 local micros, now = tonumber(claim['amount']) * MICROS_PER_CENT, cycle_of(METER)
-local off_meter, off_overflow = 0, 0
+local off_meter, off_overflow, off_there, off_overflow_there = 0, 0, 0, 0
+if passed_to then
+  if passed_cycle == cycle_of(passed_to) then
+    off_overflow_there = math.min(to_overflow, balance('overflow:' .. passed_to))
+    off_there = math.min(to_overflow - off_overflow_there, balance('meter:' .. passed_to))
+  end
+  to_overflow = 0
+end
 if MUST_HIT_BY == '1' then
   off_overflow = math.min(to_overflow, balance(overflow))
 elseif percent and cycle == now then
@@ -65,7 +73,7 @@ elseif percent and cycle == now then
 end
 local envy_micros = 0
 for _, one in ipairs(owed) do envy_micros = envy_micros + one[OWED_CENTS] * MICROS_PER_CENT end
-local of_house = micros - off_meter - off_overflow
+local of_house = micros - off_meter - off_overflow - off_there - off_overflow_there
 if not leaves('house', of_house + envy_micros) or not transfer_fits('house', 'envy:' .. ID, envy_micros) then
   return { 'books_full' }
 end
@@ -73,6 +81,11 @@ end
 local transfers = {}
 transfer(transfers, meter, account, off_meter, now)
 transfer(transfers, overflow, account, off_overflow, now)
+if passed_to then
+  transfer(transfers, 'overflow:' .. passed_to, account, off_overflow_there, passed_cycle)
+  transfer(transfers, 'meter:' .. passed_to, account, off_there, passed_cycle)
+  touch_meter(passed_to)
+end
 transfer(transfers, 'house', account, of_house, now)
 for _, one in ipairs(owed) do
   transfer(transfers, 'house', 'envy:' .. ID, one[OWED_CENTS] * MICROS_PER_CENT, cycle_of(one[OWED_METER]))

@@ -159,13 +159,21 @@ local function tally_meter(prefix, meter, amount)
   tally(METER_FIELDS[prefix][meter], amount)
 end
 
--- Fills a meter up to its payout limit, and returns the rest, which goes to the meter's overflow.
--- The caller has checked that the numbers in both accounts do not become too large.
-local function fill_meter(transfers, from, meter, micros, cycle, limit)
+-- Fills a meter up to its payout limit, and returns the rest, which goes to the meter's overflow. If
+-- `overflow_to` names another meter, the rest goes on from there to that meter, up to the limit of
+-- that meter, and to its overflow above. Without another meter, `overflow_to` is empty or nil. The
+-- caller has checked that the numbers in all these accounts do not become too large.
+local function fill_meter(transfers, from, meter, micros, cycle, limit, overflow_to, limit_there)
   local taken = room_under(limit, meter, micros)
   transfer(transfers, from, METER_ACCOUNT[meter], taken, cycle)
   transfer(transfers, from, OVERFLOW_ACCOUNT[meter], micros - taken, cycle)
-  if micros > taken then tally_meter('overflow_micros:', meter, micros - taken) end
+  if micros > taken then
+    tally_meter('overflow_micros:', meter, micros - taken)
+    if (overflow_to or '') ~= '' then
+      fill_meter(transfers, OVERFLOW_ACCOUNT[meter], overflow_to, micros - taken, cycle_of(overflow_to), limit_there)
+      touch_meter(overflow_to)
+    end
+  end
   return micros - taken
 end
 
