@@ -317,7 +317,7 @@ class WagerTables(_Part, frozen=True):
     mini_royal: MiniRoyal | None = None
     fourth_card: FourthCard | None = None
     readings: Readings | None = None
-    community_cards: int = 0
+    community_cards: Annotated[int, msgspec.Meta(ge=1)] = 0
     community: Community | None = None
 
     @property

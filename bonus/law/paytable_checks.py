@@ -138,8 +138,8 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     if tables.readings and rankings[1:2] != rankings[:1]:
         raise ChapterError(f"{of}: the first of its readings must have the ranking of the wager")
     for name in rankings:
-        stage = tables.community_cards
-        counts = {sum(chapter.deal.judged(cards, stage)) for cards in tables.cards}
+        first = tables.community_cards
+        counts = {sum(chapter.deal.judged(cards, first)) for cards in tables.cards}
         ranking = _ranking(chapter, of, name)
         possible = ranking.cards
         if not counts <= possible and name == RESULTS:
@@ -149,9 +149,9 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
             given, needed = (" or ".join(map(str, sorted(each))) for each in (counts, possible))
             raise ChapterError(
                 f"{of}: {name} hands are not formed from {' or '.join(tables.cards)}, which has"
-                f" {given} cards{f' with community_cards = {stage}' if stage else ''}: {needed} are"
+                f" {given} cards{f' with community_cards = {first}' if first else ''}: {needed} are"
                 " needed",
-                ("community_cards",) if stage else (),
+                ("community_cards",) if first else (),
             )
         named = tables.meters or (("meter",) if tables.meter else ())
         paytables = _check_tables(of, tables.table, ranking, name, tables.lowest, meters=named)

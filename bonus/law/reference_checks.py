@@ -49,7 +49,7 @@ def check_cards(chapter: Chapter) -> None:
             raise ChapterError(reason, ("deal", what))
     _check_joker(chapter)
     for number, tables in enumerate(chapter.wager):
-        if problem := _stage_problem(deal, tables):
+        if problem := _first_cards_problem(deal, tables):
             of = ", ".join(tables.names)
             raise ChapterError(f"{of}: {problem}", ("wager", number, "community_cards"))
 
@@ -90,7 +90,7 @@ def _joker_problem(deal: Deal, tables: WagerTables) -> str:
     return ""
 
 
-def _stage_problem(deal: Deal, tables: WagerTables) -> str:
+def _first_cards_problem(deal: Deal, tables: WagerTables) -> str:
     """Return what is wrong with a wager on the first community cards; empty if nothing is."""
     count = tables.community_cards
     if not count:
@@ -99,10 +99,13 @@ def _stage_problem(deal: Deal, tables: WagerTables) -> str:
         return "community_cards is for a wager on community cards"
     if tables.draws:
         return "community_cards is not for a wager with draws"
+    if deal.community < 2:
+        dealt = "one community card" if deal.community else "no community cards"
+        return f"community_cards is {count}, but the game deals {dealt}: leave community_cards out"
     if not 0 < count < deal.community:
         return (
-            f"community_cards is {count}, but the game deals {deal.community} community cards:"
-            " write a lower number, or leave it out if all of them count"
+            f"community_cards is {count}: write a number from 1 to {deal.community - 1}, or leave"
+            f" it out if all {deal.community} community cards count"
         )
     return ""
 

@@ -73,8 +73,8 @@ class Offer:
     @property
     def groups(self) -> tuple[int, ...]:
         """How many of these cards come from each source."""
-        stage = self.tables.community_cards if self.tables else 0
-        return self.chapter.deal.judged(self.cards, stage)
+        first = self.tables.community_cards if self.tables else 0
+        return self.chapter.deal.judged(self.cards, first)
 
     @property
     def mini_royal_cell(self) -> str:

@@ -200,9 +200,9 @@ def _meter_steps(chapter: Chapter, wager: WagerTables) -> list[SettlingStep]:
 
 
 def _judged(chapter: Chapter, wager: WagerTables, at: int, judge: Judge) -> JudgedCards:
-    cards, stage = wager.cards[at], wager.community_cards
-    if stage:
-        judge = _of_first(judge, sum(chapter.deal.judged(cards, stage)))
+    cards, first = wager.cards[at], wager.community_cards
+    if first:
+        judge = _of_first(judge, sum(chapter.deal.judged(cards, first)))
     return judged_cards(judge, cards)
 
 

@@ -41,8 +41,8 @@ def winning_cards(
     judged = set(_judged(games, item))
     if len(judged) != 1:
         return WinningCards()
-    ((ranking, of, stage),) = judged
-    parts = {"hand": hand, "dealer": dealer, "community": community[: stage or None]}
+    ((ranking, of, first),) = judged
+    parts = {"hand": hand, "dealer": dealer, "community": community[: first or None]}
     counted = tuple(name for part in of.split("_and_") for name in parts.get(part, ()))
     return WinningCards(counted, _formed(ranking, counted))
 

@@ -126,8 +126,8 @@ def _optional_rules(
 ) -> Iterator[tuple[str, str, str]]:
     needs = f"only with {' or '.join(tables.needs)}" if tables.needs else ""
     yield "placing", needs, tables.placing
-    stage = tables.community_cards
-    first = f", of which the first {stage} community cards count" if stage else ""
+    count = tables.community_cards
+    first = f", of which the first {count} community cards count" if count else ""
     yield "cards", f"{cards.replace('_', ' ')}{first}", ""
     if tables.forfeited:
         yield "fold", "a fold forfeits the wager", tables.forfeited

@@ -195,12 +195,14 @@ class _Slip:
             yield "Tax documents", "needed"
 
     def _cards(self) -> Iterator[object]:
+        # Of a wager on the flop, only the cards that decide it.
+        counted = tuple(name for name in self._row.community if name in self._row.counted)
         groups = [
             (title, names)
             for title, names in (
                 (f"Position {self._row.hand_of or self._row.position}", self._row.cards),
                 ("Dealer" if are_cards(self._row.dealer) else "Result", self._row.dealer),
-                ("Community", self._row.community),
+                ("Community", counted or self._row.community),
             )
             if names
         ]

@@ -124,12 +124,12 @@ def test_the_cards_of_a_win_are_the_hand_and_the_flop() -> None:
 @pytest.mark.parametrize(
     ("was", "becomes", "reason"),
     [
-        ("community_cards = 3", "community_cards = 5", "but the game deals 5 community cards"),
-        ("community_cards = 3", "community_cards = 6", "write a lower number, or leave it out"),
-        ("community_cards = 3", "community_cards = -1", "community_cards is -1"),
+        ("community_cards = 3", "community_cards = 5", "from 1 to 4, or leave it out if all 5"),
+        ("community_cards = 3", "community_cards = 6", "write a number from 1 to 4, or"),
+        ("community_cards = 3", "community_cards = -1", "Expected `int` >= 1"),
         ("community_cards = 3", "community_cards = 2", "has 4 cards with community_cards = 2: 5"),
         ('_and_community"]\ncommunity', '"]\ncommunity', "is for a wager on community cards"),
-        ("community = 5", "community = 0", "but the game deals 0 community cards"),
+        ("community = 5", "community = 0", "but the game deals no community cards: leave"),
     ],
 )
 def test_an_impossible_number_is_refused(was: str, becomes: str, reason: str) -> None:

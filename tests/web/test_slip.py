@@ -148,6 +148,22 @@ def test_both_people_who_rejected_or_reopened_a_win_are_on_its_slip(state: str, 
     assert "requested by" not in words_on(slip(changed(row, requested_by=None)))
 
 
+def test_a_win_on_the_flop_shows_only_the_community_cards_that_count() -> None:
+    flop = ("Qs", "Js", "Ts")
+    row = changed(
+        ROYAL,
+        cards=("As", "Ks"),
+        dealer=(),
+        community=(*flop, "2c", "3d"),
+        counted=("As", "Ks", *flop),
+    )
+    words = words_on(slip(row))
+    assert "queen of spades, jack of spades, ten of spades" in words
+    assert "two of clubs" not in words
+    river = words_on(slip(changed(row, counted=("As", "Ks", *flop, "2c", "3d"))))
+    assert "two of clubs, three of diamonds" in river
+
+
 @pytest.mark.parametrize("state", ["pending", "paid"])
 def test_long_names_and_a_full_table_stay_on_one_page(state: str) -> None:
     patron = "W" * 64
