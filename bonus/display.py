@@ -16,6 +16,7 @@ _ITEMS: Final = {
     "progressive_envy": "Envy Bonus",
     "five_card_hand_bonus_dealer": "Five Card Hand Bonus (dealer)",
 }
+_ENVY: Final = {"_envy_share": "Envy Bonus (share)", "_envy": "Envy Bonus"}
 _LITTLE: Final = frozenset({"of", "a"})
 _SUITS: Final = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
 _RANKS: Final = {
@@ -93,12 +94,15 @@ def item_words(item: str, titles: Mapping[str, str] = MappingProxyType({})) -> s
     ('5 of 6 Progressive', 'Magic Card')
     >>> item_words("lucky_bonus_bet"), item_words("lucky_bonus_bet", {"lucky_bonus_bet": "Lucky"})
     ('Lucky Bonus Bet', 'Lucky')
+    >>> item_words("flop_envy"), item_words("flop_jackpot_envy_share")
+    ('Flop Envy Bonus', 'Flop Jackpot Envy Bonus (share)')
     """
-    return (
-        titles.get(item)
-        or _ITEMS.get(item)
-        or " ".join(part if part in _LITTLE else part.capitalize() for part in item.split("_"))
-    )
+    if known := titles.get(item) or _ITEMS.get(item):
+        return known
+    for ending, words in _ENVY.items():
+        if item.endswith(ending):
+            return f"{item_words(item.removesuffix(ending))} {words}"
+    return " ".join(part if part in _LITTLE else part.capitalize() for part in item.split("_"))
 
 
 def hand_words(hand: str) -> str:

@@ -192,7 +192,7 @@ def _titles(game: Chapter, tables: WagerTables) -> Iterator[tuple[str, str]]:
             yield jackpot_item(meter.name), title if _JACKPOT in title else f"{title} {_JACKPOT}"
             words = {
                 community_item(meter.name): f"{title} Community Share",
-                envy_share_item(meter.name): f"{title} Envy Share",
+                envy_share_item(meter.name): f"{title} Envy Bonus (share)",
             }
             yield from ((item, words[item]) for item in _share_items(tables, meter.name))
 

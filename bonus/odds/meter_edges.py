@@ -55,6 +55,7 @@ _COMMUNITY: Final = (
     " bring this player as much. A hand whose player did not make this wager brings it too; such"
     " hands are not counted."
 )
+_READINGS: Final = "compliance/readings.md"
 _ONLY: Final = ""
 """The name that a wager's only meter has in the wager's rates."""
 
@@ -173,11 +174,16 @@ class Metered:
         """
         return {str(cents): self._break_even(meter, cents, 0, NO_ENVY) for cents in wagers_cents}
 
-    def with_envy(self, meter: str, envy: Mapping[int, EnvyBrought]) -> tuple[dict[str, int], ...]:
-        """Return `break_even` with 1 to 6 other players; ``envy`` is by the wager in cents."""
+    def with_envy(
+        self, meter: str, envy: Mapping[int, EnvyBrought], positions: int
+    ) -> tuple[dict[str, int], ...]:
+        """Return `break_even` with 1, 2 and more other players at a game with so many positions.
+
+        ``envy`` is by the wager in cents.
+        """
         return tuple(
             {str(cents): self._break_even(meter, cents, others, envy[cents]) for cents in envy}
-            for others in range(1, OTHERS_MAX + 1)
+            for others in range(1, min(OTHERS_MAX, positions - 1) + 1)
             if envy
         )
 
@@ -254,8 +260,8 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         house_edge_at_empty_meter=metered.edge(wagers_cents[0], empty=_ONLY),
         meter_return=metered.meter_return(_ONLY),
         break_even_meter=metered.break_even(_ONLY, wagers_cents),
-        break_even_meter_with_envy=metered.with_envy(_ONLY, envy),
-        when_folding=_folding(folding, wagers_cents, envy) if folding else None,
+        break_even_meter_with_envy=metered.with_envy(_ONLY, envy, offer.chapter.deal.positions),
+        when_folding=_folding(folding, wagers_cents, envy, offer) if folding else None,
         magic_card=drawn[0] if drawn else None,
         lucky=drawn[1] if drawn else None,
         positions=offer.draws.positions if of_draws else 0,
@@ -311,7 +317,9 @@ def _with_tiers(  # noqa: PLR0917
                 hit_chance=metered.chance(meter, Fraction(1, 100)),
                 whole_chance=metered.chance(meter, 100),
                 break_even_meter=metered.break_even(meter, wagers_cents),
-                break_even_meter_with_envy=metered.with_envy(meter, envy),
+                break_even_meter_with_envy=metered.with_envy(
+                    meter, envy, offer.chapter.deal.positions
+                ),
                 envy_meter_return=_envy_returns(meter, envy),
             )
             for meter in metered.rates
@@ -381,7 +389,7 @@ def _when_folding(
 
 
 def _folding(
-    metered: Metered, wagers_cents: tuple[int, ...], envy: Mapping[int, EnvyBrought]
+    metered: Metered, wagers_cents: tuple[int, ...], envy: Mapping[int, EnvyBrought], offer: Offer
 ) -> Folding:
     return Folding(
         house_edge=metered.edge(wagers_cents[0]),
@@ -389,7 +397,7 @@ def _folding(
         house_edge_at_empty_meter=metered.edge(wagers_cents[0], empty=_ONLY),
         meter_return=metered.meter_return(_ONLY),
         break_even_meter=metered.break_even(_ONLY, wagers_cents),
-        break_even_meter_with_envy=metered.with_envy(_ONLY, envy),
+        break_even_meter_with_envy=metered.with_envy(_ONLY, envy, offer.chapter.deal.positions),
     )
 
 
@@ -477,11 +485,11 @@ def _note(offer: Offer, tables: WagerTables, metered: Metered, *, of_dealer: boo
     if tables.envy:
         notes.append(
             "Envy Bonuses are for hands that stay on the table: a hand that is folded and"
-            " collected brings none (reading T8)."
+            f" collected brings none (reading T8 in {_READINGS})."
         )
     notes.append(
         "The meter is the amount from which the hand is paid. This amount includes the"
-        " contributions of this round's wagers (reading T14)."
+        f" contributions of this round's wagers (reading T14 in {_READINGS})."
     )
     notes += _rate_changes(offer, metered)
     if not offer.draws.magic_card_every and not offer.draws.lucky_every and tables.draws:

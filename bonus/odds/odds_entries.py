@@ -191,7 +191,7 @@ class TierOdds(_Part, frozen=True):
             counts as won by the hand that brings it.
         break_even_meter: the lowest balance at which the house has no edge, by the wager in cents,
             with the other meters at their seeds; ``break_even_meter_with_envy`` is this balance
-            with one to six other players.
+            with one other player, with two, and so on.
         envy_meter_return: for Envy Bonuses that are percentages, the part of the meter that the
             hand of one other player brings on average, by the wager in cents.
     """
@@ -267,7 +267,8 @@ class OddsEntry(_Part, frozen=True):
         meter_return: the reduction of the house edge when the meter rises by one wager.
         envy_return: the reduction of the house edge that the hand of one other player brings, by
             the wager in cents. Envy Bonuses that are percentages count for a meter at its seed.
-        break_even_meter_with_envy: the break-even meter with one to six other players.
+        break_even_meter_with_envy: the break-even meter with one other player, with two, and so on:
+            six at most, and no more than the game has other positions.
         positions: for the Lucky Bonus, the number of positions in the draw, without the dealer.
         when_shared: the odds for one to seven players who share a jackpot on the dealer's hand.
         hit_times: only if the number of wagers in an hour is given.
@@ -311,6 +312,11 @@ class OddsEntry(_Part, frozen=True):
     tiers: tuple[TierOdds, ...] = ()
     hit_times: HitTimes | None = None
     envy_meter_return: dict[str, Fraction] = {}
+
+    @property
+    def has_envy_shares(self) -> bool:
+        """True if an Envy Bonus is a percentage of a meter."""
+        return bool(self.envy_meter_return or any(each.envy_meter_return for each in self.tiers))
 
     def fixed_envy(self, wager: str) -> Fraction:
         """Return ``envy_return`` for a wager in cents without the percentages of meters."""

@@ -242,8 +242,33 @@ def _meter(entry: OddsEntry, names: GameNames, *, many: bool) -> Iterator[Render
         yield from _tiered(entry, names)
     if entry.meter_return:
         yield from _one_meter(entry)
+    if entry.envy_return:
+        yield _envy(entry)
+    elif not entry.tables and (amounts := _amounts(entry)):
+        told = f"{' and '.join(amounts)} are examples: a floor file sets the amount"
+        yield Text(f"The wagers of {told} (--config FLOOR.toml).", "dim")
     if entry.hit_times:
         yield _times(entry.hit_times, names)
+
+
+def _envy(entry: OddsEntry) -> Text:
+    points = ", ".join(
+        f"{short_money(int(cents))}: {percent(each)}" for cents, each in entry.envy_return.items()
+    )
+    text = "The Envy Bonuses of each other player lower the house edge"
+    if not entry.has_envy_shares:
+        return Text(f"{text} ({points}).")
+    fixed = ", ".join(
+        f"{short_money(int(cents))}: {percent(entry.fixed_envy(cents))}"
+        for cents in entry.envy_return
+    )
+    return Text(f"{text} at the seed ({points}), and in the long run by the fixed sums ({fixed}).")
+
+
+def _amounts(entry: OddsEntry) -> list[str]:
+    """Return the amounts of the wager for which the odds of its meters are shown."""
+    shown = entry.tiers[0].break_even_meter if entry.tiers else entry.break_even_meter
+    return [short_money(int(cents)) for cents in shown]
 
 
 def _times(times: HitTimes, names: GameNames) -> Table:
@@ -298,10 +323,12 @@ def _where_it_goes(entry: OddsEntry, lasting: LongRun) -> str:
     if lasting.reseeds:
         text += f" Reseeds cost the house {reseeds} more."
     kept = lasting.house_edge
+    fixed_envy = any(map(entry.fixed_envy, entry.envy_return))
+    envy = "the Envy Bonuses that are fixed sums" if entry.has_envy_shares else "Envy Bonuses"
     if kept < 0:
-        return f"{text} So the house loses {percent(-kept)}, without Envy Bonuses."
-    less = ", less Envy Bonuses" if any(map(entry.fixed_envy, entry.envy_return)) else ""
-    return f"{text} The house keeps {percent(kept)}{less}."
+        without = f", without {envy}" if fixed_envy else ""
+        return f"{text} So the house loses {percent(-kept)}{without}."
+    return f"{text} The house keeps {percent(kept)}{f', less {envy}' if fixed_envy else ''}."
 
 
 def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
@@ -344,12 +371,6 @@ def _tiered(entry: OddsEntry, names: GameNames) -> Iterator[RenderableType]:
     yield from _shares(entry)
     if any(tier.break_even_meter_with_envy for tier in entry.tiers):
         yield _tiers_with_envy(entry, names)
-    if entry.envy_return:
-        points = ", ".join(
-            f"{short_money(int(cents))}: {percent(each)}"
-            for cents, each in entry.envy_return.items()
-        )
-        yield Text(f"The Envy Bonuses of each other player lower the house edge ({points}).")
     if entry.house_edge < 0:
         yield Text("The house loses with every meter at its seed.", "bold red")
 

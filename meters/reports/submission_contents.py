@@ -136,7 +136,8 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
             community share counts as won by the hand that brings it.
         break_even_cents: the lowest balance of the meter at which the house has no edge. All other
             meters are at their seeds.
-        break_even_with_envy_cents: this balance with Envy Bonuses, for one to six other players.
+        break_even_with_envy_cents: this balance with Envy Bonuses, for one other player,
+            for two, and so on.
     """
 
     meter: str

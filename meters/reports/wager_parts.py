@@ -212,7 +212,7 @@ def _meter_sections(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection
     yield ReportSection(
         "Break-even of each meter",
         columns(
-            "Meter 2 | With Envy Bonuses, for 1 to 6 other players 4"
+            "Meter 2 | With Envy Bonuses, for 1, 2 and more other players 4"
             f" | >{alone} 1.7 | >Share won by a wager 2"
         ),
         [

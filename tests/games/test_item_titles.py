@@ -28,6 +28,15 @@ def test_a_wager_its_envy_bonus_and_its_jackpots_have_titles() -> None:
     }
 
 
+def test_both_parts_of_an_envy_bonus_are_named_envy_bonus() -> None:
+    bonus = '"$200", royal_flush = "$100"'
+    assert bonus in TITLED
+    shared = TITLED.replace(bonus, '"$200", royal_flush = "1% of keystone_minor"')
+    titles = Games([(parse_game(shared), "0")]).titles
+    assert titles["keystone_bonus_envy"] == "Key Wager Envy Bonus"
+    assert titles["keystone_minor_envy_share"] == "Minor Jackpot Envy Bonus (share)"
+
+
 def test_wagers_of_the_chapters_have_the_names_of_the_law() -> None:
     assert chapter_games().titles == {}
     assert Games([(parse_game(STUD), "0")]).titles == {}

@@ -1,5 +1,6 @@
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
 from meters.cli.odds_tables import show
 from meters.floor.game_files import read_games
-from tests.games.texts import game_text, tier_rows, wager_text
+from tests.games.texts import envy_text, game_text, tier_rows, wager_text
 from tests.odds.test_edges import entries as edge_entries
 
 Shown = Callable[..., str]
@@ -157,3 +158,44 @@ def test_cells_of_several_meters_have_their_titles_and_are_not_cut(
     assert "Daily Wager" in words
     if width > 80:
         assert "50% of Daily Mini + 10% of Daily Grand + $1,000" in words
+
+
+def shown_of_house(directory: Path, counted: Enumerator, *, after: str, at: str = "") -> str:
+    """Return the odds of a wager with six positions; `at` is a casino table that has it."""
+    text = game_text("daily", ["grand"], wager_text("side_bet", "grand", after=after))
+    (directory / "daily.toml").write_text(text)
+    games = read_games(directory)
+    offers = [
+        replace(offer, at=(at,) if at else ())
+        for offer in offers_of(games["daily"], {}, DrawOdds())
+    ]
+    file = io.StringIO()
+    show([entry_of(offer, counted) for offer in offers], Console(width=200, file=file), games)
+    return " ".join(file.getvalue().split())
+
+
+def test_each_kind_of_envy_bonus_is_told_where_it_counts(
+    tmp_path: Path, counted: Enumerator
+) -> None:
+    fixed = envy_text(royal_flush="$300", straight_flush="$10")
+    both = envy_text(royal_flush="$300", straight_flush="1% of meter")
+    shares = envy_text(royal_flush="N/A", straight_flush="1% of meter")
+    text = shown_of_house(tmp_path, counted, after=fixed)
+    assert "%, less Envy Bonuses." in text
+    assert "The Envy Bonuses of each other player lower the house edge ($1: 0.0600%)." in text
+    text = shown_of_house(tmp_path, counted, after=both)
+    assert "%, less the Envy Bonuses that are fixed sums." in text
+    assert "at the seed ($1: 0.0476%), and in the long run by the fixed sums ($1: 0.0462%)" in text
+    assert "(reading T14 in compliance/readings.md)" in text
+    text = shown_of_house(tmp_path, counted, after=shares)
+    assert "less" not in text
+    assert "by the fixed sums ($1: 0.0000%)" in text
+    assert "5 other players" in text
+    assert "6 other players" not in text
+    assert "are examples" not in text
+
+
+def test_amounts_that_no_file_names_are_examples(tmp_path: Path, counted: Enumerator) -> None:
+    told = "The wagers of $1 and $5 are examples: a floor file sets the amount"
+    assert told in shown_of_house(tmp_path, counted, after="")
+    assert "are examples" not in shown_of_house(tmp_path, counted, after="", at="T-1")
