@@ -12,6 +12,7 @@ import pytest
 from redis.asyncio import Redis
 
 from tests.floor_text import floor_text, link_text, meter_text, promotion_text, table_text
+from tests.games.naive import HOUSE
 from tests.model.pit import CENT, PROGRESSIVE, RAGS, Pit, code, to
 from tests.model.tampering import Fields, ledger, rewrite
 from tests.model.test_asks import confirm, correct
@@ -162,6 +163,26 @@ async def test_limits_that_people_change_are_in_force_at_once(pit: Pit) -> None:
     await pit.wagers(bets(1, 2), table="T-3")
     assert await held(pit) == (WAGER, 10 * CENT)
     assert (await pit.accounts())[f"overflow:{GRAND}"] == WAGER - 10 * CENT
+    await pit.check_sound()
+
+
+async def test_a_meter_gets_its_own_part_of_a_wager_before_that_of_another(redis: Redis) -> None:
+    """One wager feeds both: the audit needs to know which part is above the second limit."""
+    tiers = ("keystone_mega", "keystone_major", "keystone_minor")
+    link = link_text(
+        "pit",
+        meter_text(tiers[0], limit=2_000_001, overflow_to=tiers[2]),
+        meter_text(tiers[1]),
+        meter_text(tiers[2], limit=5_003),
+        table_text("T-1", *tiers, asset="1", game="keystone_stud", positions=5),
+    )
+    pit = await Pit.opened(redis, floor_text(link, games=str(HOUSE)))
+    (wager,) = (one for one, fed in pit.known["T-1"].offers.items() if len(fed) == len(tiers))
+    for number in range(3):
+        await pit.wagers({1: wager, 2: wager}, round_id=f"R{number}")
+        await pit.void(round_id=f"R{number}")
+    await pit.wagers({1: wager, 2: wager}, round_id="R9")
+    assert (await pit.accounts())[f"overflow:{tiers[2]}"] > 0
     await pit.check_sound()
 
 
