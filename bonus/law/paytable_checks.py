@@ -146,7 +146,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
             right = "dealer" if chapter.deal.dealer else "hand"
             raise ChapterError(f'{of}: the game has one result in cards = ["{right}"]')
         if not counts <= possible:
-            given, needed = (" or ".join(map(str, sorted(each))) for each in (counts, possible))
+            given, needed = map(_numbers, (counts, possible))
             raise ChapterError(
                 f"{of}: {name} hands are not formed from {' or '.join(tables.cards)}, which has"
                 f" {given} cards{f' with community_cards = {first}' if first else ''}: {needed} are"
@@ -160,6 +160,14 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     _check_meter(of, tables, ranking, paytables)
     if tables.fed:
         _check_shares(of, tables, paytables, chapter.deal.positions)
+
+
+def _numbers(counts: Set[int]) -> str:
+    """Return numbers of cards as words, such as "5 to 9" or "5 or 6"."""
+    least, most = min(counts), max(counts)
+    if most - least > 1 and len(counts) == most - least + 1:
+        return f"{least} to {most}"
+    return " or ".join(map(str, sorted(counts)))
 
 
 def _check_meter(

@@ -78,7 +78,8 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
         brings = others * entry.fixed_envy(wager)
         also_falls = others * entry.envy_meter_return.get(wager, Fraction(0))
         edges = _edges(at_empty - brings, falls + also_falls, wager_cents, end)
-        _line(panel, edges, end, _OTHERS, f"with Envy Bonuses, {others} other players", style="--")
+        players = f"{others} other player{'' if others == 1 else 's'}"
+        _line(panel, edges, end, _OTHERS, f"with Envy Bonuses, {players}", style="--")
         _mark(panel, entry.break_even_meter_with_envy[-1][wager], _OTHERS, above=False)
     if entry.long_run:
         lasting = float(entry.long_run.house_edge * 100)

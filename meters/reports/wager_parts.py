@@ -82,7 +82,7 @@ def _share(share: Fraction) -> str:
 def _break_even(alone_cents: int, with_envy_cents: Sequence[int]) -> str:
     envy = ", ".join(map(money, with_envy_cents))
     return f"break-even {money(alone_cents)}" + (
-        f"; with Envy Bonuses and 1 to {len(with_envy_cents)} other players: {envy}" if envy else ""
+        f"; with Envy Bonuses, for 1, 2 and more other players: {envy}" if envy else ""
     )
 
 

@@ -127,7 +127,7 @@ def test_the_cards_of_a_win_are_the_hand_and_the_flop() -> None:
         ("community_cards = 3", "community_cards = 5", "from 1 to 4, or leave it out if all 5"),
         ("community_cards = 3", "community_cards = 6", "write a number from 1 to 4, or"),
         ("community_cards = 3", "community_cards = -1", "Expected `int` >= 1"),
-        ("community_cards = 3", "community_cards = 2", "has 4 cards with community_cards = 2: 5"),
+        ("community_cards = 3", "community_cards = 2", "community_cards = 2: 5 to 9 are"),
         ('_and_community"]\ncommunity', '"]\ncommunity', "is for a wager on community cards"),
         ("community = 5", "community = 0", "but the game deals no community cards: leave"),
     ],
