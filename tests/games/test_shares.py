@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 from typing import Any, Final
@@ -21,6 +22,7 @@ from bonus.odds.wager_odds import entry_of
 from bonus.rounds import SettlementText, cause_of
 from bonus.settling.settle_round import settle_line
 from controllers.demo.resettlement import held_before
+from meters.reports.wager_filings import wager_odds
 from tests.games.texts import DRAWN, ROWS, envy_text, game_text, wager_text
 
 SHARED: Final = {**ROWS, "royal_flush": "90% of meter"}
@@ -141,7 +143,11 @@ def test_a_hand_between_others_can_bring_no_envy_bonus() -> None:
     lines = settle(text, hands, 100_000, community=["Qs", "Js", "Ts"]).lines
     assert {line.envy_of for line in lines if line.envy_of} == {2}
     counted = Fraction(36 * 200 + 3_744 * 100, DEALS * 100)
-    assert entry_in(text).envy_return == {"100": counted}
+    (offer,) = offers_of(read_chapter(text), {}, DrawOdds())
+    entry = entry_of(replace(offer, wagers_cents=(100,)), Enumerator())
+    assert entry.envy_return == {"100": counted}
+    filed = wager_odds(replace(offer, wagers_cents=(100,)), entry).envy
+    assert [row.hand for row in filed] == ["straight_flush", "full_house"]
 
 
 def test_percentages_of_one_of_several_meters_can_be_the_only_envy_bonuses() -> None:
