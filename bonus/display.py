@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from bonus.cards import CARDS, JOKER_NAME
-from bonus.wagers import MICROS_PER_CENT, MUST_HIT_BY
+from bonus.wagers import MICROS_PER_CENT, MUST_HIT_BY, is_community_share
 
 _ITEMS: Final = {
     "five_of_six_progressive": "5 of 6 Progressive",
@@ -34,6 +34,16 @@ def money(amount_cents: int) -> str:
     """
     dollars, cents = divmod(abs(amount_cents), 100)
     return f"{'-' if amount_cents < 0 else ''}${dollars:,}.{cents:02}"
+
+
+def part_of_meter(percent: int | str, item: str) -> str:
+    """Return what a win gets of a meter. Several players divide a community share.
+
+    >>> part_of_meter(10, "trips_progressive"), part_of_meter(10, "pot_community_share")
+    ('10% of the meter', 'an equal share of 10% of the meter')
+    """
+    part = f"{percent}% of the meter"
+    return f"an equal share of {part}" if is_community_share(item) else part
 
 
 def short_money(amount_cents: int) -> str:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from rich.box import SIMPLE
 from rich.table import Column, Table
 
-from bonus.display import card_words, coin_money, hand_words, money
+from bonus.display import card_words, coin_money, hand_words, money, part_of_meter
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import mini_royals
 from bonus.law.paytables import read_times
@@ -47,7 +47,7 @@ def _line_text(layout: Layout, line: Line) -> str:
             return f"{wager}: lost{hand}"
         case Outcome.RETURNED:
             return f"{wager}: returned{hand}"
-    share = f", {line.percent}% of the meter" if line.percent else ""
+    share = f", {part_of_meter(line.percent, line.item)}" if line.percent else ""
     back = " and the wager" if line.returned else ""
     holder = line.envy_of or line.hand_of
     of = f", for the hand of position {holder}" if holder else ""

@@ -85,7 +85,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
         counted: the cards that decide the wager, whoever holds them; empty if the games in the
             floor file no longer determine them.
         winning: the cards of `counted` that form the hand.
-        meter_after: the meter balance after the win.
+        meter_after: the meter balance after the win; if a hand wins several parts, after the last.
         percent: the percentage of the meter that was won; null for a win at odds.
         paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``.
         rule: the subsection of the regulations that grants the win.

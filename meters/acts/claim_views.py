@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 import structlog
 
-from bonus.display import hand_words, item_words, money
+from bonus.display import hand_words, item_words, money, part_of_meter
 from bonus.json_input import UNREADABLE
 from bonus.settling.winning_cards import WinningCards, winning_cards
 from meters.acts.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
@@ -33,7 +33,7 @@ def claim_words(fields: Mapping[str, str], titles: Mapping[str, str]) -> str:
 
 
 def _win_words(record: ClaimRecord, amount_cents: int, titles: Mapping[str, str]) -> str:
-    share = f"{record.percent}% of the meter" if record.percent else "fixed amount"
+    share = part_of_meter(record.percent, record.item) if record.percent else "fixed amount"
     if record.hand_of is not None:
         share = f"{share}, for the hand of position {record.hand_of}"
     return f"{item_words(record.item, titles)}, {share}, {money(amount_cents)}"
@@ -224,6 +224,7 @@ def win_message(event: Event, record: ClaimRecord, amount_cents: int, after_cent
         amount=amount_cents,
         meter_after=after_cents,
         at=now_text(),
+        hand_of=record.hand_of,
     )
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from bonus.display import item_words
+from bonus.rounds import WrittenPercent, written_percent
+from bonus.wagers import Percent, is_community_share, is_on_dealer, read_percent
 from meters.acts.act_refusals import ActError, store_failure_as_inoperable
 from meters.acts.ledger_days import DaySpan, LedgerDays
 from meters.acts.meter_history import (
@@ -30,7 +32,7 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link, Meter
-from meters.ledger.claim_records import record_of
+from meters.ledger.claim_records import ClaimRecord, record_of
 from meters.process.clock import now
 from meters.process.owned_tasks import OwnedTasks
 from meters.store.link_store import LinkStore
@@ -165,6 +167,7 @@ class FloorHistory:
         line = spark(span, meter, begins_s, ends_s, amounts)
         page = await store.wins(meter, None, _LOOKED_AT, meter_awards=True)
         wins = await store.claims([claim for _, claim in page]) if page else []
+        records = [record_of(win) for win in wins if win["state"] != "rejected"]
         last = next((win for win in wins if win["state"] != "rejected"), {})
         minutes = self._days[store.link.id].minutes
         return MeterSpark(
@@ -176,7 +179,7 @@ class FloorHistory:
             amounts=tuple(cents for _, cents in line),
             hour=last_hour(minutes, meter, ends_s) // 10_000,
             last_hit_at=last.get("at"),
-            last_hit_percent=record_of(last).percent if last else None,
+            last_hit_percent=percent_of_hand(records),
             unread=span.unread,
         )
 
@@ -248,3 +251,18 @@ class FloorHistory:
             if meter.meter_id == meter_id:
                 return link, meter
         raise ActError("unknown_meter", f"link {link_id} has no meter {meter_id}")
+
+
+def percent_of_hand(wins: Sequence[ClaimRecord]) -> WrittenPercent | None:
+    """Return what the hand of the first of these wins of one meter won of the meter, in all.
+
+    A community share counts once, although several players divide it.
+    """
+    if not wins or is_on_dealer(wins[0].item):
+        return wins[0].percent if wins else None
+    parts: dict[tuple[str, int], Percent] = {}
+    for won in wins:
+        if won.hand_record == wins[0].hand_record and not is_on_dealer(won.item):
+            place = won.holder if is_community_share(won.item) else won.position
+            parts[won.item, place] = read_percent(won.percent or 0)
+    return written_percent(sum(parts.values()))

@@ -40,9 +40,10 @@ _DECIDES: Final = frozenset({b"validate", b"reject", b"reopen"})
 class Hit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A win of a percentage of a meter; it can have been rejected later.
 
-    `at_s` is the time in seconds since 1970. `entry` is the ledger entry of the result,
-    or of the wagers that won a must-hit-by meter. `before_cents` is the meter balance immediately
-    before the win, and `after_cents` is the balance after the whole entry.
+    `at_s` is the time in seconds since 1970. `entry` is the ledger entry of the result, or of the
+    wagers that won a must-hit-by meter. `before_cents` is the meter balance immediately before the
+    win, or before the first part that its hand won, and `after_cents` is the balance after the
+    whole entry.
     """
 
     at_s: int
@@ -269,6 +270,7 @@ class DayFold:
     ) -> None:
         at_s, reply = seconds_of(fields["at"]), settled_in(fields["reply"]).reply
         lines = {(line.position, line.item, line.hand_of): line for line in reply.lines or ()}
+        of_hand: dict[tuple[int, str], int] = {}
         for one in reply.claims or ():
             self._waiting[one.claim] = number, at_s
             self._sums[-1][1] += 1
@@ -277,6 +279,10 @@ class DayFold:
             if one.claim not in before or line.percent is None:
                 continue
             meter, micros = before[one.claim]
+            hand = one.hand_of or one.position, meter
+            if one.hand_of is not None:
+                micros = of_hand.get(hand, micros)
+            of_hand[hand] = micros
             fold = self._meters[meter]
             fold.hits.append(
                 Hit(

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
-from bonus.display import exact_money, hand_words, item_words, money, wager_text
+from bonus.display import exact_money, hand_words, item_words, money, part_of_meter, wager_text
 from bonus.wagers import MUST_HIT_BY
 from meters.acts.act_rows import ActRow
 from meters.floor.floor_file import Link, Meter
@@ -316,7 +316,7 @@ def _state(win: Win) -> str:
 
 
 def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, ...]:
-    share = f"{win.percent}% of the meter" if win.percent else "at odds"
+    share = part_of_meter(win.percent, win.wager) if win.percent else "at odds"
     if win.envy_of is not None:
         share = f"for the hand of position {win.envy_of}"
     elif win.hand_of is not None:

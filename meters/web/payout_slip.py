@@ -14,8 +14,8 @@ from reportlab.lib.colors import Color  # type: ignore[import-untyped]
 from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
 from bonus.cards import JOKER_NAME, are_cards
-from bonus.display import card_words, hand_words, item_words, money
-from bonus.wagers import MUST_HIT_BY, is_community_share
+from bonus.display import card_words, hand_words, item_words, money, part_of_meter
+from bonus.wagers import MUST_HIT_BY
 from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
@@ -291,7 +291,7 @@ class _Slip:
         return f"{_who(one.position, one.patron)}: {wagers}"
 
     def _claim_line(self, one: ClaimRow) -> str:
-        share = "at odds" if one.percent is None else f"{one.percent}% of the meter"
+        share = "at odds" if one.percent is None else part_of_meter(one.percent, one.item)
         item = one.item_name or item_words(one.item, self._titles)
         this = ", this slip" if one.claim == self._row.claim else ""
         hand = one.hand_name or hand_words(one.hand)
@@ -304,12 +304,8 @@ class _Slip:
 
 
 def _share_words(row: ClaimRow) -> str:
-    share = f"{row.percent}% of the meter"
-    if row.hand_of is None:
-        return share
-    if is_community_share(row.item):
-        share = f"an equal share of {share}"
-    return f"{share}, for the hand of position {row.hand_of}"
+    share = part_of_meter(row.percent or 0, row.item)
+    return share if row.hand_of is None else f"{share}, for the hand of position {row.hand_of}"
 
 
 def _who(position: int, patron: str | None) -> str:

@@ -485,13 +485,16 @@ class ControllerBeat(_Message, frozen=True, kw_only=True):
     at: Instant
 
 
-class Jackpot(_Message, frozen=True, kw_only=True):
+class Jackpot(_Message, frozen=True, kw_only=True, omit_defaults=True):
     """Win of a meter, or a decision on a win (duty D8).
 
     Attributes:
         event: what happened to the win.
         claim: the id of the claim, the record of a win; with the ending ``-envy`` for a decision
             on an Envy Bonus alone.
+        meter_after: the meter after the win, in cents. If a hand wins several parts of a meter, it
+            is the meter after the last part.
+        hand_of: for a share of a meter, the position whose hand brings it.
     """
 
     event: Literal["hit", "validated", "rejected", "paid"]
@@ -504,6 +507,7 @@ class Jackpot(_Message, frozen=True, kw_only=True):
     amount: int
     meter_after: int
     at: Instant
+    hand_of: int | None = None
 
 
 TABLE_EVENT: Final = msgspec.json.Decoder(TableEvent)

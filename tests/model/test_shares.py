@@ -24,10 +24,13 @@ from controllers.table.open_settlements import line_state
 from controllers.table.state import Layout
 from controllers.table.win_decisions import decide
 from meters.acts.claim_types import ClaimRow
+from meters.acts.floor_history import percent_of_hand
 from meters.acts.meter_changes import Adjustment
 from meters.floor.floor_file import parse_floor
 from meters.floor.patron_words import PatronWords
 from meters.floor.paytable_text import pays_of
+from meters.ledger.claim_records import record_of
+from meters.ledger.day_summary import DayFold
 from meters.ledger.script_steps import PercentStep
 from meters.reports.wager_filings import hand_rows, rules_of, wager_odds
 from meters.selfcheck.floor_offers import floor_offers
@@ -116,6 +119,23 @@ async def test_holder_and_table_win_the_whole_meter_and_each_share_is_a_hand_pay
     assert code(await trips.wagers({1: WAGER}, round_id="R2")) == "accepted"
     assert (await trips.accounts())["paid"] == (225_202 + 2 * 12_511 + 10_000) * CENT
     await trips.check_sound()
+
+
+async def test_history_has_the_parts_of_one_hand_together(trips: Pit) -> None:
+    """The last hit is of the whole meter, and its parts are of one balance."""
+    reply = await play(trips, (2, 4, 6), {}, p4="suited_trips")
+    fold = DayFold("pit", 0, "", {})
+    for number, fields in await trips.store.entries(0, 100):
+        fold.add(number, fields)
+    hits = fold.summary().meters[METER].hits
+    assert {hit.before_cents for hit in hits} == {SEED + 225}
+    assert len(hits) == len(reply.claims or ())
+    records = [
+        record_of(fields) for fields in await trips.store.claims([hit.claim for hit in hits])
+    ]
+    assert percent_of_hand(records[::-1]) == 100
+    assert percent_of_hand(records[:1]) == 90
+    assert [jackpot.hand_of for jackpot in trips.published] == [None, 4, 4, 4]
 
 
 async def two_holders(pit: Pit) -> tuple[Reply, list[ClaimRow]]:

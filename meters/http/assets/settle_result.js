@@ -64,7 +64,7 @@ const Line = ({ line, game }) => {
       <td class="with">${handWords(line.hand)}</td>
       <td class="outcome">${OUTCOMES[line.outcome]}
         ${line.paid_from && html` <small>${SOURCES[line.paid_from]}</small>`}
-        ${line.percent && html`<small>, ${line.percent}% of the meter</small>`}</td>
+        ${line.percent && html`<small>, ${line.item.endsWith("_community_share") ? "an equal share of " : ""}${line.percent}% of the meter</small>`}</td>
       <td class="amount">${money(paid || collected || returned)}
         ${paid > 0 && returned > 0 && html`<small> and the wager, ${money(returned)}</small>`}</td>
       <td class="rule">${line.rule}</td>

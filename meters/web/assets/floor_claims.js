@@ -35,7 +35,7 @@ export const handName = (claim) => sayHand(claim.hand_name || format.capital(for
 export const share = (claim) => {
   if (claim.only_envy) return say("Only Envy Bonuses: no win of this hand waits");
   if (claim.percent === null) return say("At odds, not from the meter");
-  return [say("{percent}% of the meter", claim), claim.hand_of && say("for the hand of position {position}", { position: claim.hand_of })]
+  return [format.ofMeter(claim), claim.hand_of && say("for the hand of position {position}", { position: claim.hand_of })]
     .filter(Boolean).join(" · ");
 };
 export const look = (claim) => {

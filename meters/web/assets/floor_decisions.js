@@ -104,7 +104,9 @@ const rejectedText = (claim) => {
   if (claims.isMustHitBy(claim)) return say("Nothing is paid for it; the amount raises the next cycles of the meter.");
   return claim.percent === 100
     ? say("Nothing is paid for it; the amount goes back to the meter. The reseed stays on the meter until two supervisors adjust it.")
-    : say("Nothing is paid for it; the amount goes back to the meter.");
+    : [say("Nothing is paid for it; the amount goes back to the meter."),
+      claim.turns > 1 && say("The other wins of this round still wait. If parts of one hand won the whole meter, its reseed stays on the meter until two supervisors adjust it.")]
+      .filter(Boolean).join(" ");
 };
 
 /* A reopened win can have Envy Bonuses that are already paid. No decision about these is possible. */

@@ -161,7 +161,7 @@ const LinesPanel = ({ round }) => round.lines.length > 0 && html`
               ${line.hand_name && html`<small>${sayHand(line.hand_name)}</small>`}<small class="within">${line.rule}</small></td>
             <td>${stateText(line)}${byText(line) && html`<small>${byText(line)}</small>`}
               ${line.paid_from && html`<small>${format.paidFrom(line.paid_from)}</small>`}</td>
-            <td class="won">${money(line.won)}${line.percent !== null && html`<small>${say("{percent}% of the meter", line)}</small>`}</td>
+            <td class="won">${money(line.won)}${line.percent !== null && html`<small>${format.ofMeter(line)}</small>`}</td>
             <td class="apart">${line.rule}</td>
           </tr>`)}</tbody>
       </table>

@@ -100,5 +100,8 @@ export const rate = (bps) => `${Math.floor(bps / 100)}${bps % 100 ? "." + String
 export const changing = (low, cents, high) =>
   cents === null ? low : say("{low}, from {amount} on {high}", { low, amount: money(cents), high });
 
+/* What a win gets of its meter: several players divide a community share. */
+export const ofMeter = ({ item: name, percent }) => (name.endsWith("_community_share")
+  ? say("an equal share of {percent}% of the meter", { percent }) : say("{percent}% of the meter", { percent }));
 export const who = (position, patron) =>
   patron ? say("Position {position} ({patron})", { position, patron }) : say("Position {position}", { position });
