@@ -165,7 +165,7 @@ async def test_what_the_page_loads_is_small(panel: PanelStand) -> None:
                 waiting += [f"{folder}/{name}".removeprefix("/") for name in imported]
     assert len(bodies) > 8
     assert all(bodies.values())
-    assert len(page.content) + sum(len(body.encode()) for body in bodies.values()) < 110_000
+    assert len(page.content) + sum(len(body.encode()) for body in bodies.values()) < 115_000
 
 
 FOREIGN: list[tuple[str, dict[str, str | None]]] = [

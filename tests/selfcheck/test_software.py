@@ -97,7 +97,7 @@ def test_files_that_are_missing_are_named_and_counted(home: Path) -> None:
     seen(f"{LUA} is missing")
     shutil.rmtree(home / "bonus" / "hands")
     missing = 1 + len(list((ROOT / "bonus" / "hands").glob("*.py")))
-    seen("bonus/hands/rankings.py is missing", f"and {missing - 5} more")
+    seen("bonus/hands/counts.py is missing", f"and {missing - 5} more")
 
 
 def test_a_link_to_a_directory_is_named(home: Path, tmp_path: Path) -> None:
