@@ -479,8 +479,8 @@ def test_a_damaged_file_of_the_law_is_named_with_what_to_do(house: Path, damage:
 def test_a_wrong_cell_of_the_law_is_named_with_its_line(house: Path) -> None:
     law = house / "law/chapters/649a.toml"
     text, cell = law.read_text(), '"70 for 1"'
-    law.write_text(text.replace(cell, '"7000 for 1"', 1))
-    with pytest.raises(UserError, match=rf"{law}.*7000 for 1.*install pitlink again"):
+    law.write_text(text.replace(cell, '"7,00 for 1"', 1))
+    with pytest.raises(UserError, match=rf"{law}.*7,00 for 1.*install pitlink again"):
         bonus.law.games.load_chapter("649a")
 
 
@@ -491,8 +491,8 @@ def test_a_wrong_cell_of_the_law_is_named_with_its_line(house: Path) -> None:
         (command, *change)
         for command in ("check", "serve")
         for change in (
-            ('["70 for 1"', '["7000 for 1"',
-             r"/649a\.toml:146: progressive 649a\.12\(e\)\(1\) A: straight_flush: '7000 for 1' "),
+            ('["70 for 1"', '["7,00 for 1"',
+             r"/649a\.toml:146: progressive 649a\.12\(e\)\(1\) A: straight_flush: '7,00 for 1' "),
             ('"three_card_poker"', '"four_card_prime"', r": 649a and 682a are both four_card"),
         )
     ],

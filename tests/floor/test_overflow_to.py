@@ -21,7 +21,7 @@ def floor_of(*, of_mystery: str | None = None, grand: str | None = None, **mini:
     return floor_text(
         link_text(
             "pit",
-            meter_text("progressive", **usual | mini),
+            meter_text("progressive", 100, **usual | mini),
             meter_text("progressive", id="grand", limit=500_000, overflow_to=grand),
             meter_text("progressive", id="unfed"),
             section_text(

@@ -216,9 +216,10 @@ class NaiveRound:
 
     def _pay_envy(self, position: Law, wager: Law, hand: str) -> None:
         name = wager["names"][0]
-        envy = wager.get("envy")
-        schedules: Sequence[Law] = envy["schedule"] if envy else ()
-        for schedule in schedules:
+        if "envy" not in wager:
+            return
+        envy = wager["envy"]
+        for schedule in envy["schedule"]:
             cents = _dollars(schedule["wager"])
             for other in sorted(self.played["positions"], key=lambda one: -one["position"]):
                 if other["wagers"].get(name) != cents or _player(other) == _player(position):

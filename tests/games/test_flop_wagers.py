@@ -156,7 +156,8 @@ def test_the_panel_asks_for_the_order_and_another_order_is_a_correction() -> Non
     """)
     sent = hand.last(Result)
     assert sent.community == ["Qs", "Js", "Ts", "2d", "3h"]
-    (before,) = sent.entered_before or ()
+    assert sent.entered_before
+    (before,) = sent.entered_before
     assert before.cards == ["Qs", "Js", "2d", "Ts", "3h"]
 
 

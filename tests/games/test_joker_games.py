@@ -202,7 +202,8 @@ def test_the_joker_is_entered_corrected_and_refused_a_second_time() -> None:
         "Ks Kh Kd Kc Jk 4c 5d",
         "As Ah Ad Ac 2c 3d 4d",
     ]
-    (before,) = sent.entered_before or ()
+    assert sent.entered_before
+    (before,) = sent.entered_before
     assert " ".join(before.cards) == "As Ah Ad Ac Jk 2c 3d"
 
 

@@ -104,7 +104,7 @@ def test_a_hand_without_the_wager_brings_shares_and_does_not_end_the_cycle() -> 
 @pytest.mark.parametrize("gone", [{"folded": True}, {"no_win": True}])
 def test_a_collected_or_declared_hand_brings_no_share(gone: Mapping[str, bool]) -> None:
     """Reading T8. A player whose hand was declared or collected still gets a share."""
-    box = {"position": 1, "wagers": {"bet": 100}} | gone
+    box = {"position": 1, "wagers": {"bet": 100}, **gone}
     text = game(community=WHOLE).replace('placing = "H.3"', 'placing = "H.3"\nforfeited = "H.3"')
     played = {
         "game": "h", "community": ["Qs", "Js", "Ts"],

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 import pytest
@@ -229,8 +229,7 @@ async def test_an_audit_finds_another_round_in_redis(pit: Pit) -> None:
     """Without the name of the other meter, a void would take too much of the first one."""
     await pit.wagers(bets(1, 2, 3))
     tables = pit.store.keys.tables
-    packed = await pit.redis.hget(tables, "T-1")
-    assert packed is not None
+    packed = cast("bytes", await pit.redis.hget(tables, "T-1"))
     assert packed.count(b"\xa5grand\x01") == 1
     await pit.redis.hset(tables, "T-1", packed.replace(b"\xa5grand\x01", b"\xa0\x00"))
     assert (await pit.audit()).problems != ()
