@@ -257,21 +257,24 @@ class PercentWon:
     that the earlier percentages have left. Each is divided into equal ``shares`` (reading T17).
 
     Attributes:
-        continues: true if the percentage is of the same balance as the percentage before it on
-            this meter: one hand wins both.
-        completes: true if it is, with the percentages that it continues, all of the meter.
+        before: what the same hand has won of the meter before, in percent. All percentages of a
+            hand are of the same balance.
     """
 
     meter: str
     percent: Percent
     shares: int = 1
-    continues: bool = False
-    completes: bool = False
+    before: Percent = 0
+
+    @property
+    def continues(self) -> bool:
+        """True if the percentage is of the balance before the hand's first percentage."""
+        return self.before > 0
 
     @property
     def reseeds(self) -> bool:
         """True if the meter begins its next cycle after the percentage."""
-        return self.completes or self.percent == 100
+        return self.before + self.percent == 100
 
     def __post_init__(self) -> None:
         if not 0 < self.percent <= 100 or self.shares < 1:

@@ -89,8 +89,9 @@ class ProgressiveWager:
         if row.envy_cents:
             self._pay_envy(turns, other, row, terms, turns.box.position)
         for meter, percent in row.envy_percents:
-            turns.takes.append(PercentWon(meter, percent, continues=meter in won))
-            won[meter] = won.get(meter, 0) + percent
+            before = won.get(meter, 0)
+            turns.takes.append(PercentWon(meter, percent, before=before))
+            won[meter] = before + percent
             self._share(turns, other, row, envy_share_item(meter), percent, terms)
 
     def _divide(  # noqa: PLR0917  (every argument is a part of the share)
@@ -111,10 +112,7 @@ class ProgressiveWager:
         for bettor in turns.bettors(self.wager):
             first.setdefault(bettor.player, bettor)
         before = won.get(meter, 0)
-        completes = before + percent == 100
-        turns.takes.append(
-            PercentWon(meter, percent, len(first), continues=meter in won, completes=completes)
-        )
+        turns.takes.append(PercentWon(meter, percent, len(first), before))
         won[meter] = before + percent
         for bettor in first.values():
             self._share(turns, bettor, row, community_item(meter), percent, terms)

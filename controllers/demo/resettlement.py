@@ -192,17 +192,10 @@ def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWo
             alike = [one for one in paid if (one.item, one.hand_of) == (line.item, line.hand_of)]
             if line is not alike[0]:
                 continue
-        holder, before = of_hand
-        continues = line.hand_of is not None and holder == line.holder
-        percent = percent_won(line) + (before if continues else 0)
-        of_hand = line.holder, percent
-        take = PercentWon(
-            terms.kind,
-            percent_won(line),
-            len(alike),
-            continues=continues,
-            completes=continues and percent == 100,
-        )
+        holder, won = of_hand
+        before = won if line.hand_of is not None and holder == line.holder else 0
+        take = PercentWon(terms.kind, percent_won(line), len(alike), before)
+        of_hand = line.holder, before + take.percent
         yield take, line.paid
 
 
