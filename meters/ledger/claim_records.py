@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from bonus.rounds import Line, WrittenPercent, cause_of
-from bonus.wagers import MUST_HIT_BY, PaidFrom, is_envy, jackpot_item
+from bonus.wagers import MUST_HIT_BY, PaidFrom, is_community_share, is_envy, jackpot_item
 from meters.ledger.script_steps import EnvyCents
 from meters.wire.messages import (
     ClaimOpened,
@@ -90,6 +90,14 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def hand_record(self) -> str:
         return hand_record_name(self.link, self.table, self.round, self.holder)
+
+    @property
+    def shown_percent(self) -> WrittenPercent | None:
+        """The percentage that displays show beside the amount; None if several players divide it.
+
+        The amount is only one player's part of a community share.
+        """
+        return None if is_community_share(self.item) else self.percent
 
     @property
     def only_envy(self) -> bool:

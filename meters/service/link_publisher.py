@@ -244,7 +244,7 @@ class LinkPublisher:
         shown = cards.winning or record.cards
         # A result that the dealer entered is not drawn as a card.
         shown = shown if are_cards(shown) else ()
-        return WinningHand(shown, record.percent, fixed)
+        return WinningHand(shown, record.shown_percent, fixed)
 
     def _fixed_jackpot_of(self, record: ClaimRecord, message: Jackpot) -> str:
         """Return the id of the fixed jackpot that a win is of; empty if it is of none.

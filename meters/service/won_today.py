@@ -106,7 +106,7 @@ def _read(fields: Mapping[str, str]) -> tuple[str, _Win]:
         table=record.table,
         hand_name="" if record.is_must_hit_by else hand_words(record.hand),
         amount=int(fields["amount"]),
-        percent=record.percent,
+        percent=record.shown_percent,
         at=fields["at"],
     )
     return record.claim, _Win(int(fields["entry"]), shown, fields["state"] in _GOOD)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -34,6 +35,9 @@ from meters.ledger.day_summary import DayFold
 from meters.ledger.script_steps import PercentStep
 from meters.reports.wager_filings import hand_rows, rules_of, wager_odds
 from meters.selfcheck.floor_offers import floor_offers
+from meters.service.link_publisher import LinkPublisher
+from meters.service.service_metrics import Metrics
+from meters.web.display_state import DisplayState
 from meters.web.payout_slip import slip_pdf
 from meters.wire.messages import Reply
 from tests.controllers.floors import HandTable, accepted
@@ -136,6 +140,16 @@ async def test_history_has_the_parts_of_one_hand_together(trips: Pit) -> None:
     assert percent_of_hand(records[::-1]) == 100
     assert percent_of_hand(records[:1]) == 90
     assert [jackpot.hand_of for jackpot in trips.published] == [None, 4, 4, 4]
+
+
+async def test_displays_name_no_percentage_beside_one_players_part_of_it(trips: Pit) -> None:
+    """Two players divide 10%: neither of them has won 10% of the jackpot."""
+    await play(trips, (2, 4, 6), {}, p4="suited_trips")
+    displays = DisplayState()
+    post = Mock(side_effect=AssertionError)
+    await LinkPublisher(trips.store, displays, Metrics(trips.floor), post).show_waiting()
+    shown = {(row.item, row.percent) for row in displays.pending_jackpots("pit")}
+    assert shown == {(WAGER, 90), (COMMUNITY, None)}
 
 
 async def two_holders(pit: Pit) -> tuple[Reply, list[ClaimRow]]:
