@@ -127,6 +127,29 @@ class Books:
         assert [answer.status for answer in answers] == [Status.ACCEPTED] * len(steps)
         return answers
 
+    async def apply_both_ways(
+        self, *batches: Sequence[ScriptStep]
+    ) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """Apply batches to a new ledger, then their steps one by one to another new ledger.
+
+        Check that all steps are accepted, and that both ways leave the same data. Return the
+        balances in micros that are not 0, and the tallies.
+        """
+        found = []
+        for each in (batches, [[step] for batch in batches for step in batch]):
+            await self.redis.flushall()
+            await self.store.open("service")
+            for batch in each:
+                answers = await self.apply(*batch)
+                assert {answer.status for answer in answers} == {Status.ACCEPTED}
+            snapshot = await self.store.snapshot()
+            moves = [fields["transfers"] for _, fields in await self.store.entries(0, 100)]
+            tables = await self.redis.hgetall(self.keys.tables)
+            held = {account: micros for account, micros in snapshot.accounts.items() if micros}
+            found.append((held, snapshot.tallies, moves, tables))
+        assert found[0] == found[1]
+        return found[0][:2]
+
     async def decide(
         self, claim: str, act: Act, *, by: str | None = None, hand_pay: bool = True
     ) -> DecisionResult:
