@@ -1,14 +1,25 @@
-"""Random rounds of the house games, in which high hands are frequent."""
+"""Rounds of the house games: settled by pitlink, and random ones with frequent high hands."""
 
+import json
 import random
 from typing import Any
 
+import msgspec
+
 from bonus.cards import DECK, card_name
 from bonus.law.meter_terms import meter_terms
+from bonus.settling.settle_round import settle_line
 from meters.floor.game_files import read_games
 from tests.games.naive import HOUSE
 
 GAMES = read_games(HOUSE)
+
+
+def settled_by_pitlink(fields: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        msgspec.json.encode(settle_line(json.dumps(fields).encode(), GAMES))
+    )
+    return found
 
 
 def random_round(game: str, rng: random.Random) -> dict[str, Any]:

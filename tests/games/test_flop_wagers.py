@@ -1,6 +1,5 @@
 """Wagers on the first community cards: settlement, odds, cards as evidence, and entry."""
 
-import json
 import random
 import re
 from collections import Counter
@@ -8,7 +7,6 @@ from fractions import Fraction
 from math import comb
 from typing import Any, Final
 
-import msgspec
 import pytest
 
 from bonus.law.games import read_chapter
@@ -17,7 +15,6 @@ from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
-from bonus.settling.settle_round import settle_line
 from bonus.settling.winning_cards import winning_cards
 from controllers.panel.table_view import view_table
 from controllers.table.state import Layout
@@ -26,7 +23,7 @@ from meters.wire.messages import Result
 from tests.controllers.floors import HandTable
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE, settled
-from tests.games.rounds import GAMES, random_round
+from tests.games.rounds import GAMES, random_round, settled_by_pitlink
 
 GAME: Final = "keystone_flop"
 TEXT: Final = (HOUSE / f"{GAME}.toml").read_text()
@@ -49,13 +46,6 @@ def played(*hands: str, community: str) -> dict[str, Any]:
         "community": community.split(),
         "meters": {"flop_jackpot": {"wager": 100, "amount": 60_000, "reserve": 500}},
     }
-
-
-def settled_by_pitlink(fields: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
-        msgspec.json.encode(settle_line(json.dumps(fields).encode(), GAMES))
-    )
-    return found
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 import pytest
 
 from bonus.cards import JOKER, WITH_JOKER, card_name
@@ -32,7 +31,7 @@ from meters.wire.messages import Result
 from tests.controllers.floors import HandTable
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE, settled
-from tests.games.rounds import GAMES
+from tests.games.rounds import GAMES, settled_by_pitlink
 
 GAME: Final = "keystone_joker"
 TEXT: Final = (HOUSE / f"{GAME}.toml").read_text()
@@ -61,13 +60,6 @@ def played(*hands: str, wagers: tuple[str, ...] = ("joker_progressive",)) -> dic
         ],
         "meters": {"joker_jackpot": {"wager": 100, "amount": 60_000, "reserve": 500}},
     }
-
-
-def settled_by_pitlink(fields: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
-        msgspec.json.encode(settle_line(json.dumps(fields).encode(), GAMES))
-    )
-    return found
 
 
 def random_round(rng: random.Random) -> dict[str, Any]:
