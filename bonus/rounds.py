@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Final, Literal, Protocol, Self
 
@@ -257,6 +258,9 @@ class PercentWon:
     that the earlier percentages have left. Each is divided into equal ``shares`` (reading T17).
 
     Attributes:
+        payees: how many of the shares are paid; 0 for all. If players with different amounts divide
+            a percentage, there is one for each amount. It is paid to the players with this amount,
+            and the other shares stay on the meter.
         before: what the same hand has won of the meter before, in percent. All percentages of a
             hand are of the same balance.
     """
@@ -265,6 +269,17 @@ class PercentWon:
     percent: Percent
     shares: int = 1
     before: Percent = 0
+    payees: int = 0
+
+    @property
+    def paid(self) -> int:
+        """The number of shares that are paid."""
+        return self.payees or self.shares
+
+    @property
+    def after(self) -> Percent:
+        """What the hand has won of the meter with this percentage, in percent."""
+        return self.before + Fraction(self.percent) * self.paid / self.shares
 
     @property
     def continues(self) -> bool:
@@ -274,10 +289,10 @@ class PercentWon:
     @property
     def reseeds(self) -> bool:
         """True if the meter begins its next cycle after the percentage."""
-        return self.before + self.percent == 100
+        return self.after == 100
 
     def __post_init__(self) -> None:
-        if not 0 < self.percent <= 100 or self.shares < 1:
+        if not 0 < self.percent <= 100 or not 1 <= self.paid <= self.shares:
             raise ValueError(f"cannot take {self.percent}% in {self.shares} shares off a meter")
 
 

@@ -124,5 +124,15 @@ def read_percent(number: str | int) -> Percent:
     return percent.numerator if percent.denominator == 1 else percent
 
 
+def part_of_percent(percent: Percent, wagered_cents: int, wager_cents: int) -> Percent:
+    """Return a percentage of a meter times ``wagered_cents / wager_cents``, exactly.
+
+    >>> part_of_percent(100, 100, 500), part_of_percent(25, 250, 500)
+    (20, Fraction(25, 2))
+    """
+    part = Fraction(percent) * wagered_cents / wager_cents
+    return part.numerator if part.denominator == 1 else part
+
+
 def percent_bps(percent: Percent) -> int:
     return int(percent * 100)

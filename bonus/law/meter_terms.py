@@ -1,19 +1,21 @@
 """The terms of a meter: payouts of its wager, Envy Bonuses, seed and rates.
 
 The terms are computed from the paytables of the chapter (649a.12(e), (h), (i), (j)) for one amount
-of the wager, because all wagers on a meter have the same amount (reading T22). A meter that a
-chapter does not have or allow is a ValueError. For the Five Card Hand Bonus, the average payout is
-computed too, with its draws (reading T19).
+of the wager, because all wagers on a meter have the same amount (reading T22). Only a meter of a
+house game can also have smaller amounts, which win a proportional part of each percentage. A meter
+that a chapter does not have or allow is a ValueError. For the Five Card Hand Bonus, the average
+payout is computed too, with its draws (reading T19).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
 from types import MappingProxyType
 from typing import Final
 
+from bonus.display import percent_text
 from bonus.hands.five import FiveCardHand
 from bonus.hands.rankings import Ranking
 from bonus.law.chapter_file import Chapter, Envy, WagerTables
@@ -33,7 +35,7 @@ from bonus.law.paytables import (
     read_times,
     rows_of,
 )
-from bonus.wagers import MICROS_PER_CENT, PaidFrom, Percent
+from bonus.wagers import MICROS_PER_CENT, PaidFrom, Percent, part_of_percent
 
 MeterPool = tuple[int, int, int, int, int, int, int]
 
@@ -102,6 +104,8 @@ class MeterTerms:
         maximum_cents: the amount by which a must-hit-by meter is won; 0 for every other meter.
         threshold_cents: the balance from which wagers have the other two rates,
             ``primary_above_bps`` and ``reserve_above_bps``; 0 if the rates do not change.
+        smaller_wagers: the amounts in cents, below ``wager_cents``, that a wager can also have.
+            Each has its own rows in ``smaller_rows``, with its part of each percentage.
     """
 
     kind: str
@@ -125,6 +129,19 @@ class MeterTerms:
     primary_above_bps: int = 0
     reserve_above_bps: int = 0
     community_rule: str = ""
+    smaller_wagers: tuple[int, ...] = ()
+    smaller_rows: Mapping[int, Mapping[str, Row]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @property
+    def wagers_cents(self) -> tuple[int, ...]:
+        """Every amount that a wager can have, the largest first."""
+        return (self.wager_cents, *self.smaller_wagers)
+
+    def rows_at(self, wagered_cents: int) -> Mapping[str, Row]:
+        """Return the payouts of every hand for a wager of this amount."""
+        return self.smaller_rows.get(wagered_cents, self.rows)
 
     @property
     def pool(self) -> MeterPool:
@@ -161,22 +178,96 @@ class MeterTerms:
 
 
 @lru_cache(maxsize=1_024)
-def meter_terms(
+def meter_terms(  # noqa: PLR0917  (the cache is slower with keyword arguments)
     kind: str,
     wager_cents: int,
     paytable: str | None = None,
     game: str = "",
     games: Games | None = None,
+    smaller_wagers: tuple[int, ...] = (),
 ) -> MeterTerms:
     """Return the terms of a kind of meter for wagers of ``wager_cents``.
 
-    Without a game, use the first game with this meter; without games, use the chapters.
+    Without a game, use the first game with this meter; without games, use the chapters. Only in a
+    game of the house, ``smaller_wagers`` can be other amounts on the meter.
 
     Raises:
         ValueError: no game has the meter, the amount is below one cent, the chapter has no Envy
-            Bonuses for the amount (reading T22), or the paytable is missing or wrong.
+            Bonuses for the amount (reading T22), or the paytable is missing or wrong. Or a smaller
+            amount is not possible.
     """
-    return terms_in(_game_of(kind, games or chapter_games(), game), kind, wager_cents, paytable)
+    games = games or chapter_games()
+    chapter = _game_of(kind, games, game)
+    terms = terms_in(chapter, kind, wager_cents, paytable)
+    if not smaller_wagers:
+        return terms
+    if chapter.game not in games.digests:
+        raise ValueError(
+            f"{kind}: all wagers on this meter have one amount in {chapter.game}, because its rules"
+            " have no smaller wagers (reading T22)"
+        )
+    return _with_smaller(terms, chapter, smaller_wagers)
+
+
+def _with_smaller(
+    terms: MeterTerms, chapter: Chapter, smaller_wagers: tuple[int, ...]
+) -> MeterTerms:
+    """Add amounts that are paid in proportion; each must have exact percentages."""
+    kind, wager_cents = terms.kind, terms.wager_cents
+    if list(smaller_wagers) != sorted({*smaller_wagers}, reverse=True):
+        raise ValueError(f"{kind}: write each smaller wager once, the largest first")
+    if smaller_wagers[0] >= wager_cents or smaller_wagers[-1] < 1:
+        raise ValueError(
+            f"{kind}: a smaller wager is from 1 to {wager_cents - 1} cents, because `wager` is"
+            f" {wager_cents}"
+        )
+    if terms.draw_rule:
+        raise ValueError(f"{kind}: a wager with draws has only one amount")
+    tables, _ = _wager_tables(chapter, kind)
+    rows = {cents: _rows_in_proportion(terms, tables, cents) for cents in smaller_wagers}
+    return replace(terms, smaller_wagers=smaller_wagers, smaller_rows=MappingProxyType(rows))
+
+
+def _rows_in_proportion(terms: MeterTerms, tables: WagerTables, cents: int) -> Mapping[str, Row]:
+    """Return the rows of a smaller wager.
+
+    Envy Bonuses that are fixed sums are not in proportion: the amount has its own schedule.
+    """
+    brought: Mapping[str, Payout] = {}
+    if tables.envy and any(row.envy_cents for row in terms.rows.values()):
+        brought = _envy_payouts(terms.kind, tables.envy, cents)
+    found: dict[str, Row] = {}
+    for hand, row in terms.rows.items():
+        own_cents = brought.get(row.hand, NOTHING).sum_cents
+        if bool(own_cents) != bool(row.envy_cents):
+            raise ValueError(
+                f"{terms.kind}: {row.hand} brings a fixed Envy Bonus with a wager of {cents} or of"
+                f" {terms.wager_cents} cents, but not with both: correct the schedules"
+            )
+        found[hand] = replace(
+            row,
+            percents=_parts(terms, row.hand, row.percents, cents),
+            envy_cents=own_cents,
+            envy_percents=_parts(terms, row.hand, row.envy_percents, cents),
+            community=_parts(terms, row.hand, row.community, cents),
+        )
+    return MappingProxyType(found)
+
+
+def _parts(
+    terms: MeterTerms, hand: str, percents: Sequence[tuple[str, Percent]], cents: int
+) -> tuple[tuple[str, Percent], ...]:
+    found = []
+    for meter, percent in percents:
+        part = part_of_percent(percent, cents, terms.wager_cents)
+        if part * 100 % 1:
+            raise ValueError(
+                f"{terms.kind}: a wager of {cents} cents would win {cents}/{terms.wager_cents} of"
+                f" {percent_text(percent)}% for {hand}, which has more than two decimals: choose"
+                " another amount or percentage"
+            )
+        found.append((meter, part))
+    return tuple(found)
 
 
 def must_hit_by_terms(

@@ -132,15 +132,15 @@ class Turns:
     names are known in this turn. ``repeats`` is false if the lines must not be used for other
     rounds: they depend on other positions, on the payout limit or on a meter. ``limited_cents`` is
     the sum of the payouts in these lines that the payout limit covers. ``divided_takes`` has, by
-    the meter, the index in ``takes`` of a jackpot on the dealer's hand, once this jackpot is won;
-    ``had_share`` are the players who have received their share of it (reading T17).
+    the meter, a jackpot on the dealer's hand, once it is won (reading T17): the positions that get
+    a share, with the amounts of their wagers, and the indexes in ``takes`` by this amount.
 
     If ``check_cards`` did not check the round and cards are missing, a method that needs them
     raises RoundError.
     """
 
     __slots__ = (
-        *("box", "divided_takes", "dues", "had_share", "hands", "limited_cents", "made", "played"),
+        *("box", "divided_takes", "dues", "hands", "limited_cents", "made", "played"),
         *("repeats", "takes", "terms", "_boxes", "_dealer_hands", "_dealer_strength"),
         *("_limit", "_limited_cents", "_piles", "_shared_piles", "_survivors"),
     )
@@ -158,8 +158,7 @@ class Turns:
         self.takes: Final[list[PercentWon]] = []
         self.repeats = True
         self.limited_cents = 0
-        self.divided_takes: Final[dict[str, int]] = {}
-        self.had_share: Final[set[tuple[str, str | int]]] = set()
+        self.divided_takes: Final[dict[str, tuple[dict[int, int], dict[int, int]]]] = {}
         self._boxes = paying_order(played.positions)
         self.made: Final = frozenset().union(*[box.wagers for box in self._boxes])
         self._survivors = survivors

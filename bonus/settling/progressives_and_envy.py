@@ -4,6 +4,8 @@ Wagers on the player's hand are settled alike in all games. The Five Card Hand B
 also has the Magic Card, the Lucky Bonus, and a wager on the dealer's hand.
 """
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -60,7 +62,8 @@ class ProgressiveWager:
         All percentages of a meter that the hand wins are of the meter at the holder's turn.
         """
         terms = turns.terms[self.meter]
-        row = terms.rows[turns.hand(self.judged)] if turns.shown else None
+        hand = turns.hand(self.judged) if turns.shown else None
+        row = None if hand is None else terms.rows_at(box.wagers.get(self.wager, 0))[hand]
         won: dict[str, Percent] = {}
         if self.wager in box.wagers:
             if box.no_win:
@@ -70,52 +73,46 @@ class ProgressiveWager:
             else:
                 settle_row(turns, self.wager, row, terms)
                 won = dict(row.percents)
-        if row is not None and row.brings:
+        if hand is not None and terms.rows[hand].brings:
             turns.repeats = False
-            for meter, percent in row.community:
-                self._divide(turns, row, terms, meter, percent, won)
+            for meter, _ in terms.rows[hand].community:
+                self._divide(turns, hand, terms, meter, won)
             for other in turns.bettors(self.wager):
                 if other.player != box.player:
-                    self._bring_envy(turns, other, row, terms, won)
+                    self._bring_envy(turns, other, hand, terms, won)
 
     def _bring_envy(
         self,
         turns: Turns,
         other: RoundPosition,
-        row: Row,
+        hand: str,
         terms: MeterTerms,
         won: dict[str, Percent],
     ) -> None:
+        row = terms.rows_at(other.wagers[self.wager])[hand]
         if row.envy_cents:
             self._pay_envy(turns, other, row, terms, turns.box.position)
         for meter, percent in row.envy_percents:
             before = won.get(meter, 0)
             turns.takes.append(PercentWon(meter, percent, before=before))
             won[meter] = before + percent
-            self._share(turns, other, row, envy_share_item(meter), percent, terms)
+            take = len(turns.takes) - 1
+            self._share(turns, other, row, envy_share_item(meter), percent, terms, take)
 
-    def _divide(  # noqa: PLR0917  (every argument is a part of the share)
-        self,
-        turns: Turns,
-        row: Row,
-        terms: MeterTerms,
-        meter: str,
-        percent: Percent,
-        won: dict[str, Percent],
+    def _divide(
+        self, turns: Turns, hand: str, terms: MeterTerms, meter: str, won: dict[str, Percent]
     ) -> None:
         """Divide a part of a meter among the players who made the wager, not their positions.
 
-        As with a jackpot on the dealer's hand, a player gets the share at the position that is paid
-        first (reading T17). ``won`` has what the hand has won of each meter.
+        ``won`` has what the hand has won of each meter.
         """
-        first: dict[str | int, RoundPosition] = {}
+        at = _one_position_each(turns.bettors(self.wager), self.wager)
+        percents = {cents: terms.rows_at(cents)[hand].community_of(meter) for cents in at.values()}
+        takes, won[meter] = _divided(turns, meter, at, percents, won.get(meter, 0))
         for bettor in turns.bettors(self.wager):
-            first.setdefault(bettor.player, bettor)
-        before = won.get(meter, 0)
-        turns.takes.append(PercentWon(meter, percent, len(first), before))
-        won[meter] = before + percent
-        for bettor in first.values():
-            self._share(turns, bettor, row, community_item(meter), percent, terms)
+            if (cents := at.get(bettor.position)) is not None:
+                row, item = terms.rows_at(cents)[hand], community_item(meter)
+                self._share(turns, bettor, row, item, percents[cents], terms, takes[cents])
 
     def _share(  # noqa: PLR0917  (every argument is a part of the line)
         self,
@@ -125,11 +122,12 @@ class ProgressiveWager:
         item: str,
         percent: Percent,
         terms: MeterTerms,
+        take: int,
     ) -> None:
-        """Add the line of a share of the percentage that was recorded last."""
+        """Add the line of a share of the percentage ``take``."""
         line = _percent_line(item, row, terms, box.position, box.wagers[self.wager], percent)
         line = replace(line, rule=rule_of_item(item, terms), hand_of=turns.box.position)
-        turns.dues.append(Due(line, len(turns.takes) - 1))
+        turns.dues.append(Due(line, take))
 
     def _pay_envy(
         self, turns: Turns, box: RoundPosition, row: Row, terms: MeterTerms, holder: int
@@ -141,6 +139,45 @@ class ProgressiveWager:
             envy_of=holder,
         )
         turns.dues.append(Due(line))
+
+
+def _one_position_each(bettors: Sequence[RoundPosition], wager: str) -> dict[int, int]:
+    """Return the position at which each player gets a share, with the amount of the wager there.
+
+    ``bettors`` are in paying order. A player at several positions gets one share, at the position
+    that is paid first (reading T17); if the amounts differ, at the first with the largest one.
+    """
+    found: dict[str | int, RoundPosition] = {}
+    for bettor in bettors:
+        before = found.setdefault(bettor.player, bettor)
+        if bettor.wagers[wager] > before.wagers[wager]:
+            found[bettor.player] = bettor
+    return {each.position: each.wagers[wager] for each in found.values()}
+
+
+def _divided(
+    turns: Turns,
+    meter: str,
+    at: Mapping[int, int],
+    percents: Mapping[int, Percent],
+    before: Percent = 0,
+) -> tuple[dict[int, int], Percent]:
+    """Record a percentage of a meter that the players of a wager divide.
+
+    ``at`` has the amount of the wager at the position of each player. With n players, each gets 1/n
+    of the percentage in ``percents`` for this amount. There is one percentage for each amount, in
+    paying order. Return their indexes by amount, and what the hand has won of the meter with them.
+    """
+    takes: dict[int, int] = {}
+    paid_to = Counter(at.values())
+    for position in sorted(at, reverse=True):
+        cents = at[position]
+        if cents not in takes:
+            payees = paid_to[cents] if len(paid_to) > 1 else 0
+            won = PercentWon(meter, percents[cents], len(at), before, payees)
+            turns.takes.append(won)
+            takes[cents], before = len(turns.takes) - 1, won.after
+    return takes, before
 
 
 def settle_row(
@@ -255,28 +292,36 @@ class DealerBonus:
         The percentage is subtracted when the first of these players is paid, and divided equally. A
         player receives one share, at the position that is paid first; the wagers at the player's
         other positions are collected, because the share includes them (649a.12(i)(2), reading T17).
+        If the amounts differ, each player gets the part of an equal share that the amount wins.
         """
         if self.wager not in box.wagers:
             return
         terms = turns.terms[self.meter]
-        row = terms.rows[turns.hand(self.judged)]
-        percent = row.percent_of(self.meter)
-        if not percent:
+        hand, cents = turns.hand(self.judged), box.wagers[self.wager]
+        row = terms.rows_at(cents)[hand]
+        if not row.percent_of(self.meter):
             settle_row(turns, self.wager, row, terms)
-        elif (self.meter, box.player) in turns.had_share:
-            turns.repeats = False
-            turns.collect(self.wager, self.divided, row.hand)
         else:
-            take = turns.divided_takes.get(self.meter)
-            if take is None:
-                players = {bettor.player for bettor in turns.bettors(self.wager)}
-                turns.takes.append(PercentWon(terms.kind, percent, len(players)))
-                take = turns.divided_takes[self.meter] = len(turns.takes) - 1
-            turns.had_share.add((self.meter, box.player))
-            settle_row(turns, self.wager, row, terms, take=take)
+            at, takes = turns.divided_takes.get(self.meter) or self._divide(turns, hand, terms)
+            if box.position in at:
+                settle_row(turns, self.wager, row, terms, take=takes[cents])
+            else:
+                turns.repeats = False
+                turns.collect(self.wager, self.divided, row.hand)
         if self.judged.cards == "dealer":
             line = turns.dues[-1].line
             turns.dues[-1] = replace(turns.dues[-1], line=replace(line, on="dealer"))
+
+    def _divide(
+        self, turns: Turns, hand: str, terms: MeterTerms
+    ) -> tuple[dict[int, int], dict[int, int]]:
+        at = _one_position_each(turns.bettors(self.wager), self.wager)
+        percents = {
+            cents: terms.rows_at(cents)[hand].percent_of(self.meter) for cents in at.values()
+        }
+        takes, _ = _divided(turns, self.meter, at, percents)
+        turns.divided_takes[self.meter] = at, takes
+        return at, takes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,7 +344,8 @@ class BonusDraws:
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         for on, item in self._drawn(turns, box):
-            turns.dues.append(_draw_due(turns.terms[self.meter], box.position, on, item))
+            cents = box.wagers[self.wager if on == "player" else self.dealers]
+            turns.dues.append(_draw_due(turns.terms[self.meter], box.position, cents, on, item))
 
     def _drawn(self, turns: Turns, box: RoundPosition) -> tuple[tuple[_On, str], ...]:
         """Return the bonuses that a position receives, each with the side that its wager is on."""
@@ -319,10 +365,10 @@ class BonusDraws:
         return tuple(drawn)
 
 
-# All wagers on a meter have the same amount, so there are few different lines.
+# The wagers on a meter have few amounts, so there are few different lines.
 @lru_cache(maxsize=1_024)
-def _draw_due(terms: MeterTerms, position: int, on: _On, item: str) -> Due:
+def _draw_due(terms: MeterTerms, position: int, wagered_cents: int, on: _On, item: str) -> Due:
     for_1 = terms.magic_card_for_1 if item == MAGIC_CARD else terms.lucky_bonus_for_1
-    line = _won(item, None, terms, position, terms.wager_cents)
-    line = replace(line, paid=for_1 * terms.wager_cents, rule=terms.draw_rule, on=on)
+    line = _won(item, None, terms, position, wagered_cents)
+    line = replace(line, paid=for_1 * wagered_cents, rule=terms.draw_rule, on=on)
     return Due(line)

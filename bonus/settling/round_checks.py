@@ -45,7 +45,7 @@ def check_wagers(
     errors: list[RoundError] = []
     seen: set[int] = set()
     prices_cents = tuple(
-        [terms[meter].wager_cents if meter in terms else None for meter in rules.meters.titles]
+        [terms[meter].wagers_cents if meter in terms else () for meter in rules.meters.titles]
     )
     positions_max = rules.chapter.deal.positions
     for index, box in enumerate(positions):
@@ -74,12 +74,12 @@ def check_wagers(
 @lru_cache(maxsize=8_192)
 def _check_position(
     rules: TableRules,
-    prices_cents: tuple[int | None, ...],
+    prices_cents: tuple[tuple[int, ...], ...],
     wagers: KeptWagers,
     folded: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
     decided: bool,  # noqa: FBT001
 ) -> None:
-    """Check the wagers of one position; ``prices_cents`` has the amount of a wager on each meter.
+    """Check the wagers of one position; ``prices_cents`` has the amounts of a wager on each meter.
 
     The fields in errors are relative to the position.
     """
@@ -94,7 +94,7 @@ def _check_position(
 
 
 def _wager_errors(
-    wagers: Mapping[str, int], rules: TableRules, prices_cents: Mapping[str, int | None]
+    wagers: Mapping[str, int], rules: TableRules, prices_cents: Mapping[str, Sequence[int]]
 ) -> Iterator[RoundError]:
     for wager, cents in wagers.items():
         placing = rules.placings.get(wager)
@@ -108,11 +108,12 @@ def _wager_errors(
                 f"{wager} is not offered: the table has chosen no {placing.choice} of "
                 f"{placing.choice_rule}"
             )
-        elif lacking := [meter for meter in placing.meters if prices_cents[meter] is None]:
+        elif lacking := [meter for meter in placing.meters if not prices_cents[meter]]:
             code = "unknown_meter"
             message = f"{wager}: no meter {lacking[0]} is given for it ({placing.rule})"
-        elif wrong := [meter for meter in placing.meters if prices_cents[meter] != cents]:
-            price = f"the meter needs {prices_cents[wrong[0]]} cents ({placing.rule})"
+        elif wrong := [meter for meter in placing.meters if cents not in prices_cents[meter]]:
+            needed = " or ".join(str(each) for each in prices_cents[wrong[0]])
+            price = f"the meter needs {needed} cents ({placing.rule})"
             code, message = "wrong_amount", f"{wager} of {cents} cents: {price}"
         elif not placing.meters and not 1 <= cents <= WAGER_CENTS_MAX:
             code = "bad_amount"

@@ -90,11 +90,13 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A meter before the settlement, with the contributions of this round's wagers, in cents.
 
     Attributes:
-        wager: the amount of each wager on the meter.
+        wager: the amount of each wager on the meter; the largest amount if there are several.
         amount: the money in the meter.
         reserve: the money in its reserve, if it has one.
         limit: the payout limit of the meter; null for none.
         overflow: the money above the payout limit.
+        smaller_wagers: the smaller amounts that the floor file allows, the largest first. They win
+            a proportional part of each percentage.
     """
 
     wager: Annotated[int, msgspec.Meta(le=10**9)]
@@ -102,6 +104,9 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reserve: Cents | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
     overflow: Cents = 0
+    smaller_wagers: Annotated[
+        tuple[Annotated[int, msgspec.Meta(le=10**9)], ...], msgspec.Meta(max_length=3)
+    ] = ()
 
     @property
     def limit_problem(self) -> str | None:
@@ -213,7 +218,9 @@ def terms_of(
         chosen = rules.choices.get(rules.meters.wagers_of(name)[0])
         choice = chosen if isinstance(chosen, str) else None
         try:
-            terms[name] = meter_terms(name, meter.wager, choice, text.game, games)
+            terms[name] = meter_terms(
+                name, meter.wager, choice, text.game, games, meter.smaller_wagers
+            )
         except ValueError as error:
             raise RoundError("bad_meter", str(error), f"meters.{name}") from None
         if meter.reserve is not None and not terms[name].has_reserve:

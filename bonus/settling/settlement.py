@@ -92,7 +92,7 @@ def take_off(
     of_micros = holding.amount_micros if of_micros is None else of_micros
     jackpot_cents = of_micros * take.percent // (100 * MICROS_PER_CENT)
     share_cents = jackpot_cents // take.shares
-    left_micros = holding.amount_micros - share_cents * take.shares * MICROS_PER_CENT
+    left_micros = holding.amount_micros - share_cents * take.paid * MICROS_PER_CENT
     reserve_micros = holding.reserve_micros
     if take.reseeds:
         left_micros += terms.reseed_cents * MICROS_PER_CENT + reserve_micros

@@ -78,13 +78,17 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> Settled
 
     `shown_cents` has displayed balances by kind of meter, for meters that paid no percentage.
     """
-    meters: dict[str, dict[str, int]] = {}
+    meters: dict[str, dict[str, int | tuple[int, ...]]] = {}
     for kind, terms in record.terms.items():
         limit_cents = record.limits_cents.get(kind, 0)
         held = held_before(terms, record.lines, limit_cents) or MeterHolding(
             shown_cents.get(kind, terms.seed_cents) * MICROS_PER_CENT
         )
-        meters[kind] = {"wager": terms.wager_cents, "amount": held.amount_micros // MICROS_PER_CENT}
+        meters[kind] = {
+            "wager": terms.wager_cents,
+            "smaller_wagers": terms.smaller_wagers,
+            "amount": held.amount_micros // MICROS_PER_CENT,
+        }
         if terms.has_reserve:
             meters[kind]["reserve"] = held.reserve_micros // MICROS_PER_CENT
         if held.limit_micros:
@@ -155,7 +159,7 @@ def _overflows(
         for amount_cents in () if take.continues else _amounts(take, share_cents):
             if (overflow_cents := gone_cents - limit_cents + amount_cents) > 0:
                 yield overflow_cents
-        gone_cents += share_cents * take.shares
+        gone_cents += share_cents * take.paid
         if take.reseeds:
             gone_cents -= terms.reseed_cents
     yield max(0, gone_cents)
@@ -187,15 +191,20 @@ def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWo
     paid = [line for line in lines if line.percent and line.item in own]
     of_hand: tuple[int | None, Percent] = None, 0
     for line in paid:
-        alike = [line]
-        if is_divided(line):
-            alike = [one for one in paid if (one.item, one.hand_of) == (line.item, line.hand_of)]
+        shares = payees = 1
+        divided = is_divided(line)
+        if divided:
+            sharing = [one for one in paid if (one.item, one.hand_of) == (line.item, line.hand_of)]
+            alike = [one for one in sharing if one.wagered == line.wagered]
             if line is not alike[0]:
                 continue
+            shares, payees = len(sharing), len(alike)
+        by_dealer = divided and line.hand_of is None
         holder, won = of_hand
-        before = won if line.hand_of is not None and holder == line.holder else 0
-        take = PercentWon(terms.kind, percent_won(line), len(alike), before)
-        of_hand = line.holder, before + take.percent
+        holds = 0 if by_dealer else line.holder
+        before = won if (by_dealer or line.hand_of is not None) and holder == holds else 0
+        take = PercentWon(terms.kind, percent_won(line), shares, before, payees)
+        of_hand = holds, take.after
         yield take, line.paid
 
 

@@ -99,7 +99,7 @@ class MeterSettings(Config, frozen=True, kw_only=True):
             game; or ``"must_hit_by"``, with the section ``[link.meter.must_hit_by]``.
         wager: the amount of every wager on the meter, in cents: $1 or $5 for the progressives of
             the chapters, any amount for the Five Card Hand Bonus. Only ``"must_hit_by"`` has no
-            such amount.
+            such amount. With `smaller_wagers`, the largest amount.
         paytable: ``"A"`` or ``"B"`` for `progressive`, or the letter that a house game asks for.
         id: the meter's name for tables and topics; by default, the name of its kind.
         name: the name that patrons read; by default, the usual name of its kind.
@@ -124,6 +124,10 @@ class MeterSettings(Config, frozen=True, kw_only=True):
             meter above its limit. What is above the limit of that meter too waits in its overflow.
             That meter is no must-hit-by meter, and has no `overflow_to` of its own. The key cannot
             change once the meter has begun.
+        smaller_wagers: for a meter of a house game: smaller amounts, in cents, that a wager on the
+            meter can also have, the largest first. Every percentage of the meter is in proportion:
+            with `wager = 500` and `smaller_wagers = [100]`, ``10% of meter`` is 2% for $1. The key
+            cannot change once the meter has begun.
     """
 
     kind: str
@@ -139,6 +143,15 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     tier: Annotated[int, msgspec.Meta(ge=1, le=3)] | None = None
     must_hit_by: MustHitBy | None = None
     overflow_to: MeterIdentifier | None = None
+    smaller_wagers: Annotated[
+        tuple[Annotated[int, msgspec.Meta(ge=1, le=WAGER_CENTS_MAX)], ...],
+        msgspec.Meta(max_length=3),
+    ] = ()
+
+    @property
+    def wagers_cents(self) -> tuple[int, ...]:
+        """Every amount of a wager on the meter, the largest first."""
+        return (self.wager, *self.smaller_wagers)
 
     @property
     def meter_id(self) -> str:
@@ -184,7 +197,9 @@ class Meter(MeterSettings, frozen=True, kw_only=True):
         """
         if self.must_hit_by:
             return self.must_hit_by.terms
-        return meter_terms(self.kind, self.wager, self.paytable, game, self.games)
+        return meter_terms(
+            self.kind, self.wager, self.paytable, game, self.games, self.smaller_wagers
+        )
 
 
 class TableSettings(Config, frozen=True, kw_only=True):
@@ -321,7 +336,9 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
         if wrong := limit_problem(meter):
             yield (*spot, "limit"), wrong
     except ValueError as error:
-        if _offered_at(meter):
+        if meter.smaller_wagers and _offered_at(msgspec.structs.replace(meter, smaller_wagers=())):
+            yield (*spot, "smaller_wagers"), str(error)
+        elif _offered_at(meter):
             yield (*spot, "paytable"), str(error)
         else:
             yield (*spot, "wager"), f"{error}; wager is in cents: $1 is 100"
@@ -329,7 +346,7 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
 
 _UNFIT: Final = (
     "wager", "paytable", "magic_card_every", "lucky_every", "limit", "chance_ratio_max",
-    "overflow_to",
+    "overflow_to", "smaller_wagers",
 )  # fmt: skip
 """The settings that a must-hit-by meter cannot have: no hand wins it."""
 _PLAIN: Final = MeterSettings(kind="")
@@ -869,10 +886,11 @@ def _tier_problems(
             reason = f"{wager.names[0]} feeds {every}: the table needs {lacking[0]} too"
             yield (*spot, "meters"), reason
         for other in fed[1:]:
-            if (other.wager, other.paytable) != (fed[0].wager, fed[0].paytable):
+            same = (other.wagers_cents, other.paytable) == (fed[0].wagers_cents, fed[0].paytable)
+            if not same:
                 reason = (
                     f"{wager.names[0]} of {table.game} feeds {fed[0].meter_id} and"
-                    f" {other.meter_id}: both need the same wager and paytable"
+                    f" {other.meter_id}: both need the same wager, smaller wagers and paytable"
                 )
                 yield (*spot, "meters"), reason
 

@@ -18,11 +18,12 @@ class WagerTerms:
 
     `contribution_max_micros` limits what one event adds to the meter (duty D3); 0 is no limit. From
     `threshold_micros`, the rates are the next two; 0 means that the rates do not change. What is
-    above the limit goes to the meter `overflow_to`, if it is not empty.
+    above the limit goes to the meter `overflow_to`, if it is not empty. `wagers_cents` are the
+    amounts that the wager can have.
     """
 
     meter: str
-    wager_cents: int
+    wagers_cents: tuple[int, ...]
     primary_bps: int
     reserve_bps: int
     limit_micros: int
@@ -84,9 +85,9 @@ def _offers(
 ) -> Mapping[str, tuple[WagerTerms, ...]]:
     return {
         wager: (
-            *(_terms(link, meters[kind], meters[kind].wager) for kind in tables.fed),
+            *(_terms(link, meters[kind], meters[kind].wagers_cents) for kind in tables.fed),
             *(
-                _terms(link, meter, meters[tables.fed[0]].wager)
+                _terms(link, meter, meters[tables.fed[0]].wagers_cents)
                 for meter in must_hit_by
                 if wager in meter.wagers
             ),
@@ -96,11 +97,11 @@ def _offers(
     }
 
 
-def _terms(link: Link, meter: Meter, wager_cents: int) -> WagerTerms:
+def _terms(link: Link, meter: Meter, wagers_cents: tuple[int, ...]) -> WagerTerms:
     terms = meter.terms
     return WagerTerms(
         meter.meter_id,
-        wager_cents,
+        wagers_cents,
         terms.primary_bps,
         terms.reserve_bps,
         (meter.limit or 0) * MICROS_PER_CENT,

@@ -65,19 +65,20 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
     """
     seen: set[int] = set()
     counts: dict[str, int] = {}
-    offers, wagered_cents = known.offers, 0
+    sums_cents: dict[str, int] = {}
+    offers = known.offers
     for index, position in enumerate(positions):
         check_position(known, position.position, seen, index)
         for wager, cents in position.wagers.items():
             offer = offers.get(wager)
-            if offer is None or cents != offer[0].wager_cents:
+            if offer is None or cents not in offer[0].wagers_cents:
                 raise _wager_refusal(known, wager, cents, index)
             counts[wager] = counts.get(wager, 0) + 1
-            wagered_cents += cents
+            sums_cents[wager] = sums_cents.get(wager, 0) + cents
     by_meter: dict[str, Contribution] = {}
     for wager, count in counts.items():
         for fed in offers[wager]:
-            cents = count * fed.wager_cents
+            cents = sums_cents[wager]
             wagers, to_meter, to_reserve = count, cents * fed.primary_bps, cents * fed.reserve_bps
             to_meter_above = cents * fed.primary_above_bps
             to_reserve_above = cents * fed.reserve_above_bps
@@ -109,7 +110,7 @@ def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> A
         contributions_text(added),
         tuple(by_meter),
         sum(counts.values()),
-        wagered_cents,
+        sum(sums_cents.values()),
     )
 
 
@@ -141,8 +142,9 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
             f"table {known.table.id} feeds no {lacking[0]} meter, so it takes no {wager} wager",
             field,
         )
+    offered = " or ".join(map(str, offer[0].wagers_cents))
     return EventRefusal(
-        "wrong_amount", f"{wager} is offered at {offer[0].wager_cents} cents, not {cents}", field
+        "wrong_amount", f"{wager} is offered at {offered} cents, not {cents}", field
     )
 
 
@@ -188,6 +190,12 @@ def judge_correction(
     if not event.adds and wager not in before:
         message = f"position {event.position} has no {wager} wager in this round"
         raise EventRefusal("no_wager", message, "wager")
+    if not event.adds and before[wager] != event.amount:
+        message = (
+            f"the {wager} wager of position {event.position} is {before[wager]} cents, not"
+            f" {event.amount}"
+        )
+        raise EventRefusal("wrong_amount", message, "amount")
     _check_corrected(event, at)
     reply = wagers_reply(event.seq, msgspec.json.encode(opened.draw).decode())
     return reply, CorrectionWork(added.text, f"{event.position}:{wager}", event.adds), added

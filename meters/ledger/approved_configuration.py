@@ -3,8 +3,9 @@
 This part has the link's meters, tables and promotions, and the facility's amounts in cents. It also
 says whether a floorperson must confirm corrections of entered cards, whether tables must send the
 cards of all hands, and whether the floor is a demonstration. If games of the house feed a meter,
-the text has the names of the meter's wagers, and the meter's seed, reseed and rates. The names that
-patrons read, the look of pages, and network addresses are not in the text.
+the text has the names of the meter's wagers, and the meter's seed, reseed and rates; with smaller
+wagers, also what the largest wager wins of the meter. The names that patrons read, the look of
+pages, and network addresses are not in the text.
 
 Two people can later change a parameter of a meter with a proposal, which changes neither the floor
 file nor this text. So the parameters in the text can differ from the parameters in force.
@@ -14,6 +15,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Final, Self, get_args
 
 import msgspec
@@ -21,6 +23,10 @@ from msgspec.structs import asdict, astuple
 
 from bonus.display import item_words, money, rate_text, wager_text
 from bonus.law.games import GameMeters, chapter_games
+from bonus.law.meter_terms import paytable_choices
+from bonus.rounds import WrittenPercent, written_percent
+from bonus.settling.progressives_and_envy import percent_of_item
+from bonus.wagers import Percent
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
 from meters.floor.promotions import PromotionTerms
@@ -59,6 +65,8 @@ _IN_WORDS: Final = {
     "community_ordered": "the order of the community cards counts",
     "limit": "payout limit",
     "overflow_to": "what is above the payout limit goes to",
+    "smaller_wagers": "smaller wagers, in cents",
+    "percents": "percentages that its largest wager wins",
     "contribution_max": "largest contribution",
     "chance_ratio_max": "largest ratio of the chances of its games",
     "magic_card_every": "Magic Card, one round in",
@@ -220,6 +228,10 @@ def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
     multiple = f"{'about ' if rest else ''}{times:,} times its {wager_text(terms.wager_cents)}"
     parts = (
         f"seed {money(terms.seed_cents)}, {multiple}",
+        *(
+            f"a {wager_text(cents)} wins {cents}/{terms.wager_cents} of each percentage of it"
+            for cents in terms.smaller_wagers
+        ),
         f"reseed {money(terms.reseed_cents)}",
         f"{rate_text(terms.primary_bps)} of a wager to the meter",
         f"{rate_text(terms.reserve_bps)} to the reserve",
@@ -307,11 +319,14 @@ class MeterNames(msgspec.Struct, frozen=True):
     """The names of the wagers that feed a meter, and of the items that the meter pays.
 
     Items are the wagers, and the bonuses that are paid with these wagers. If no game of the house
-    feeds the meter, both tuples are empty: the chapters of the law have these names.
+    feeds the meter, both tuples are empty: the chapters of the law have these names. For a meter
+    with smaller wagers, `percents` has what the largest wager wins of the meter, by the item, a
+    blank and the hand.
     """
 
     wagers: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
+    percents: dict[str, tuple[WrittenPercent, ...]] = {}
 
 
 _NAMES: Final = tuple(MeterNames.__struct_fields__)
@@ -394,9 +409,22 @@ def _from_games(meter: Meter) -> _Settings:
     named: _Settings = {
         "wagers": sorted(games.wagers_of(meter.kind)),
         "items": sorted(games.items_of(meter.kind)),
+        **({"percents": _percents(meter, games)} if meter.smaller_wagers else {}),
     }
     pool: _Settings = msgspec.to_builtins(terms)
     return named | pool
+
+
+def _percents(meter: Meter, games: GameMeters) -> _Settings:
+    """Return what the largest wager wins of a meter, with each paytable that people can choose."""
+    found: dict[str, set[Percent]] = {}
+    for game in meter.fed_in:
+        for paytable in paytable_choices(meter.kind, meter.games, game) or (None,):
+            terms = msgspec.structs.replace(meter, paytable=paytable).terms_in(game)
+            for row, item in product(terms.rows.values(), games.items_of(meter.kind)):
+                if percent := percent_of_item(item, row, terms):
+                    found.setdefault(f"{item} {row.hand}", set()).add(percent)
+    return {name: [*map(written_percent, sorted(each))] for name, each in sorted(found.items())}
 
 
 def _game_file(table: Table) -> _Settings:

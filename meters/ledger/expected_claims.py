@@ -6,9 +6,10 @@ confirms it.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from bonus.rounds import Line, cause_of, is_divided, percent_won
-from bonus.wagers import MICROS_PER_CENT, Percent
+from bonus.wagers import MICROS_PER_CENT, Percent, part_of_percent, read_percent
 from meters.ledger.accounts import (
     ENVY,
     HOUSE,
@@ -131,21 +132,40 @@ class _Percentages:
         self._moved.add(take)
         alike = [one for one in self._lines if _take_of(one) == take]
         payees = [claim_account(self._claims[one.position, one.item, one.hand_of]) for one in alike]
-        key, new = (line.holder, meter), (draft.holds(meter_account(meter)), 0, take)
-        earlier = new if line.hand_of is None else self._of_hand.get(key, new)
+        # Players with different amounts divide a percentage too: there is one for each amount.
+        divide = _shared_of(line)
+        players = sum(1 for one in self._lines if _shared_of(one) == divide)
+        by_dealer = is_divided(line) and line.hand_of is None
+        key = (0 if by_dealer else line.holder, meter)
+        new = (draft.holds(meter_account(meter)), 0, take)
+        earlier = self._of_hand.get(key, new) if by_dealer or line.hand_of is not None else new
         balance_micros, before, first = earlier
         percent = percent_won(line)
-        self._of_hand[key], self._firsts[take] = (balance_micros, before + percent, first), first
-        share = balance_micros * percent // (100 * MICROS_PER_CENT) // len(payees)
+        after = before + Fraction(percent) * len(payees) / players
+        self._of_hand[key], self._firsts[take] = (balance_micros, after, first), first
+        share = balance_micros * percent // (100 * MICROS_PER_CENT) // players
         for payee in payees:
             cycle = self._books.cycles[meter]
             draft.move(meter_account(meter), payee, share * MICROS_PER_CENT, cycle)
-        _after_percentage(self._books, draft, meter, whole=before + percent == 100)
+        _after_percentage(self._books, draft, meter, whole=after == 100)
+        draft.faults += self._wrong_part(line, meter)
         if first != take:
             self._left_cents[first] = draft.holds(meter_account(meter)) // MICROS_PER_CENT
         if any(one.paid != share for one in alike):
             message = ", ".join(f"{one.paid}" for one in alike)
             draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {message}")
+
+    def _wrong_part(self, line: Line, meter: str) -> list[str]:
+        """Check that wagers of different amounts win their approved part of the meter."""
+        terms, names = self._books.terms[meter], self._books.approved.meters.get(meter)
+        if not terms.smaller_wagers or names is None:
+            return []
+        for whole in map(read_percent, names.percents.get(f"{line.item} {line.hand}", ())):
+            if part_of_percent(whole, line.wagered, terms.wager_cents) == percent_won(line):
+                return []
+        return [
+            f"{line.percent}% of {meter} is not what {line.hand} wins with {line.wagered} cents"
+        ]
 
     def left_cents(self, line: Line) -> int | None:
         """Return the meter after the last percentage of a line's hand.
@@ -418,6 +438,13 @@ def _take_of(line: Line) -> str:
     Lines with the same name share one percentage, such as all lines for the dealer's hand (reading
     T17).
     """
+    if not line.percent:
+        return ""
+    return f"{_shared_of(line)} at {line.wagered}"
+
+
+def _shared_of(line: Line) -> str:
+    """Return a name for what lines with different amounts divide, or an empty text."""
     if not line.percent:
         return ""
     of = line.item if is_divided(line) else f"{line.item} of {line.position}"

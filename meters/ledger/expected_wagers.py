@@ -135,7 +135,7 @@ def correction_moved(
             left.append(one)
             continue
         terms = books.terms[one.meter]
-        if event.amount != terms.wager_cents and not terms.must_hit_by:
+        if not terms.takes(event.amount):
             draft.faults.append(
                 f"{event.amount} cents taken back, which no wager on {one.meter} is"
             )
@@ -165,7 +165,7 @@ def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Ad
     pooled, reserved = wagered_cents * terms.primary_bps, wagered_cents * terms.reserve_bps
     if terms.threshold_cents:
         whole = added.micros.get(meter_account(meter), 0) + over
-        pooled = whole // added.wagers
+        pooled = whole * wagered_cents // (added.wagered_cents or 1)
         reserved = wagered_cents * (terms.primary_bps + terms.reserve_bps) - pooled
     from_over = min(pooled, over)
     off = {
@@ -228,7 +228,7 @@ def _add(  # noqa: PLR0917
             draft.faults.append(f"the wager {wager} fed no meter")
         for meter in fed.get(wager, ()):
             terms = books.terms[meter]
-            if wagered_cents != terms.wager_cents and not terms.must_hit_by:
+            if not terms.takes(wagered_cents):
                 draft.faults.append(
                     f"a wager of a wrong amount, {wagered_cents} cents, fed {meter}"
                 )

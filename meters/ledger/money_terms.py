@@ -43,6 +43,8 @@ class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
         reserve_above_bps: what a wager adds to the reserve from that balance.
         overflow_to: the meter that gets what is above the payout limit; empty if it waits in the
             meter's own overflow.
+        smaller_wagers: the smaller amounts that a wager on the meter can also have; they win a
+            proportional part of each percentage. Empty if all wagers have one amount.
     """
 
     kind: str
@@ -64,6 +66,12 @@ class TermsText(msgspec.Struct, frozen=True, omit_defaults=True):
     primary_above_bps: int = 0
     reserve_above_bps: int = 0
     overflow_to: str = ""
+    smaller_wagers: tuple[int, ...] = ()
+
+    def takes(self, wagered_cents: int) -> bool:
+        """Check if a wager on the meter can have an amount."""
+        allowed = (self.wager_cents, *self.smaller_wagers)
+        return wagered_cents in allowed or self.must_hit_by
 
     @property
     def must_hit_by(self) -> bool:
@@ -120,6 +128,7 @@ def terms_with_pool(settings: MeterSettings, pool: MeterPool) -> TermsText:
         primary_above_bps=above_bps[0],
         reserve_above_bps=above_bps[1],
         overflow_to=settings.overflow_to or "",
+        smaller_wagers=settings.smaller_wagers,
     )
 
 

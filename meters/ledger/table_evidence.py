@@ -211,6 +211,11 @@ class TableEvidence:
         if event.adds == (own is not None and event.wager in own.wagers):
             had = "is in the round already" if event.adds else "is not in the round"
             faults.append(f"{event.wager} of position {event.position} {had}")
+        elif own and not event.adds and own.wagers[event.wager] != event.amount:
+            faults.append(
+                f"it takes back {event.amount} cents, but {event.wager} of position"
+                f" {event.position} is {own.wagers[event.wager]} cents"
+            )
         due = corrected_wagers(before, event)
         if own is None and event.position in due and event.position in after:
             patron = after[event.position].patron

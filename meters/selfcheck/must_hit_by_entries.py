@@ -77,7 +77,12 @@ def odds_of(meter: Meter) -> MustHitByOdds | None:
 def amounts_of(link: Link, meter: Meter) -> list[int]:
     """Return the different amounts in cents of the wagers that feed a must-hit-by meter."""
     return sorted(
-        {one.wager for one in link.hand_meters if not {*one.wagers}.isdisjoint(meter.wagers)}
+        {
+            cents
+            for one in link.hand_meters
+            if not {*one.wagers}.isdisjoint(meter.wagers)
+            for cents in one.wagers_cents
+        }
     )
 
 

@@ -164,8 +164,7 @@ class NaiveRound:
         self.law = law_of(played["game"])
         self.meters = {name: dict(meter) for name, meter in played.get("meters", {}).items()}
         self.lines: list[Line] = []
-        self.shares: dict[str, int] = {}
-        self.had_share: set[tuple[str, object]] = set()
+        self.shares: dict[str, dict[int, int]] = {}
         self.of_hand: dict[tuple[object, str], tuple[int, Fraction]] = {}
         for position in sorted(played["positions"], key=lambda one: -one["position"]):
             for wager in self.law["wager"]:
@@ -196,39 +195,61 @@ class NaiveRound:
     def _pay_community(self, position: Law, wager: Law, hand: str) -> None:
         """Divide a part of a meter among the players with the wager, at their first positions."""
         pays = wager.get("community", {"pays": {}})["pays"]
-        first: dict[object, Law] = {}
-        for other in sorted(self.played["positions"], key=lambda one: -one["position"]):
-            if wager["names"][0] in other["wagers"]:
-                first.setdefault(_player(other), other)
+        name, sharing = wager["names"][0], self._sharing(wager)
         for meter, percent in _percents(wager, pays.get(hand, "")):
-            if not first:
-                return
-            name = wager["names"][0]
-            wagered = next(iter(first.values()))["wagers"][name]
-            of = (position["position"], name)
-            cents = self.take(meter, percent, wager, wagered, len(first), of)
-            for other in first.values():
+            shared = self.divide(meter, percent, wager, (position["position"], name))
+            for other in sharing:
+                wagered = other["wagers"][name]
                 self._line(
-                    other, f"{meter}_community_share", "paid", hand, paid=cents, percent=percent,
+                    other, f"{meter}_community_share", "paid", hand,
+                    paid=shared[other["position"]], percent=self.part(meter, percent, wagered),
                     rule=wager["community"]["rule"], source="hand_pay",
-                    wagered=other["wagers"][name], hand_of=position["position"],
+                    wagered=wagered, hand_of=position["position"],
                 )  # fmt: skip
+
+    def _sharing(self, wager: Law) -> Sequence[Law]:
+        """Return one position of each player with the wager: the first with their most money."""
+        name, found = wager["names"][0], dict[object, Law]()
+        for box in sorted(self.played["positions"], key=lambda one: one["position"]):
+            most = found.get(_player(box), {"wagers": {name: 0}})["wagers"][name]
+            if box["wagers"].get(name, 0) >= most and name in box["wagers"]:
+                found[_player(box)] = box
+        return sorted(found.values(), key=lambda one: -one["position"])
+
+    def part(self, meter: str, percent: Fraction, wagered: int) -> Fraction:
+        """Return the percentage that a wager of this amount wins."""
+        return percent * Fraction(wagered, self.meters[meter]["wager"])
+
+    def divide(
+        self, meter: str, percent: Fraction, wager: Law, hand: object = None
+    ) -> dict[int, int]:
+        """Divide a percentage; return the cents of each position, whose amounts can differ."""
+        name, sharing = wager["names"][0], self._sharing(wager)
+        cents: dict[int, int] = {}
+        for box in sharing:
+            alike = [one for one in sharing if one["wagers"][name] == box["wagers"][name]]
+            if box is alike[0]:
+                own = self.part(meter, percent, box["wagers"][name])
+                share = self.take(meter, own, wager, len(sharing), hand, len(alike))
+                cents |= {one["position"]: share for one in alike}
+        return cents
 
     def _pay_envy(self, position: Law, wager: Law, hand: str) -> None:
         name = wager["names"][0]
         if "envy" not in wager:
             return
         envy = wager["envy"]
-        for schedule in envy["schedule"]:
-            cents = _dollars(schedule["wager"])
-            for other in sorted(self.played["positions"], key=lambda one: -one["position"]):
-                if other["wagers"].get(name) != cents or _player(other) == _player(position):
-                    continue
-                for meter, percent in _percents(wager, schedule["pays"].get(hand, "")):
+        schedules = {_dollars(one["wager"]): one for one in envy["schedule"]}
+        for other in sorted(self.played["positions"], key=lambda one: -one["position"]):
+            if (cents := other["wagers"].get(name)) and _player(other) != _player(position):
+                full = schedules[self.meters[fed_by(wager)[0]]["wager"]]
+                schedule = schedules[cents]
+                for meter, percent in _percents(wager, full["pays"].get(hand, "")):
                     of = (position["position"], name)
-                    paid = self.take(meter, percent, wager, cents, 1, of)
+                    own = self.part(meter, percent, cents)
+                    paid = self.take(meter, own, wager, 1, of)
                     self._line(
-                        other, f"{meter}_envy_share", "paid", hand, paid=paid, percent=percent,
+                        other, f"{meter}_envy_share", "paid", hand, paid=paid, percent=own,
                         rule=envy["rule"], source="hand_pay", wagered=cents,
                         hand_of=position["position"],
                     )  # fmt: skip
@@ -262,11 +283,12 @@ class NaiveRound:
             self._line(position, name, "collected", hand, rule=lost)
             return
         alone = "meter" in wager and percents and not paid
-        if percents and wager["cards"] == ["dealer"]:
-            if (name, _player(position)) in self.had_share:
-                self._line(position, name, "collected", hand, rule=wager["divided"])
-                return
-            self.had_share.add((name, _player(position)))
+        divided = percents and wager["cards"] == ["dealer"]
+        if divided and position["position"] not in {
+            box["position"] for box in self._sharing(wager)
+        }:
+            self._line(position, name, "collected", hand, rule=wager["divided"])
+            return
         if not alone:
             self._line(
                 position, name, "paid", hand, rule=rule, paid=paid, back=back,
@@ -276,37 +298,40 @@ class NaiveRound:
             self._line(
                 position, name if alone else f"{meter}_jackpot", "paid", hand, rule=rule,
                 paid=self._share(position, meter, percent, wager, wagered), source="hand_pay",
-                percent=percent, wagered=wagered,
+                percent=self.part(meter, percent, wagered), wagered=wagered,
             )  # fmt: skip
 
     def _share(self, position: Law, meter: str, percent: Fraction, wager: Law, wagered: int) -> int:
         """Return what one player wins. All players of a wager on the table's result divide it."""
         name = wager["names"][0]
         if wager["cards"] != ["dealer"]:
-            return self.take(meter, percent, wager, wagered, 1, (position["position"], name))
+            own = self.part(meter, percent, wagered)
+            return self.take(meter, own, wager, 1, (position["position"], name))
         if name not in self.shares:
-            boxes = [box for box in self.played["positions"] if name in box["wagers"]]
-            players = {_player(box) for box in boxes}
-            self.shares[name] = self.take(meter, percent, wager, wagered, len(players))
-        return self.shares[name]
+            self.shares[name] = self.divide(meter, percent, wager, "dealer")
+        return self.shares[name][position["position"]]
 
     def take(  # noqa: PLR0917
-        self, meter: str, percent: Fraction, wager: Law, wagered: int, shares: int = 1,
-        hand: object = None,
+        self, meter: str, percent: Fraction, wager: Law, shares: int = 1, hand: object = None,
+        payees: int = 0,
     ) -> int:  # fmt: skip
         """Take a percentage off a meter, and return a share in cents. Reseed a won meter.
 
-        What one `hand` wins is of one amount of the meter, and wins the meter whole together.
+        What one `hand` wins is of one amount of the meter, and wins the meter whole together. If
+        the percentage is divided, `payees` of the `shares` are paid.
         """
         held = self.meters[meter]
         amount, before = held["amount"], Fraction(0)
         if hand is not None:
             amount, before = self.of_hand.get((hand, meter), (amount, before))
-            self.of_hand[hand, meter] = amount, before + percent
+        payees = payees or shares
+        after = before + percent * payees / shares
+        if hand is not None:
+            self.of_hand[hand, meter] = amount, after
         cents: int = amount * percent // 100 // shares
-        held["amount"] -= cents * shares
-        if before + percent == 100:
-            held["amount"] += reseed_cents(wager, meter, wagered) + held.get("reserve", 0)
+        held["amount"] -= cents * payees
+        if after == 100:
+            held["amount"] += reseed_cents(wager, meter, held["wager"]) + held.get("reserve", 0)
             if "reserve" in held:
                 held["reserve"] = 0
         if "limit" in held:  # what is over it waits in the overflow

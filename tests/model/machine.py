@@ -93,7 +93,7 @@ class Floor(HeldFloor):
 
     def _amounts(self, table: str) -> dict[str, int]:
         offers = self.pit.known[table].offers
-        return {wager: offer[0].wager_cents for wager, offer in offers.items()}
+        return {wager: offer[0].wagers_cents[0] for wager, offer in offers.items()}
 
     def _wagers(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
         at = self.books.tables[table]

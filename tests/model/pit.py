@@ -197,7 +197,7 @@ class Pit:
         positions = [
             {
                 "position": position,
-                "wagers": {name: offers[name][0].wager_cents for name in names.split()},
+                "wagers": {name: offers[name][0].wagers_cents[0] for name in names.split()},
                 **({"patron": patrons[position]} if patrons and position in patrons else {}),
             }
             for position, names in bets.items()

@@ -207,7 +207,7 @@ class Fixed:
 
 def _wagers(pit: Pit, names: str, *, table: str = "T-1") -> Wagers:
     offers = pit.known[table].offers
-    bets = {name: offers[name][0].wager_cents for name in names.split()}
+    bets = {name: offers[name][0].wagers_cents[0] for name in names.split()}
     payload = event_bytes(1, "wagers", "R1", positions=[{"position": 1, "wagers": bets}])
     return msgspec.json.decode(payload, type=Wagers)
 

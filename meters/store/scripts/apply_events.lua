@@ -598,10 +598,9 @@ end
 
 -- Returns the contributions of a round without one wager, and the contributions of this wager: for
 -- each meter, the last arguments of `give_back`. A wager that a correction added has its own
--- contributions. Any other wager is among the wagers at lock-out, which all have the same amount on
--- a meter that hands win. Such wagers had the same rates too, so if the meter has a threshold, the
--- part of each is the sum divided by their number. Returns nil if the round lacks these
--- contributions.
+-- contributions. Any other wager is among the wagers at lock-out, which all had the same rates: if
+-- the meter has a threshold, these rates are the sums divided by the cents of the wagers, without a
+-- remainder. Returns nil if the round lacks these contributions.
 local function without_wager(contributed, wager, every)
   local rest, gone, own = {}, {}, ''
   for _, added in ipairs(contributed) do
@@ -616,7 +615,8 @@ local function without_wager(contributed, wager, every)
       local meter, wagers, cents, on_meter, on_reserve, over, cycle, _, passed_to, passed_cycle = unpack(added)
       local pooled, reserved = one[ADDED_METER_MICROS], one[ADDED_RESERVE_MICROS]
       if one[ADDED_THRESHOLD_MICROS] > 0 then
-        pooled, reserved = (on_meter + over) / wagers, on_reserve / wagers
+        pooled = (on_meter + over) / cents * one[ADDED_WAGERED_CENTS]
+        reserved = on_reserve / cents * one[ADDED_WAGERED_CENTS]
       end
       local off_over = math.min(pooled, over)
       gone[#gone + 1] = { meter, 1, one[ADDED_WAGERED_CENTS], pooled - off_over, reserved, off_over, cycle, passed_to, passed_cycle }
