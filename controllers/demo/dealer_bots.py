@@ -228,10 +228,13 @@ class DealerBot:
         accepted: dict[tuple[int, str], int] = {}
         for position, patron in sorted(self._seats.items()):
             for number, wager in enumerate(self._layout.rules.meters.terms):
-                amount_cents = self._layout.amount_cents(wager)
+                amounts_cents = self._layout.amounts_cents(wager)
                 liked = _LIKED_FIRST * _LIKED_NEXT**number
-                if amount_cents is None or self._rng.random() >= liked:
+                if not amounts_cents or self._rng.random() >= liked:
                     continue
+                amount_cents = amounts_cents[0]
+                if len(amounts_cents) > 1:
+                    amount_cents = self._rng.choice(amounts_cents)
                 answer = yield WagerPlaced(
                     position=position, wager=wager, amount_cents=amount_cents, patron=patron
                 )

@@ -83,9 +83,12 @@ def try_game(
         typer.Option(min=1, max=1_000_000, help="Play so many rounds, and print only the sums."),
     ] = None,
     wager: Annotated[
-        int | None,
+        list[int] | None,
         typer.Option(
-            min=1, metavar="CENTS", help="The amount of each wager on a meter, in cents: 500 is $5."
+            min=1,
+            metavar="CENTS",
+            help="The amount of each wager on a meter, in cents: 500 is $5. If it is given more"
+            " than once, bots also make the smaller wagers.",
         ),
     ] = None,
     seed: Annotated[
@@ -104,7 +107,7 @@ def try_game(
     - **pitlink game try games/lucky_five.toml --rounds 20000**: what comes back, beside the exact
     odds.
     """
-    floor = read_trial_floor(file, wager)
+    floor = read_trial_floor(file, wager or ())
     seed = secrets.randbelow(_SEEDS) if seed is None else seed
     trial = Trial.of(floor, seed)
     entries = first_entries(trial.layout.rules.chapter)

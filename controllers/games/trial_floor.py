@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,14 +18,15 @@ _USUAL_CENTS: Final = 100
 _GAMES: Final = "games"
 
 
-def read_trial_floor(path: Path, wager_cents: int | None = None) -> Floor:
+def read_trial_floor(path: Path, wagers_cents: Sequence[int] = ()) -> Floor:
     """Return a floor with one table of the game in a file, and with its first paytables.
 
-    Wagers on meters have `wager_cents`; by default, the first amount with Envy Bonuses, or $1.
+    Wagers on meters have one of `wagers_cents`; by default, the first amount with Envy Bonuses, or
+    $1.
 
     Raises:
         GameError: the file cannot be read, or has an error; the message has the line.
-        FloorError: the game does not allow the amount.
+        FloorError: the game does not allow the amounts.
     """
     text = read_file(path, GameError)
     game = parse_game(text, str(path))
@@ -33,25 +35,26 @@ def read_trial_floor(path: Path, wager_cents: int | None = None) -> Floor:
         games.mkdir()
         (games / "game.toml").write_text(text, encoding="utf-8")
         try:
-            return parse_floor(_floor_text(game, wager_cents), str(path), Path(made))
+            return parse_floor(_floor_text(game, wagers_cents), str(path), Path(made))
         except FloorError as error:
             # Nobody wrote the lines of this floor file.
             reason = str(error).removeprefix(f"{path}:").partition(": ")[2]
-            where = f"--wager {wager_cents}" if wager_cents else path
+            where = " ".join(f"--wager {cents}" for cents in wagers_cents) or path
             raise FloorError(f"{where}: {reason}") from None
 
 
-def _floor_text(game: Chapter, wager_cents: int | None) -> str:
+def _floor_text(game: Chapter, wagers_cents: Sequence[int]) -> str:
     chosen = {name: next(iter(options)) for name, options in offered(game).items()}
     meters: list[str] = []
     fed: list[str] = []
     for tables in (each for each in game.wager if each.fed):
         usual = read_cents(tables.envy.schedule[0].wager) if tables.envy else _USUAL_CENTS
-        cents = wager_cents or usual
+        largest, *smaller = sorted({*wagers_cents} or {usual}, reverse=True)
         choice = chosen.pop(tables.names[0], None)
         for meter in tables.fed:
             fed.append(meter)
-            keys = {"kind": meter, "wager": cents} | ({"paytable": choice} if choice else {})
+            keys: dict[str, object] = {"kind": meter, "wager": largest, "smaller_wagers": smaller}
+            keys |= {"paytable": choice} if choice else {}
             meters.append("[[link.meter]]\n" + _keys(keys))
     facility = _keys({"name": "Trial", "timezone": "UTC", "games": _GAMES})
     table = {

@@ -97,6 +97,7 @@ class Trial:
     def _settled(self, record: RoundRecord, *, counts: bool) -> TriedRound:
         boxes = list(_wagers_of(record.fields))
         sent: dict[str, dict[str, int]] = {}
+        smaller = {kind: terms.smaller_wagers for kind, terms in record.terms.items()}
         for kind, terms in record.terms.items():
             wagered_cents = sum(
                 cents for wagers in boxes for name, cents in wagers.items() if name in terms.wagers
@@ -108,7 +109,8 @@ class Trial:
             sent[kind] = {"wager": terms.wager_cents, "amount": balance.micros // MICROS_PER_CENT}
             if terms.has_reserve:
                 sent[kind]["reserve"] = balance.reserve_micros // MICROS_PER_CENT
-        fields = {**record.fields, **({"meters": sent} if sent else {})}
+        meters = {kind: held | {"smaller_wagers": smaller[kind]} for kind, held in sent.items()}
+        fields = {**record.fields, **({"meters": meters} if sent else {})}
         settled = settle_line(msgspec.json.encode(fields), record.games)
         for kind, after in settled.meters.items():
             balance, before = self._balances[kind], sent[kind]

@@ -144,13 +144,12 @@ def view_table(
 
 def _wagers(layout: Layout) -> Iterator[views.WagerView]:
     for wager, tables in layout.rules.meters.terms.items():
-        amount_cents = layout.amount_cents(wager)
-        if amount_cents is not None:
+        if amounts_cents := layout.amounts_cents(wager):
             yield views.WagerView(
                 wager=wager,
                 name=layout.words(wager),
                 short=tables.short[tables.names.index(wager)],
-                amount=amount_cents,
+                amounts=amounts_cents,
                 correctable=not (tables.electronic or tables.draws),
             )
 
@@ -158,7 +157,10 @@ def _wagers(layout: Layout) -> Iterator[views.WagerView]:
 def _asking(layout: Layout, asking: Asking) -> views.AskingView:
     said = None
     if (wager := asking.wager) is not None:
-        which = {"position": str(wager.position), "wager": layout.words(wager.wager)}
+        words = layout.words(wager.wager)
+        if wager.amount_cents and len(layout.amounts_cents(wager.wager)) > 1:
+            words += f" {money(wager.amount_cents)}"
+        which = {"position": str(wager.position), "wager": words}
         said = (
             Said("Add: position {position}, {wager}", which)
             if wager.action == "add"
@@ -223,7 +225,8 @@ def _meters(
 def _wager_words(meter: Meter) -> Said:
     if hit_by := meter.must_hit_by:
         return Said("must hit by {amount}", {"amount": coin_money(hit_by.maximum)})
-    return Said("{amount} wager", {"amount": coin_money(meter.wager)})
+    amounts = " / ".join(map(coin_money, sorted(meter.wagers_cents)))
+    return Said("{amount} wager", {"amount": amounts})
 
 
 def _position(
@@ -232,7 +235,8 @@ def _position(
     cards, folded = state.cards_at(position), position in state.folded
     declared, entered = position in state.no_win, state.is_entered(position)
     stays = state.keeps_cards(layout, position) and not layout.has_results
-    lit = [placed.wager for placed in state.wagers_at(position)]
+    amounts = {placed.wager: placed.amount_cents for placed in state.wagers_at(position)}
+    lit = list(amounts)
     joined, open_hand = position in state.joined, not folded and not declared
     folds = not layout.has_results
     can: dict[str, bool] = {}
@@ -250,6 +254,7 @@ def _position(
     return views.PositionView(
         position=position,
         lit=lit,
+        amounts=amounts,
         cards=cards,
         folded=folded,
         no_win=declared,

@@ -43,12 +43,15 @@ class MeterView(_View, frozen=True):
 
 
 class WagerView(_View, frozen=True):
-    """A wager. If it is `correctable`, it can be corrected after lock-out."""
+    """A wager. If it is `correctable`, it can be corrected after lock-out.
+
+    `amounts` are the amounts that it can have, the largest first.
+    """
 
     wager: str
     name: str
     short: str
-    amount: int
+    amounts: Sequence[int]
     correctable: bool
 
 
@@ -57,7 +60,7 @@ class PositionView(_View, frozen=True):
 
     Attributes:
         position: 1 is farthest to the dealer's left.
-        lit: the wagers whose light is on (649a.7(d)(4)).
+        lit: the wagers whose light is on (649a.7(d)(4)), and `amounts` has their amounts.
         needs: true if the position's hand or fold is missing.
         stays: true if the cards stay on the table after a fold (reading T8).
         lucky: true if the position was drawn for the Lucky Bonus.
@@ -69,6 +72,7 @@ class PositionView(_View, frozen=True):
 
     position: int
     lit: Sequence[str]
+    amounts: Mapping[str, int]
     cards: Sequence[str] | None
     folded: bool
     no_win: bool

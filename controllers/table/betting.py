@@ -17,22 +17,21 @@ def place_wager(
 ) -> TableState:
     """Accept a wager before lock-out and turn on its light (649a.7(c), (d)).
 
-    All wagers on a meter have one amount (reading T22).
+    A wager on a meter has the meter's amount (reading T22), or one of its smaller amounts. If the
+    light is on with another amount, the new amount replaces it.
     """
     check_open(state)
     check_position(layout, event.position)
     wager = _meter_wager(layout, event.wager)
-    amount_cents = _amount_cents(layout, wager)
-    if event.amount_cents != amount_cents:
-        raise DeviceRefusal(
-            "wrong_amount",
-            f"a {wager} wager is {amount_cents} cents here, not {event.amount_cents}",
-        )
-    _check_new(state, event.position, wager, event.patron)
+    _check_amount(layout, wager, event.amount_cents)
+    lit = state.lit_wager(event.position, wager)
+    _check_new(state, event.position, wager, event.patron, amount_cents=event.amount_cents)
     if fault is not None:
         raise fault
-    placed = PlacedWager(event.position, wager, amount_cents, event.patron)
-    return replace(state, wagers=(*state.wagers, placed), returned=None)
+    patron = lit.patron if lit and event.patron is None else event.patron
+    placed = PlacedWager(event.position, wager, event.amount_cents, patron)
+    wagers = [placed if each is lit else each for each in state.wagers]
+    return replace(state, wagers=tuple(wagers if lit else (*wagers, placed)), returned=None)
 
 
 def correct_wager(
@@ -62,7 +61,10 @@ def correct_wager(
     tables = layout.rules.meters.terms.get(wager)
     if tables is not None and tables.draws is not None:
         raise DeviceRefusal("drawn_wager", f"a draw can decide {wager}: it cannot be corrected")
-    amount_cents = _amount_cents(layout, wager)
+    amount_cents = _largest_cents(layout, wager)
+    if event.amount_cents is not None:
+        amount_cents = event.amount_cents
+        _check_amount(layout, wager, amount_cents)
     if state.round is None:
         raise DeviceRefusal(
             "no_round",
@@ -83,15 +85,28 @@ def correct_wager(
     return added, (*state.wagers, added)
 
 
-def _amount_cents(layout: Layout, wager: str) -> int:
+def _check_amount(layout: Layout, wager: str, amount_cents: int) -> None:
+    _largest_cents(layout, wager)
+    if amount_cents not in (allowed := layout.amounts_cents(wager)):
+        raise DeviceRefusal(
+            "wrong_amount",
+            f"a {wager} wager is {' or '.join(map(str, allowed))} cents here, not {amount_cents}",
+        )
+
+
+def _largest_cents(layout: Layout, wager: str) -> int:
     amount_cents = layout.amount_cents(wager)
     if amount_cents is None:
         raise DeviceRefusal("unknown_meter", f"table {layout.table} has no meter for {wager}")
     return amount_cents
 
 
-def _check_new(state: TableState, position: int, wager: str, patron: str | None) -> None:
-    if state.lit_wager(position, wager):
+def _check_new(
+    state: TableState, position: int, wager: str, patron: str | None, *, amount_cents: int = 0
+) -> None:
+    """Check that a wager can be added; `amount_cents` is of a wager that can replace another."""
+    lit = state.lit_wager(position, wager)
+    if lit and amount_cents in {0, lit.amount_cents}:
         raise DeviceRefusal("wager_twice", f"position {position} has its {wager} wager already")
     given = state.patrons_given(state.boxes_of(position))
     if patron is not None and given - {patron}:

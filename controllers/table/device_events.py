@@ -34,7 +34,9 @@ class _DeviceEvent(
 
 
 class WagerPlaced(_DeviceEvent, frozen=True, tag="wager", omit_defaults=True):
-    """Places a wager. Its amount must be that of its meter in the floor file.
+    """Places a wager. Its amount must be one that its meter has in the floor file.
+
+    If the wager is lit with another amount, the new amount replaces it.
 
     Slips print `patron`: write it in Latin (also Vietnamese), Greek, Cyrillic, Chinese, Japanese or
     Korean letters. Write any other name as in the passport.
@@ -137,8 +139,9 @@ class WagerCorrected(_DeviceEvent, frozen=True, tag="correct_wager", omit_defaul
     """Corrects one chip wager after lock-out, before the first card, fold or `no_win`.
 
     Use it if a light was on without a chip, or a chip was there without a light. A floorperson must
-    confirm the correction. `patron` is only for ``add``. The answer has `light` and the new number
-    of `chips`: the dealer counts again. If no wager is left, the round continues without
+    confirm the correction. `patron` and `amount` are only for ``add``; without `amount`, the wager
+    has the largest amount that its meter has in the floor file. The answer has `light` and the new
+    number of `chips`: the dealer counts again. If no wager is left, the round continues without
     progressive wagers.
     """
 
@@ -147,6 +150,7 @@ class WagerCorrected(_DeviceEvent, frozen=True, tag="correct_wager", omit_defaul
     wager: str
     reason: Reason
     patron: Patron | None = None
+    amount_cents: _Cents | None = msgspec.field(name="amount", default=None)
 
 
 class CorrectionWithdrawn(_DeviceEvent, frozen=True, tag="withdraw_correction"):

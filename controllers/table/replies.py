@@ -163,7 +163,9 @@ def _request(sent: Result | Void | WagerCorrection) -> Asking:
             return Asking("void", since, sent.reason, sent.confirm)
         case WagerCorrection():
             at = (one.patron for one in sent.positions if one.position == sent.position)
-            wager = WagerToCorrect(sent.action, sent.position, sent.wager, next(at, None))
+            wager = WagerToCorrect(
+                sent.action, sent.position, sent.wager, next(at, None), sent.amount
+            )
             return Asking("correct_wager", since, sent.reason, wager=wager)
 
 

@@ -81,6 +81,11 @@ class Layout:
         terms = self.terms.get(self.rules.meters.meter_of.get(wager, ""))
         return None if terms is None else terms.wager_cents
 
+    def amounts_cents(self, wager: str) -> tuple[int, ...]:
+        """Return every amount that a wager can have, the largest first; none without a meter."""
+        terms = self.terms.get(self.rules.meters.meter_of.get(wager, ""))
+        return () if terms is None else terms.wagers_cents
+
     def is_electronic(self, wager: str) -> bool:
         tables = self.rules.meters.terms.get(wager)
         return tables is not None and tables.electronic
@@ -214,6 +219,7 @@ class WagerToCorrect(_Record, frozen=True):
     position: int
     wager: str
     patron: str | None = None
+    amount_cents: int | None = None
 
 
 class Asking(_Record, frozen=True):

@@ -207,7 +207,8 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
     """Return the settlement line of a win whose round the table has forgotten.
 
     The message has some fields of the line; the others follow from the terms of the meter. Return
-    None if the table does not have this meter.
+    None if the table does not have this meter. If the wager can have several amounts, nothing tells
+    which one it had, so the line has neither amount nor percentage.
     """
     if jackpot.hand == MUST_HIT_BY:
         return _must_hit_by_line(jackpot.position, jackpot.item, jackpot.amount)
@@ -222,10 +223,10 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
         item=jackpot.item,
         outcome=Outcome.PAID,
         hand=jackpot.hand or None,
-        wagered=terms.wager_cents,
+        wagered=0 if terms.smaller_wagers else terms.wager_cents,
         paid=jackpot.amount,
         returned=0,
         paid_from=PaidFrom.HAND_PAY if percent else terms.paid_from,
-        percent=written_percent(percent) if percent else None,
+        percent=written_percent(percent) if percent and not terms.smaller_wagers else None,
         rule=terms.draw_rule if is_draw else rule_of_item(jackpot.item, terms),
     )

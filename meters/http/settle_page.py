@@ -86,15 +86,16 @@ class WagerField(_Form, frozen=True, kw_only=True):
     """The field for a wager that a table offers.
 
     `amount` is in cents; None if the player chooses it. `meters` are the kinds of the meters that
-    the wager feeds. If `draws` is true, the Magic Card and the Lucky Bonus can add to the payout of
-    the wager. If `survives` is true, the wager stays when the hand folds, so the form still asks
-    for the cards of the hand.
+    the wager feeds, and `smaller` the smaller amounts that it can have on them. If `draws` is true,
+    the Magic Card and the Lucky Bonus can add to the payout of the wager. If `survives` is true,
+    the wager stays when the hand folds, so the form still asks for the cards of the hand.
     """
 
     wager: str
     words: str
     amount: int | None = None
     meters: tuple[str, ...] = ()
+    smaller: tuple[int, ...] = ()
     community: bool = False
     fourth_card: bool = False
     all_six: bool = False
@@ -177,7 +178,7 @@ def floor_forms(
         choices = msgspec.json.encode(chosen, order="deterministic")
         number = numbers.setdefault((table.game, choices, tuple(meters.values())), len(forms))
         if number == len(forms):
-            forms.append(_game_form(table, chosen, {kind: meters[kind].wager for kind in meters}))
+            forms.append(_game_form(table, chosen, meters))
         found.append(
             TableForm(
                 table=table.id,
@@ -194,7 +195,7 @@ def floor_forms(
     return FloorForms(games=tuple(forms), tables=tuple(found))
 
 
-def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) -> GameForm:
+def _game_form(table: Table, chosen: Choices, fed: Mapping[str, Meter]) -> GameForm:
     chapter = table.chapter
     titles = table.games.titles
     rules = table_rules(chapter, chosen)
@@ -202,14 +203,14 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
     offered = {
         name: placing
         for name, placing in rules.placings.items()
-        if not placing.choice and (amounts_cents.keys() >= set(placing.meters))
+        if not placing.choice and (fed.keys() >= set(placing.meters))
     }
     draws = {name for wager in chapter.wager if wager.draws for name in wager.names}
     items = [
         *rules.placings,
-        *amounts_cents,  # the kinds of the meters
+        *fed,  # the kinds of the meters
         *(bonus.item for bonus in chapter.main_bonuses),
-        *(item for item, kind in rules.meters.meter_of.items() if kind in amounts_cents),
+        *(item for item, kind in rules.meters.meter_of.items() if kind in fed),
     ]
     return GameForm(
         game=table.game,
@@ -228,8 +229,9 @@ def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) 
             WagerField(
                 wager=name,
                 words=item_words(name, titles),
-                amount=amounts_cents[placing.meters[0]] if placing.meters else None,
+                amount=fed[placing.meters[0]].wager if placing.meters else None,
                 meters=placing.meters,
+                smaller=fed[placing.meters[0]].smaller_wagers if placing.meters else (),
                 community=placing.cards in OF_COMMUNITY,
                 fourth_card=placing.fourth_card,
                 all_six=placing.cards == "hand_and_all_six",

@@ -34,7 +34,7 @@ FLOOR: Final = floor_text(
     ),
     link_text(
         "house",
-        meter_text("dice_jackpot"),
+        meter_text("dice_jackpot", 500, smaller_wagers=[100]),
         meter_text("twenty_one_jackpot"),
         meter_text("joker_jackpot"),
         meter_text("flop_jackpot"),
@@ -101,10 +101,10 @@ ROUNDS: Final[Mapping[str, Round]] = {
         "game": "keystone_dice",
         "positions": [
             {"position": 3, "wagers": {"dice_bet": 100, "eight_bet": 500}},
-            {"position": 8, "wagers": {"dice_bet": 100}},
+            {"position": 8, "wagers": {"dice_bet": 500}},
         ],
         "dealer": ["hard_eight"],
-        "meters": {"dice_jackpot": {"wager": 100, "amount": 4_000}},
+        "meters": {"dice_jackpot": {"wager": 500, "smaller_wagers": [100], "amount": 20_000}},
     },
     "KB-01": {
         "game": "keystone_twenty_one",
@@ -204,6 +204,8 @@ async def _enter_position(page: Page, position: Round) -> None:
             await field.fill(money(cents))
         else:
             await field.tap()
+            if money(cents) not in await field.inner_text():  # the next touch is a smaller amount
+                await field.tap()
     if position.get("folded"):
         await tap(within, "Folded")
     if "cards" in position:

@@ -1,6 +1,7 @@
 /* Dialogs that ask the dealer for a reason: to void a round, to take back entered cards, or to
    correct a wager. */
 
+import { money } from "./money.js";
 import { html } from "./preact.js";
 import { press } from "./panel_connection.js";
 import { button } from "./panel_elements.js";
@@ -56,16 +57,18 @@ export const askVoid = () => update({ asks: {
   act: { event: "void" },
 } });
 
-const choice = (action, position, { wager, name }) => ({
-  key: `${action} ${position} ${wager}`,
-  text: say("Position {position}: {wager}", { position, wager: name }),
-  act: { action, position, wager },
+/* If a wager can have several amounts, its name is followed by the amount, and each can be added. */
+const choice = (action, position, { wager, name, amounts }, amount) => ({
+  key: `${action} ${position} ${wager} ${amount}`,
+  text: say("Position {position}: {wager}", { position, wager: amounts.length > 1 ? `${name} ${money(amount)}` : name }),
+  act: { action, position, wager, ...(action === "add" && amounts.length > 1 && { amount }) },
 });
 
 export const askCorrection = ({ positions, wagers }) => {
   const correctable = wagers.filter((wager) => wager.correctable);
-  const of = (action, isLit) => positions.flatMap(({ position, lit }) =>
-    correctable.filter(({ wager }) => lit.includes(wager) === isLit).map((wager) => choice(action, position, wager)));
+  const of = (action, isLit) => positions.flatMap(({ position, amounts: placed }) =>
+    correctable.filter(({ wager }) => wager in placed === isLit).flatMap((each) =>
+      (isLit ? [placed[each.wager]] : each.amounts).map((amount) => choice(action, position, each, amount))));
   update({ asks: {
     name: "correct",
     title: say("Correct a wager?"),

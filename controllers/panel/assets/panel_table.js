@@ -52,11 +52,14 @@ export const Shut = ({ view: { shut } }) => shut && html`<section class="shut ba
 /* A wager as a chip shows it: $5, or $2.50. */
 const chip = (cents) => money(cents).replace(/\.00$/, "");
 
-const lightOf = ({ phase, shut }, { position, lit }, { wager, name, short, amount }) => {
+/* A touch places the largest amount, each next touch a smaller one, and the last takes the wager back. */
+const lightOf = ({ phase, shut }, { position, lit, amounts: placed }, { wager, name, short, amounts }) => {
   const isLit = lit.includes(wager);
+  const next = isLit && (shut || phase !== "open") ? undefined : amounts[amounts.indexOf(placed[wager]) + 1];
+  const amount = placed[wager] ?? amounts[0];
   return button(`light-${position}-${wager}`,
     html`<i class="lamp" aria-hidden="true"></i><span>${short}</span> <small>${chip(amount)}</small>`,
-    () => press(isLit ? { event: "withdraw", position, wager } : { event: "wager", position, wager, amount }), {
+    () => press(next ? { event: "wager", position, wager, amount: next } : { event: "withdraw", position, wager }), {
       class: "light", "aria-pressed": isLit, "aria-label": say("Position {position} {wager}, {amount}", { position, wager: name, amount: chip(amount) }),
       /* A table that is held after a reopening can have lit wagers. */
       disabled: isLit ? phase !== "open" && phase !== "held" : phase !== "open" || shut !== null,
@@ -133,7 +136,7 @@ const dealOf = ({ wagers, results }, place, target) => {
   };
   return html`<div class="deal">
     <ul class="lit" aria-label=${say("Lights lit")}>${wagers.filter(({ wager }) => place.lit.includes(wager)).map((each) =>
-      html`<li key=${each.wager}><i class="lamp" aria-hidden="true"></i>${each.short}</li>`)}</ul>
+      html`<li key=${each.wager}><i class="lamp" aria-hidden="true"></i>${each.short}${each.amounts.length > 1 && ` ${chip(place.amounts[each.wager])}`}</li>`)}</ul>
     ${place.cards && html`<${Cards} names=${place.cards} />`}
     <div class="acts">${Object.keys(acts).map((what) => can.includes(what) && acts[what]())}</div>
     ${place.stays && place.needs && html`<p class="hint">${say("To fold, enter its hand first")}</p>`}

@@ -30,10 +30,9 @@ const hasElectronic = ({ positions, chips }) => positions.flatMap(({ lit }) => l
 
 /* The dealer counts no chips of electronic wagers, so the sentence says how many wagers have chips. */
 const accepted = (view) => {
-  const { positions, wagers, chips } = view;
-  const lit = positions.flatMap((place) => place.lit);
-  const amounts = new Map(wagers.map((each) => [each.wager, each.amount]));
-  const sum = lit.reduce((total, wager) => total + amounts.get(wager), 0);
+  const { positions, chips } = view;
+  const lit = positions.flatMap(({ amounts }) => Object.values(amounts));
+  const sum = lit.reduce((total, amount) => total + amount, 0);
   const all = sayCount("{count} wager accepted, {amount}", "{count} wagers accepted, {amount}", lit.length, { amount: money(sum) });
   return hasElectronic(view) ? say("{wagers} (with chips: {chips})", { wagers: all, chips }) : all;
 };

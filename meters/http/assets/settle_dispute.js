@@ -2,7 +2,7 @@
 
 import { money } from "./money.js";
 import { say, sayList } from "./say.js";
-import { dollars, emptyPosition, emptyRound, withPositions } from "./settle_round.js";
+import { dollars, emptyPosition, emptyRound, offered, withPositions } from "./settle_round.js";
 
 /* What is known of each position: its progressive wagers, what it did, and its cards. */
 const positionsOf = ({ hands }) => Object.fromEntries(hands.map(({ position, patron, wagers, cards, folded, no_win: noWin }) => [
@@ -13,7 +13,7 @@ const positionsOf = ({ hands }) => Object.fromEntries(hands.map(({ position, pat
       ...emptyPosition(),
       player: patron ?? "",
       state: folded ? "folded" : noWin ? "no_win" : "played",
-      wagers: Object.fromEntries(Object.keys(wagers).map((wager) => [wager, true])),
+      wagers,
     },
   },
 ]));
@@ -69,7 +69,7 @@ export const notKnown = (dispute, round, game) => {
     say("Not known here: {wagers}. Enter them for each position.", { wagers: sayList(free) }),
     unseen.length ? say("Also enter the cards of position {positions}, or mark the fold.", { positions: sayList(unseen) }) : "",
     ...game.wagers.flatMap((each) => amountsOf(view, each.wager)
-      .filter((cents) => cents !== each.amount)
+      .filter((cents) => cents !== offered(each, cents))
       .map((cents) => say("{wager} was {before} in this round and is {now} now. This page settles with the present amount.",
         { wager: each.words, before: money(cents), now: money(each.amount) }))),
     view.dealer.length || !game.dealer ? "" : say("Also enter the dealer's hand."),

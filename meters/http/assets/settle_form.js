@@ -6,7 +6,7 @@ import { html } from "./preact.js";
 import { say } from "./say.js";
 import { Slots } from "./settle_pad.js";
 import {
-  anyPlaced, dollars, hands, placesOf, played, typedCents, withPositions,
+  anyPlaced, isPlaced, offered, dollars, hands, placesOf, played, typedCents, withPositions,
 } from "./settle_round.js";
 
 const IRREGULARITIES = [
@@ -55,6 +55,17 @@ export const HandField = ({ hand, round, target, choose, enter, errors }) => {
     </div>`;
 };
 
+/* A touch places the amount of a progressive wager, each next touch a smaller one, and the last none. */
+const Light = ({ of, field, placed, position, put }) => {
+  const { wager, words, amount, smaller = [] } = of;
+  const shown = isPlaced(placed) ? offered(of, placed) : amount;
+  const amounts = [amount, ...smaller, false];
+  return html`<${Choice} class="light" id=${field} pressed=${isPlaced(placed)}
+    press=${() => put(wager, isPlaced(placed) ? amounts[amounts.indexOf(shown) + 1] : amount)}
+    aria-label=${say("{wager} {amount}, position {position}", { wager: words, amount: money(shown), position })}>
+    <span class="lamp" aria-hidden="true" /><span>${money(shown)}</span><//>`;
+};
+
 const Wagers = ({ number, position, game, errors, change, children }) => {
   const key = (wager) => `${number}.wagers.${wager}`;
   const put = (wager, value) => change(key(wager), (before) => ({
@@ -68,7 +79,7 @@ const Wagers = ({ number, position, game, errors, change, children }) => {
       ${game.times.length === 1 ? say("= Ante") : `${times}×`}</button>`;
   return html`
     <div class="wagers">
-      ${game.wagers.map(({ wager, words, amount }) => amount === undefined ? html`
+      ${game.wagers.map((each) => [each, each.wager, each.words]).map(([each, wager, words]) => each.amount === undefined ? html`
         <${Amount} key=${wager} field=${key(wager)} words=${words} errors=${errors}
           value=${position.wagers[wager] ?? ""} enter=${(text) => put(wager, text)}
           disabled=${wager === game.follow && position.state === "folded"}
@@ -76,10 +87,7 @@ const Wagers = ({ number, position, game, errors, change, children }) => {
           ${wager === game.follow && game.times.map(multiple)}<//>` : html`
         <div key=${wager} class="field">
           <span class="label" aria-hidden="true">${words}</span>
-          <${Choice} class="light" id=${key(wager)} pressed=${position.wagers[wager] === true}
-            press=${() => put(wager, position.wagers[wager] !== true)}
-            aria-label=${say("{wager} {amount}, position {position}", { wager: words, amount: money(amount), position: number })}>
-            <span class="lamp" aria-hidden="true" /><span>${money(amount)}</span><//>
+          <${Light} of=${each} field=${key(wager)} placed=${position.wagers[wager]} position=${number} put=${put} />
           <${Problem} of=${key(wager)} errors=${errors} />
         </div>`)}
       ${children}

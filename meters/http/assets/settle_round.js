@@ -26,6 +26,9 @@ export const emptyRound = (table) => ({
   lucky: "",
 });
 
+/* The amount of a progressive wager: what was placed, if the table offers it, or else the usual one. */
+export const offered = ({ amount, smaller = [] }, cents) => smaller.includes(cents) ? cents : amount;
+
 export const emptyPosition = () => ({ player: "", state: "played", wagers: {} });
 
 /* A round with more positions, and with what is `known` of each. */
@@ -38,7 +41,8 @@ export const withPositions = (round, numbers, known = {}) => ({
 /* The numbers of the positions that were played. */
 export const played = (round) => Object.keys(round.positions).map(Number).sort((a, b) => a - b);
 
-const isPlaced = (wager) => wager === true || Boolean(wager?.trim());
+/* A wager is its cents, or the text that a person typed, or false. */
+export const isPlaced = (wager) => typeof wager === "number" || Boolean(wager && wager.trim());
 
 /* Check if any position has a wager for which `has` is true. */
 export const anyPlaced = (round, game, has) => Object.values(round.positions).some((position) =>
@@ -144,8 +148,8 @@ class Collector {
     const { wagers } = this.round.positions[number];
     return Object.fromEntries(this.game.wagers
       .filter((each) => isPlaced(wagers[each.wager]))
-      .map(({ wager, amount }) => [wager,
-        amount ?? this.cents(`${number}.wagers.${wager}`, wagers[wager])]));
+      .map((each) => [each.wager, each.amount === undefined
+        ? this.cents(`${number}.wagers.${each.wager}`, wagers[each.wager]) : offered(each, wagers[each.wager])]));
   }
 
   position(number) {
@@ -164,10 +168,10 @@ class Collector {
   meters() {
     const kinds = new Map(this.game.wagers.filter((each) =>
       each.meters && anyPlaced(this.round, this.game, ({ wager }) => wager === each.wager))
-      .flatMap((each) => each.meters.map((meter) => [meter, each.amount])));
-    return Object.fromEntries([...kinds].map(([kind, wager]) => {
+      .flatMap((each) => each.meters.map((meter) => [meter, each])));
+    return Object.fromEntries([...kinds].map(([kind, { amount: wager, smaller }]) => {
       const amount = this.cents(`meters.${kind}`, this.round.balances[kind] ?? "");
-      return [kind, { wager, amount }];
+      return [kind, { wager, amount, smaller_wagers: smaller }];
     }));
   }
 
