@@ -11,9 +11,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from bonus.display import percent_text
 from bonus.hands.rankings import Ranking
 from bonus.law.chapter_file import Cells, OneTable, PrintedTable, Progression
-from bonus.wagers import PERCENT, Percent, percent_bps, read_percent
+from bonus.wagers import PERCENT, Percent, part_of_percent, percent_bps, read_percent
 
 Path = tuple[str | int, ...]
 """A place in a chapter's file: keys, and numbers of list elements from 0."""
@@ -131,6 +132,23 @@ def _read_part(cell: str) -> Payout:
         " wager feeds several meters, write the name of one instead of 'meter'. A percentage is at"
         " most 100, and has at most two decimals"
     )
+
+
+def part_of_cell(cell: str, wagered_cents: int, wager_cents: int) -> str:
+    """Return the cell of a smaller wager on a meter, which wins a part of each percentage.
+
+    >>> part_of_cell("25% of meter + 50 for 1", 100, 500)
+    '5% of meter + 50 for 1'
+    """
+
+    def part_of(payout: str) -> str:
+        match = _OF_METER.fullmatch(payout)
+        if match is None:
+            return payout
+        percent = part_of_percent(read_percent(match[1]), wagered_cents, wager_cents)
+        return f"{percent_text(percent)}% of {match[4]}"
+
+    return " + ".join(map(part_of, cell.split(" + ")))
 
 
 def read_envy(cell: str) -> Payout:

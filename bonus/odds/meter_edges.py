@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from bonus.cards import DECK
+from bonus.display import short_money
 from bonus.errors import UserError
 from bonus.law.chapter_file import DEALERS_ALONE, WagerTables
 from bonus.law.paytables import (
@@ -24,6 +25,7 @@ from bonus.law.paytables import (
     Rates,
     read_cents,
     read_envy,
+    read_from,
     read_payout,
     read_rate_bps,
     read_seed,
@@ -49,6 +51,10 @@ PLAYERS_MAX: Final = 7
 _DIVIDED: Final = (
     "The edge is for one player with this wager. If several players have this wager, they divide a"
     " percentage of the meter."
+)
+_SMALLER: Final = (
+    "This amount wins its part of each percentage. It never wins the whole meter alone, so it costs"
+    " the house no reseed."
 )
 _COMMUNITY: Final = (
     "A community share counts in full for the hand that brings it: the hands of the other players"
@@ -77,13 +83,12 @@ class EnvyBrought:
         percent = sum(number * payout.percent_of(meter) for number, payout in self.shares)
         return Fraction(percent, 100 * self.of)
 
-    def at_seeds(self, rates: Mapping[str, Rates], *, empty: str | None = None) -> Fraction:
-        """Return what it brings with the meter ``empty`` at $0, and other meters at their seeds."""
-        won = (
-            self.meter_return(meter) * read_seed(each.seed)
-            for meter, each in rates.items()
-            if meter != empty
-        )
+    def at_seeds(self, seeds: Mapping[str, Fraction], *, empty: str | None = None) -> Fraction:
+        """Return what it brings with the meter ``empty`` at $0, and other meters at their seeds.
+
+        ``seeds`` are in units of the wager.
+        """
+        won = (self.meter_return(meter) * seed for meter, seed in seeds.items() if meter != empty)
         return self.fixed + sum(won, Fraction(0))
 
     def cents(self, meter: str, held_cents: int) -> Fraction:
@@ -102,13 +107,20 @@ class Metered:
     """Payouts of a wager whose hands can win percentages of meters.
 
     ``drawn`` is the average payout of the draws. ``shares`` is the number of players who divide a
-    percentage of the meter (reading T17). Payouts and edges are in units of the wager.
+    percentage of the meter (reading T17). Payouts and edges are in units of the wager. ``times`` is
+    how often the largest amount on the meters has this amount of the wager.
     """
 
     hands: tuple[HandLine, ...]
     rates: Mapping[str, Rates]
     drawn: Fraction = Fraction(0)
     shares: int = 1
+    times: Fraction = Fraction(1)
+
+    @property
+    def seeds(self) -> Mapping[str, Fraction]:
+        """The seeds of the meters, in units of the wager."""
+        return {meter: self.times * read_seed(each.seed) for meter, each in self.rates.items()}
 
     @property
     def of(self) -> int:
@@ -139,9 +151,7 @@ class Metered:
     def edge(self, wager_cents: int, *, empty: str | None = None) -> Fraction:
         """Return the house edge with the meter ``empty`` at $0, and other meters at their seeds."""
         won = (
-            self.meter_return(meter) * read_seed(rates.seed)
-            for meter, rates in self.rates.items()
-            if meter != empty
+            self.meter_return(meter) * seed for meter, seed in self.seeds.items() if meter != empty
         )
         return 1 - self.fixed_return(wager_cents) - sum(won, Fraction(0))
 
@@ -155,7 +165,7 @@ class Metered:
         # A win of the whole meter costs one reseed, even if several players divide the win.
         reseeds = sum(
             (
-                self.chance(meter, 100) * read_seed(each.reseed) / self.shares
+                self.chance(meter, 100) * self.times * read_seed(each.reseed) / self.shares
                 for meter, each in self.rates.items()
             ),
             Fraction(0),
@@ -188,7 +198,7 @@ class Metered:
         )
 
     def _break_even(self, meter: str, wager_cents: int, others: int, envy: EnvyBrought) -> int:
-        envy_return = others * envy.at_seeds(self.rates, empty=meter)
+        envy_return = others * envy.at_seeds(self.seeds, empty=meter)
         lacking = (self.edge(wager_cents, empty=meter) - envy_return) * wager_cents
         share = self.meter_return(meter) + others * envy.meter_return(meter)
         if not share:
@@ -220,17 +230,20 @@ def has_tiers(tables: WagerTables) -> bool:
 
 
 def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
-    paytable = paytable_of(offer, tables.table, offer.paytable)
+    paytable = _in_proportion(paytable_of(offer, tables.table, offer.paytable), offer)
     deals = deals_of(offer, counted)
     of_draws = _draws(offer, tables, sum(offer.groups))
     hands = paid_hands(paytable, offer.judged, deals, sum(deals.values()))
     metered = Metered(
-        hands=_with_community(tables, hands),
+        hands=_with_community(tables, hands, offer),
         rates=paytable.rates,
+        times=Fraction(offer.largest_cents or 1, offer.wagers_cents[0])
+        if offer.largest_cents
+        else Fraction(1),
         drawn=sum((_per(gives, every) for gives, every in of_draws), Fraction(0)),
     )
     wagers_cents = _amounts(offer, tables)
-    envy = dict(_envy(tables, metered, wagers_cents))
+    envy = dict(_envy(tables, metered, wagers_cents, offer))
     entry = OddsEntry(
         game=offer.chapter.game,
         wager=offer.wager,
@@ -240,7 +253,8 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         rule=paytable.rule,
         long_run=metered.long_run(wagers_cents[0]),
         tables=offer.at,
-        envy_return={str(cents): each.at_seeds(paytable.rates) for cents, each in envy.items()},
+        envy_return={str(cents): each.at_seeds(metered.seeds) for cents, each in envy.items()},
+        largest_wager=offer.largest_cents,
     )
     of_dealer = offer.cards in DEALERS_ALONE
     if of_dealer:
@@ -269,10 +283,17 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     )
 
 
-def _with_community(tables: WagerTables, hands: tuple[HandLine, ...]) -> tuple[HandLine, ...]:
+def _in_proportion(paytable: Paytable, offer: Offer) -> Paytable:
+    cells = {hand: offer.part_of(cell) for hand, cell in paytable.cells.items()}
+    return replace(paytable, cells=cells)
+
+
+def _with_community(
+    tables: WagerTables, hands: tuple[HandLine, ...], offer: Offer
+) -> tuple[HandLine, ...]:
     pays = tables.community.pays if tables.community else {}
     return tuple(
-        msgspec.structs.replace(line, beside={COMMUNITY_SHARE: pays[line.hand]})
+        msgspec.structs.replace(line, beside={COMMUNITY_SHARE: offer.part_of(pays[line.hand])})
         if line.hand in pays
         else line
         for line in hands
@@ -303,6 +324,7 @@ def _with_tiers(  # noqa: PLR0917
             [
                 "The house edge is for every meter at its seed.",
                 "The break-even balance of a meter is for the other meters at their seeds.",
+                *([_SMALLER] if offer.largest_cents else []),
                 *([_DIVIDED] if entry.when_shared else []),
                 *([_COMMUNITY] if tables.community else []),
                 *_forfeits(tables),
@@ -328,35 +350,39 @@ def _with_tiers(  # noqa: PLR0917
 
 
 def _amounts(offer: Offer, tables: WagerTables) -> tuple[int, ...]:
-    if tables.envy is None:
+    if tables.envy is None or offer.largest_cents:
         return offer.wagers_cents
     paid = [read_cents(schedule.wager) for schedule in tables.envy.schedule]
     return tuple(cents for cents in offer.wagers_cents if cents in paid) or tuple(paid[:1])
 
 
 def _seeds(metered: Metered, meter: str, wagers_cents: tuple[int, ...]) -> dict[str, int]:
-    seed = read_seed(metered.rates[meter].seed)
-    return {str(cents): seed * cents for cents in wagers_cents}
+    return {str(cents): int(metered.seeds[meter] * cents) for cents in wagers_cents}
 
 
 def _envy(
-    tables: WagerTables, metered: Metered, wagers_cents: tuple[int, ...]
+    tables: WagerTables, metered: Metered, wagers_cents: tuple[int, ...], offer: Offer
 ) -> Iterator[tuple[int, EnvyBrought]]:
     """Yield each amount of the wager, and the average Envy Bonus from one other player's hand.
 
     The cards of another player have the same distribution as the player's own, so each player is
     considered separately. An Envy Bonus is paid only for a hand that stays on the table (reading
-    T8).
+    T8). Of a smaller wager, the percentages are a part of those of the largest amount.
     """
-    for schedule in tables.envy.schedule if tables.envy else ():
-        wager_cents = read_cents(schedule.wager)
-        if wager_cents in wagers_cents:
+    schedules = tables.envy.schedule if tables.envy else ()
+    pays = {read_cents(each.wager): each.pays for each in schedules}
+    for wager_cents in wagers_cents:
+        whole = pays.get(offer.largest_cents or wager_cents, {})
+        own = pays.get(wager_cents, whole)
+        if whole:
+            counted = [line for line in metered.hands if line.hand in whole]
+            fixed_cents = sum(
+                line.combinations * read_envy(own.get(line.hand, "N/A")).sum_cents
+                for line in counted
+            )
             brings = [
-                (hand.combinations, read_envy(schedule.pays[hand.hand]))
-                for hand in metered.hands
-                if hand.hand in schedule.pays
+                (line.combinations, read_envy(offer.part_of(whole[line.hand]))) for line in counted
             ]
-            fixed_cents = sum(number * payout.sum_cents for number, payout in brings)
             shares = tuple((number, payout) for number, payout in brings if payout.percents)
             fixed = Fraction(fixed_cents, metered.of * wager_cents)
             yield wager_cents, EnvyBrought(fixed, shares, metered.of)
@@ -385,7 +411,7 @@ def _when_folding(
         if strength not in folded:
             played.update(deals)
     hands = paid_hands(paytable, offer.judged, played, of)
-    return Metered(_with_community(tables, hands), paytable.rates)
+    return Metered(_with_community(tables, hands, offer), paytable.rates)
 
 
 def _folding(
@@ -464,7 +490,7 @@ def _rate_changes(offer: Offer, metered: Metered) -> Iterator[str]:
     titles |= {meter.name: f"the {meter.title}" for meter in offer.chapter.meter}
     for meter, rates in metered.rates.items():
         if rates.above:
-            amount = rates.above.removesuffix(" for 1")
+            amount = short_money(int(metered.times * read_from(rates.above) * 100))
             yield (
                 f"While {titles[meter]} has {amount} or more for each dollar of the"
                 f" wager, {rates.primary_above} of a wager goes to it instead of {rates.primary},"
@@ -474,7 +500,7 @@ def _rate_changes(offer: Offer, metered: Metered) -> Iterator[str]:
 
 
 def _note(offer: Offer, tables: WagerTables, metered: Metered, *, of_dealer: bool) -> str:
-    notes = []
+    notes = [_SMALLER] if offer.largest_cents else []
     if of_dealer:
         notes.append(_DIVIDED)
     if tables.community:

@@ -274,6 +274,8 @@ class OddsEntry(_Part, frozen=True):
         hit_times: only if the number of wagers in an hour is given.
         envy_meter_return: for Envy Bonuses that are percentages, the part of the meter that the
             hand of one other player brings on average, by the wager in cents.
+        largest_wager: the largest amount on the meters in cents, if these are the odds of a smaller
+            one, which wins a proportional part of each percentage; otherwise 0.
     """
 
     game: str
@@ -312,6 +314,13 @@ class OddsEntry(_Part, frozen=True):
     tiers: tuple[TierOdds, ...] = ()
     hit_times: HitTimes | None = None
     envy_meter_return: dict[str, Fraction] = {}
+    largest_wager: int = 0
+
+    @property
+    def smaller_wager(self) -> int:
+        """The amount in cents if it is a smaller one on its meters; otherwise 0."""
+        seeds = self.tiers[0].seed_meter if self.tiers else self.seed_meter
+        return int(next(iter(seeds))) if self.largest_wager else 0
 
     @property
     def has_envy_shares(self) -> bool:

@@ -17,7 +17,7 @@ from bonus.law.chapter_file import (
     WagerTables,
 )
 from bonus.law.game_rankings import ranking_of
-from bonus.law.paytables import Paytable, chosen_of, rows_of, with_mini_royal
+from bonus.law.paytables import Paytable, chosen_of, part_of_cell, rows_of, with_mini_royal
 from bonus.odds.odds_entries import HandLine
 
 WAGERS_CENTS: Final = (100, 500)
@@ -47,6 +47,8 @@ class Offer:
         reading: the reading under which hands are judged; empty if there is no choice.
         wagers_cents: the amounts of the wager for which sums are shown.
         at: the casino tables, in a floor file, that have this offer.
+        largest_cents: the largest amount on the meters, if the wager has a smaller one; otherwise
+            0. Then the wager wins this part of each percentage.
     """
 
     chapter: Chapter
@@ -59,6 +61,13 @@ class Offer:
     wagers_cents: tuple[int, ...] = WAGERS_CENTS
     draws: DrawOdds = DrawOdds()
     at: tuple[str, ...] = ()
+    largest_cents: int = 0
+
+    def part_of(self, cell: str) -> str:
+        """Return what this wager wins of what a cell of the paytable pays."""
+        if not self.largest_cents:
+            return cell
+        return part_of_cell(cell, self.wagers_cents[0], self.largest_cents)
 
     @property
     def judged(self) -> Ranking:

@@ -79,6 +79,8 @@ def show_must_hit_by(entries: Sequence[MustHitByEntry], console: Console) -> Non
 
 def _heading(entry: OddsEntry, names: GameNames) -> tuple[str, tuple[str, ...]]:
     title = names.wager(entry.wager, entry.reading)
+    if entry.smaller_wager:
+        title += f" of {short_money(entry.smaller_wager)}"
     return title, entry.tables if entry.meter_return else ()
 
 

@@ -209,7 +209,8 @@ def _wager_filing(floor: Floor, offer: Offer, entry: OddsEntry) -> filed.WagerFi
     fed = offer.tables.fed if offer.tables else ()
     return filed.WagerFiling.taken_from(
         offer,
-        title=GameNames.of(floor.games, entry.game).wager(offer.wager, offer.reading),
+        title=GameNames.of(floor.games, entry.game).wager(offer.wager, offer.reading)
+        + (f" of {short_money(entry.smaller_wager)}" if entry.smaller_wager else ""),
         tables=offer.at,
         wager_cents=offer.wagers_cents[0] if fed else None,
         rules=rules_of(offer, floor.facility.validate_from),
@@ -256,6 +257,7 @@ def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> fil
         meter,
         meter=meter.meter_id,
         wager_cents=meter.wager,
+        smaller_wagers_cents=meter.smaller_wagers,
         seed_cents=terms.seed_cents,
         reseed_cents=terms.reseed_cents,
         primary_bps=terms.primary_bps,

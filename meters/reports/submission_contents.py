@@ -367,6 +367,8 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
         reserve_above_bps: what a wager adds to the reserve from that balance.
         overflow_to: the meter that gets what is above the payout limit; null if it waits in the
             meter's own overflow.
+        smaller_wagers_cents: the smaller amounts of a wager, which win a proportional part of each
+            percentage; empty if all wagers have one amount.
     """
 
     meter: str
@@ -390,6 +392,7 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
     primary_above_bps: int
     reserve_above_bps: int
     overflow_to: str | None = None
+    smaller_wagers_cents: tuple[int, ...] = ()
 
 
 class LinkedTable(_Part, frozen=True, kw_only=True):

@@ -207,7 +207,7 @@ def _meter_sections(meters: Sequence[filed.MeterFiling]) -> Iterator[ReportSecti
             (
                 meter.title,
                 meter.meter,
-                short_money(meter.wager_cents),
+                ", ".join(map(short_money, (meter.wager_cents, *meter.smaller_wagers_cents))),
                 money(meter.seed_cents),
                 money(meter.reseed_cents),
                 rate_text(meter.primary_bps),

@@ -237,18 +237,22 @@ def _meter_returns(
 
 
 def _envy_rows(envy: Envy, offer: Offer, entry: OddsEntry) -> Iterator[filed.EnvyRow]:
-    for schedule in envy.schedule:
-        if read_cents(schedule.wager) in offer.wagers_cents:
-            for line in entry.hands:
-                cell = schedule.pays.get(line.hand, "N/A")
-                if (brought := read_envy(cell)).wins:
-                    yield filed.EnvyRow(
-                        hand=line.hand,
-                        envy_cents=brought.sum_cents,
-                        rule=envy.rule,
-                        chance=chance_of(line.chance),
-                        share="" if cell.startswith("$") else cell,
-                    )
+    # Of a smaller wager, the sums are in a schedule of its own, and the percentages are a part of
+    # those of the largest wager.
+    pays = {read_cents(schedule.wager): schedule.pays for schedule in envy.schedule}
+    for cents in offer.wagers_cents:
+        whole = pays.get(offer.largest_cents or cents, {})
+        for line in entry.hands:
+            share = whole.get(line.hand, "N/A")
+            cell = pays.get(cents, whole)[line.hand] if share.startswith("$") else share
+            if (brought := read_envy(cell)).wins:
+                yield filed.EnvyRow(
+                    hand=line.hand,
+                    envy_cents=brought.sum_cents,
+                    rule=envy.rule,
+                    chance=chance_of(line.chance),
+                    share="" if share.startswith("$") else offer.part_of(share),
+                )
 
 
 def _folding_odds(folding: Folding) -> filed.FoldingOdds:

@@ -66,6 +66,12 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
             offer = replace(offer, mini_royal=royals.get(name, 0))
         for wager in tables.names:
             yield replace(offer, wager=wager)
+            yield from _smaller_offers(replace(offer, wager=wager), meter)
+
+
+def _smaller_offers(offer: Offer, meter: Meter | None) -> Iterator[Offer]:
+    for cents in meter.smaller_wagers if meter else ():
+        yield replace(offer, wagers_cents=(cents,), largest_cents=offer.wagers_cents[0])
 
 
 def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
@@ -80,7 +86,8 @@ class MeterChance:
 
     If a hand wins a percentage of the meter, only this percentage of its probability counts. The
     chance assumes that the player never folds, and that a jackpot on the dealer's hand is not
-    divided. ``tables`` has the link's tables with this wager on the meter.
+    divided. ``tables`` has the link's tables with this wager on the meter. If the wager can have
+    several amounts, the chance of a dollar is the same with each.
     """
 
     game: str
@@ -135,7 +142,7 @@ def meter_chances(
     found = []
     for entry in entries:
         tables = _tables(link, meter, entry.tables, entry.wager)
-        if tables:
+        if tables and not entry.largest_wager:
             share = next(
                 (tier.meter_return for tier in entry.tiers if tier.meter == meter.kind),
                 entry.meter_return,

@@ -6,7 +6,7 @@ from math import ceil
 
 import msgspec
 
-from bonus.display import money
+from bonus.display import money, short_money
 from bonus.law.meter_terms import tenths_text
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.wager_odds import rare_top_award
@@ -60,6 +60,8 @@ def return_checks(floor: Floor) -> Iterator[Check]:
         back = 1 - entry.house_edge
         lasting = 1 - entry.long_run.house_edge if entry.long_run else back
         paytable = f" {entry.paytable}" if entry.paytable else ""
+        if entry.smaller_wager:
+            paytable += f" of {short_money(entry.smaller_wager)}"
         yield Check(
             f"return of {entry.wager}{paytable} in {entry.game}",
             holds=back + added <= 1 and lasting + added <= 1,
@@ -162,6 +164,8 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
             if offer.tables and kinds.intersection(offer.tables.fed)
         ]
         entries = count_entries(offers, "check") if offers else []
+        # With smaller wagers, a meter gets fewer reseeds, so the largest amount decides.
+        entries = [entry for entry in entries if not entry.largest_wager]
         for meter in limited:
             least = max(
                 (
