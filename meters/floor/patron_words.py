@@ -83,6 +83,8 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     highest_rule: str = "Highest hand only."
     divided_rule: str = "Players who win a part of the meter together divide it."
     community_rule: str = "{hand}: all players who made the wager divide {share}."
+    smaller_rule: str = "A {amount} wager wins {part} of these payouts."
+    smaller_meter_rule: str = "A {amount} wager wins {part} of each percentage of the meter."
     envy_rule: str = "Envy Bonus: paid to every other player who made the wager."
     magic_rule: str = "Magic Card: the drawn card is one of your five."
     lucky_rule: str = "Lucky Bonus: your seat is drawn."

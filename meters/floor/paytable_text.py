@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Final, Literal
 
-from bonus.display import short_money
+from bonus.display import coin_money, short_money
 from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Chapter
 from bonus.law.meter_terms import MeterTerms, Row
@@ -121,8 +122,8 @@ def meters_by_wager(meters: Iterable[Meter]) -> list[tuple[Meter, ...]]:
             first = group[0]
             if first.must_hit_by:
                 continue
-            same = (first.wager, first.paytable, first.fed_in) == (
-                meter.wager, meter.paytable, meter.fed_in,
+            same = (first.wagers_cents, first.paytable, first.fed_in) == (
+                meter.wagers_cents, meter.paytable, meter.fed_in,
             )  # fmt: skip
             kinds = {each.kind for each in group}
             if same and meter.kind in _fed(first) and meter.kind not in kinds:
@@ -180,6 +181,7 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
     rules = [] if results else [words.highest_rule]
     rules += [words.divided_rule] if any(map(_is_divided, meters)) else []
     rules += _community_rules(shown, words)
+    rules += _smaller_rules(top, words)
     rules += [words.envy_rule] if any(envy) else []
     terms = top.terms
     for title, rule, every, for_1 in (
@@ -192,6 +194,15 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
             rules.append(rule)
     heading = words.result if results else words.hand
     return Pays(heading, tuple(title for title, _ in columns), envy, tuple(rows), tuple(rules))
+
+
+def _smaller_rules(meter: Meter, words: PatronWords) -> list[str]:
+    """Return what each smaller wager wins of the paytable, which is for the largest wager."""
+    every = [row for game in meter.fed_in for row in meter.terms_in(game).rows.values()]
+    sums = any(row.sum_cents or row.envy_cents for row in every)
+    rule = words.smaller_meter_rule if sums else words.smaller_rule
+    parts = ((cents, Fraction(cents, meter.wager)) for cents in meter.smaller_wagers)
+    return [rule.format(amount=coin_money(cents), part=part) for cents, part in parts]
 
 
 def _community_rules(shown: Mapping[str, _GamePays], words: PatronWords) -> list[str]:

@@ -406,10 +406,10 @@ class Signage:
         """
         fed = [(link, meter) for link in links for meter in link.meter if not meter.must_hit_by]
         meters = [meter for _, meter in fed]
-        wagers = {self._wager(link, meter) for link, meter in fed}
+        wagers = {(self._wager(link, meter), self._wager_text(link, meter)) for link, meter in fed}
         if len(wagers) != 1:
             return None
-        (wager,) = wagers
+        ((wager, said),) = wagers
         groups = [
             group
             for link in links
@@ -421,8 +421,7 @@ class Signage:
         plays = words.feeds_each if len(meters) > 1 else ""
         if is_one:
             plays = words.feeds_all.format(count=words.number(len(meters)))
-        amount, said = coin_money(wager), words.wager.format(amount=coin_money(wager))
-        return {"chip": amount, "wager": said, "plays": plays, "is_one": is_one}
+        return {"chip": coin_money(wager), "wager": said, "plays": plays, "is_one": is_one}
 
     def _wager(self, link: Link, meter: Meter) -> int:
         row = self._rows.get((link.id, meter.meter_id))
@@ -552,7 +551,8 @@ class Signage:
         """Return the wager of a meter. A must-hit-by meter has wagers of several amounts."""
         if meter.must_hit_by:
             return ""
-        return self._words.wager.format(amount=coin_money(self._wager(link, meter)))
+        amounts = sorted((*meter.smaller_wagers, self._wager(link, meter)))
+        return self._words.wager.format(amount=" / ".join(map(coin_money, amounts)))
 
     def _must_hit_by_text(self, meter: Meter) -> str:
         hit_by, words = meter.must_hit_by, self._words

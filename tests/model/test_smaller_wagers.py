@@ -10,6 +10,8 @@ from redis.asyncio import Redis
 import bonus.law.meter_terms
 from bonus.law.meter_terms import meter_terms
 from bonus.rounds import Line
+from meters.floor.patron_words import PatronWords
+from meters.floor.paytable_text import pays_of
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.money_terms import read_terms, terms_text
 from meters.wire.messages import Reply
@@ -248,3 +250,13 @@ def test_people_approve_the_amounts(redis: Redis) -> None:
     assert f"meter {TRIPS} smaller wagers, in cents: none → 100" in changes
     terms = read_terms(terms_text(pit.link.meter[0]))
     assert terms.smaller_wagers == (250, 100)
+
+
+def test_patrons_read_what_a_smaller_wager_wins(redis: Redis) -> None:
+    dice, trips, _ = Pit(redis, FLOOR).link.meter
+    rules = pays_of((dice,), PatronWords()).rules
+    assert rules[-2:] == (
+        "A $2.50 wager wins 1/2 of these payouts.", "A $1 wager wins 1/5 of these payouts.",
+    )  # fmt: skip
+    with_sums = "A $1 wager wins 1/5 of each percentage of the meter."
+    assert with_sums in pays_of((trips,), PatronWords()).rules
