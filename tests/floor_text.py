@@ -59,7 +59,7 @@ def table_text(table: str, *meters: str, **settings: Value) -> str:
     return section_text("[[link.table]]", **usual | settings)
 
 
-def promotion_text(promotion: str, meter: str, adds: int, **settings: Value) -> str:
+def promotion_text(promotion: str, meter: str, adds: int | None, **settings: Value) -> str:
     """Build a promotion; by default, each day and all day. `begins` and `ends` are its hours."""
     usual: dict[str, Value] = {"id": promotion, "name": f"The {promotion}"}
     hours = {"from": settings.pop("begins", "00:00"), "to": settings.pop("ends", "00:00")}

@@ -123,8 +123,10 @@ def _hidden_value(event: str) -> ActDetails:
 
 def _promotion(event: str) -> ActDetails:
     added = PROMOTION_ADDED.decode(event)
-    amount, meter = money(added.amount), item_words(added.meter)
-    return "meter", f"{added.name}: {amount} from the house to {meter}, for {added.day}"
+    words = f"{added.name}: {money(added.amount)} from the house to {item_words(added.meter)}"
+    if added.wagered is not None:
+        words += f", with {money(added.wagered)} wagered since the start"
+    return "meter", f"{words}, for {added.day}"
 
 
 def _outage(event: str) -> ActDetails:

@@ -59,7 +59,7 @@ def _other_fields(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[s
             of_meter, of_link = _OF_METER.get(of, of), _OF_LINK.get(of, of)
             what = f"meter {meter}: its {of_meter}" if meter else f"the link's {of_link}"
             if of == _PROMOTION:
-                what = f"promotion {meter}: the day of its last start"
+                what = f"promotion {meter}: its last start"
             yield f"{what} is {shown(one)}, the ledger says {shown(other)}"
 
 

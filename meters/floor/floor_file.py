@@ -36,7 +36,7 @@ from meters.floor.facility import (
 from meters.floor.fixed_jackpots import FixedJackpotSettings, fixed_payout_cents, validation_problem
 from meters.floor.game_files import read_games
 from meters.floor.must_hit_by_settings import MUST_HIT_BY_TITLE, MustHitBy, must_hit_by_problems
-from meters.floor.promotions import PromotionSettings, period_problems
+from meters.floor.promotions import PromotionSettings, promotion_problems
 from meters.floor.themes import BUILT_IN, theme_problem
 from meters.floor.toml_errors import read_file, read_toml, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
@@ -713,7 +713,7 @@ def _promotion_problems(
         if not by_id[each.meter].fed_in:
             reason = f"no table of link {link.id} has the meter {each.meter}: nobody could win"
             yield (*spot, "meter"), reason
-        for path, reason in period_problems(each):
+        for path, reason in promotion_problems(each):
             yield (*spot, *path), reason
 
 

@@ -7,7 +7,9 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from bonus.display import money
 from bonus.law.chapter_file import Day
+from bonus.law.paytables import ChapterError, read_rate_bps
 from meters.floor.facility import Config, Problem
 from meters.wire.topics import IDENTIFIER
 
@@ -32,6 +34,8 @@ _PromotionIdentifier = Annotated[
     msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z", description="1 to 32 letters, digits and hyphens"),
 ]
 _DAY: Final = timedelta(days=1)
+RAISES_WITHIN: Final = timedelta(minutes=1)
+"""How long after the end of a promotion its last part of the wagers can be added."""
 _WEEK_AND_A_DAY: Final = 8
 
 
@@ -50,7 +54,8 @@ class PromotionTerms(Config, frozen=True, kw_only=True):
     """When a promotion is on, and what it adds: the settings that people approve."""
 
     meter: str
-    adds: Annotated[int, msgspec.Meta(ge=1, le=ADDS_CENTS_MAX)]
+    adds: Annotated[int, msgspec.Meta(ge=1, le=ADDS_CENTS_MAX)] | None = None
+    raises: str | None = None
     days: Annotated[tuple[Weekday, ...], msgspec.Meta(min_length=1)] = WEEKDAYS
     starts: _ClockTime = msgspec.field(name="from")
     ends: _ClockTime = msgspec.field(name="to")
@@ -101,6 +106,23 @@ class PromotionTerms(Config, frozen=True, kw_only=True):
         return None
 
     @property
+    def raises_bps(self) -> int:
+        """The part of each wager that the house adds, in basis points; 0 if it adds a sum."""
+        return read_rate_bps(self.raises) if self.raises else 0
+
+    @property
+    def late(self) -> timedelta:
+        """How long after the end money can still be added."""
+        return RAISES_WITHIN if self.raises else timedelta()
+
+    @property
+    def added_in_words(self) -> str:
+        """What the house adds, such as ``5% of each wager to progressive``."""
+        if self.raises:
+            return f"{self.raises} of each wager to {self.meter}"
+        return f"{money(self.adds or 0)} to {self.meter} at each start"
+
+    @property
     def days_in_words(self) -> str:
         return days_in_words(self.days_of_week)
 
@@ -122,19 +144,22 @@ class PromotionTerms(Config, frozen=True, kw_only=True):
 
 
 class PromotionSettings(PromotionTerms, frozen=True, kw_only=True):
-    """A promotion: at each start, the house adds money to a meter, and the ledger names it.
+    """A promotion: the house adds money to a meter, and the ledger names it.
 
-    If no service runs at the start, the money is added later, but only before the end. While the
-    link is closed or inoperable, nothing is added.
+    It adds a sum at each start, or a part of each wager from the start to the end: write `adds` or
+    `raises`. If no service runs at the start, the sum is added later, but only before the end.
+    While the link is closed or inoperable, nothing is added.
 
     Attributes:
-        id: the name of the promotion in the ledger. A promotion with this id is added at most once
-            for each day of a start.
+        id: the name of the promotion in the ledger. A promotion with this id starts at most once on
+            a day.
         name: the name that people read, such as ``"Friday Boost"``.
         meter: the id of a meter of the link that hands win. A must-hit-by meter cannot have
             promotions: they could take it to the hidden value without a wager.
         adds: what the house adds at each start, in cents. What would take the meter above its
             payout limit waits in the meter's overflow.
+        raises: the part of each wager on the meter that the house adds, such as ``"5%"``. Wagers
+            that were taken back and those of void rounds do not count.
         days: the days of the week on which the promotion starts.
         from: when it starts, by the facility's clock.
         to: when it ends; on the next day if this is not after `from`.
@@ -157,8 +182,9 @@ def days_in_words(days: Sequence[str]) -> str:
     return ", ".join(day.capitalize() for day in days)
 
 
-def period_problems(promotion: PromotionSettings) -> Iterator[Problem]:
-    """Yield the errors in the days of a promotion, each with its place in the section."""
+def promotion_problems(promotion: PromotionSettings) -> Iterator[Problem]:
+    """Yield the errors in a promotion, each with its place in the section."""
+    yield from _added_problems(promotion)
     for at, day in enumerate(promotion.days):
         if day in promotion.days[:at]:
             yield ("days", at), f"{day} is listed twice"
@@ -177,3 +203,13 @@ def period_problems(promotion: PromotionSettings) -> Iterator[Problem]:
         between = (first + ahead * _DAY for ahead in range(count))
         if not any(WEEKDAYS[day.weekday()] in promotion.days for day in between):
             yield ("days",), "none of these days is between the first and the last day"
+
+
+def _added_problems(promotion: PromotionSettings) -> Iterator[Problem]:
+    if (promotion.adds is None) == (promotion.raises is None):
+        yield (), "a promotion has either adds, a sum in cents, or raises, a part of each wager"
+    try:
+        if promotion.raises and not promotion.raises_bps:
+            yield ("raises",), "the part of each wager must be above 0%"
+    except ChapterError as error:
+        yield ("raises",), str(error)

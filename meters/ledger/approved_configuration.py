@@ -277,7 +277,7 @@ def _game_in_words(name: str, cells: _Settings) -> Iterator[str]:
 
 def _promotion_in_words(name: str, promotion: "ApprovedPromotion") -> str:
     parts = (
-        f"the house adds {money(promotion.adds)} to {promotion.meter} at each start",
+        f"the house adds {promotion.added_in_words}",
         promotion.days_in_words,
         f"{promotion.starts} to {promotion.ends} ({promotion.timezone})",
         promotion.period_in_words,

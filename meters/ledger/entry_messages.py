@@ -295,14 +295,21 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     pin_set_by: tuple[str, ...] = ()
 
 
-class PromotionAdded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The start of a promotion, at which the house added money to a meter.
+class PromotionAdded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the house added to a meter because of a promotion.
+
+    A promotion that adds a sum has one entry for each start. A promotion that adds a part of each
+    wager has an entry at its start, without an amount, and then one every few minutes if wagers
+    were made.
 
     Attributes:
         promotion: the id of the promotion in the floor file.
         name: the name of the promotion for people.
         day: the day of the start, by the facility's clock.
         amount: the cents that were added to the meter or, above its payout limit, to its overflow.
+        wagered_before: for a part of each wager, the cents of all wagers on the meter before the
+            start, without those that were taken back; null for a sum.
+        wagered: the same for the wagers since the start.
     """
 
     promotion: str
@@ -310,6 +317,8 @@ class PromotionAdded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     meter: str
     day: date
     amount: int
+    wagered_before: int | None = None
+    wagered: int | None = None
 
     def __post_init__(self) -> None:
         # Beyond these years, an hour before or after a day is no time in Python.

@@ -349,8 +349,8 @@ class Replay:
         if fields["kind"] == b"hidden_value":
             return value_drawn(self.books, HIDDEN_VALUE_DRAWN.decode(fields["event"]))
         added = PROMOTION_ADDED.decode(fields["event"])
-        last_day = self.link.last_day_of(added.promotion)
-        due = promotion_moved(self.books, fields, added, last_day)
+        state = self.link.promotion_state(added.promotion)
+        due = promotion_moved(self.books, fields, added, state)
         if self.closed:
             due.faults.append(f"promotion {added.promotion} was added while the link was closed")
         return due

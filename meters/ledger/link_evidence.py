@@ -7,7 +7,7 @@ that each meter can have. All entries of one call have the same time, so they co
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 from meters.ledger.accounts import Moved
 from meters.ledger.approved_configuration import approved_terms
@@ -20,6 +20,7 @@ from meters.ledger.entry_messages import (
     RESTORING,
     SWITCHED,
     WITHDRAWN,
+    PromotionAdded,
 )
 from meters.ledger.floor_approvals import APPROVAL
 from meters.ledger.table_corrections import OF_TABLES
@@ -28,6 +29,42 @@ _CLOSED: Final = ("closed", "closed_by", "closed_at")
 _NOT_YET: Final = (*_CLOSED, "outage", "archived", "archived_at", "reading", "reading_at")
 """The fields that the link's Redis hash of meters does not have before an entry sets them."""
 _TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionState:
+    """What the hash of meters has about a promotion, as ``2026-12-04 progressive 123400 617``.
+
+    `day` is the day of the last start, which is all for a promotion that adds a sum. If it adds a
+    part of each wager, `meter` is the meter, `from_cents` are the wagers on the meter before the
+    start, and `added_cents` is what was added since the start.
+    """
+
+    day: str = ""
+    meter: str = ""
+    from_cents: int = 0
+    added_cents: int = 0
+
+    @classmethod
+    def of(cls, text: str | None) -> Self:
+        day, *rest = (text or "").split(" ")
+        if not rest:
+            return cls(day)
+        meter, from_cents, added_cents = rest
+        return cls(day, meter, int(from_cents), int(added_cents))
+
+    def goes_on(self, added: PromotionAdded) -> bool:
+        """Check if an entry adds a further part of the wagers since the last start."""
+        same = (added.day.isoformat(), added.meter) == (self.day, self.meter)
+        return same and added.wagered_before is not None
+
+    def after(self, added: PromotionAdded) -> str:
+        """Return the text of the state after an entry."""
+        if added.wagered_before is None:
+            return added.day.isoformat()
+        before_cents = self.added_cents if self.goes_on(added) else 0
+        cents = before_cents + added.amount
+        return f"{added.day} {added.meter} {added.wagered_before} {cents}"
 
 
 @dataclass
@@ -87,16 +124,16 @@ class LinkEvidence:
                 self._add_proposal(kind, number, by, fields)
             case b"promotion":
                 added = PROMOTION_ADDED.decode(event)
-                self.standing[promotion_field(added.promotion)] = added.day.isoformat()
+                state = self.promotion_state(added.promotion).after(added)
+                self.standing[promotion_field(added.promotion)] = state
             case b"restore":
                 self.restored = True
                 self.versions_raised += RESTORING.decode(event).versions_raised
             case _:
                 self.standing |= _changed_fields(kind, number, by, fields)
 
-    def last_day_of(self, promotion: str) -> str | None:
-        """Return the day of the last start for which a promotion was added, or None."""
-        return self.standing.get(promotion_field(promotion))
+    def promotion_state(self, promotion: str) -> PromotionState:
+        return PromotionState.of(self.standing.get(promotion_field(promotion)))
 
     def _add_proposal(self, kind: bytes, number: int, by: str, fields: Mapping[str, bytes]) -> None:
         event, at = fields["event"], fields["at"].decode()
@@ -138,7 +175,7 @@ class LinkEvidence:
 
 
 def promotion_field(promotion: str) -> str:
-    """Return the field of the hash of meters with the day of a promotion's last start."""
+    """Return the field of the hash of meters with the state of a promotion (`PromotionState`)."""
     return f"promotion:{promotion}"
 
 

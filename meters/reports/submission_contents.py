@@ -404,12 +404,14 @@ class LinkedTable(_Part, frozen=True, kw_only=True):
 
 
 class PromotionFiling(_Part, frozen=True, kw_only=True):
-    """A promotion: at each start, the house adds money to a meter of the link.
+    """A promotion: at certain times, the house adds money to a meter of the link.
 
     Attributes:
         promotion: the id of the promotion.
         meter: the id of the meter.
-        adds_cents: what the house adds at each start.
+        adds_cents: what the house adds at each start; null if it adds a part of each wager.
+        raises: the part of each wager that the house adds from the start to the end, such as
+            ``"5%"``; null if it adds a sum.
         days: the days of the week on which it starts.
         starts: the time of day at which it starts, by the facility's clock.
         ends: the time of day at which it ends; on the next day if this is not after `starts`.
@@ -420,7 +422,8 @@ class PromotionFiling(_Part, frozen=True, kw_only=True):
     promotion: str
     name: str
     meter: str
-    adds_cents: int
+    adds_cents: int | None
+    raises: str | None
     days: tuple[str, ...]
     starts: str
     ends: str

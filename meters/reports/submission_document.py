@@ -286,7 +286,7 @@ def _promotion_section(
     promotions: Sequence[filed.PromotionFiling], meters: Mapping[str, str]
 ) -> ReportSection:
     return ReportSection(
-        "Promotions: the house adds money to a meter at each start",
+        "Promotions: the house adds money to a meter, at each start or with each wager",
         columns(
             "Promotion 2 | Name in files 1.4 | Meter 2 | >Added 1.4 | Days 2 | From 0.8 | To 0.8"
             " | First day 1.2 | Last day 1.2"
@@ -296,7 +296,7 @@ def _promotion_section(
                 each.name,
                 each.promotion,
                 meters[each.meter],
-                money(each.adds_cents),
+                f"{each.raises} of each wager" if each.raises else money(each.adds_cents or 0),
                 days_in_words(each.days),
                 each.starts,
                 each.ends,

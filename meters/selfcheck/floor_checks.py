@@ -105,10 +105,12 @@ def promotion_checks(floor: Floor, moment: datetime) -> Iterator[Check]:
     zone = ZoneInfo(floor.facility.timezone)
     for link in floor.link:
         for promotion in link.promotion:
-            seen = f"adds {money(promotion.adds)} to {promotion.meter}"
+            seen = f"adds {promotion.added_in_words}"
             if on := promotion.occurrence_at(moment, zone):
                 ends = on.ends.astimezone(zone)
-                seen += f"; is on until {ends:%H:%M}: its money is added now if it was not yet"
+                seen += f"; is on until {ends:%H:%M}"
+                if promotion.adds:
+                    seen += ": its money is added now if it was not yet"
             if following := promotion.next_after(moment, zone):
                 starts = following.starts.astimezone(zone)
                 seen += f"; starts next on {starts:%A, %Y-%m-%d at %H:%M}"

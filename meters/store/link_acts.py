@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Literal, cast
+from typing import Final, Literal, cast
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -364,6 +364,11 @@ class CloseReadings:
         return today.isoformat()
 
 
+_RAISED_EVERY: Final = timedelta(minutes=5)
+"""How often a promotion adds its part of the wagers: more often, it would fill the link log."""
+_WITHOUT_AMOUNT: Final = b',"amount":0}'
+
+
 class DuePromotions:
     """The promotions of a link whose money must be added now.
 
@@ -384,19 +389,22 @@ class DuePromotions:
         self._by = by
         self._clock = clock
         self._done: dict[str, date] = {}
+        self._parts: dict[str, tuple[datetime, datetime]] = {}
         self._missing: dict[tuple[str, str], tuple[datetime, str]] = {}
         self._off = ThrottledLog()
 
     def forget(self) -> None:
         """Ask Redis again about each promotion: Redis can have lost entries."""
         self._done.clear()
+        self._parts.clear()
 
     async def add(self, note_step: Callable[[], None] = lambda: None) -> bool:
         """Add the money of each promotion that is on, unless the ledger has this start already.
 
-        Return True if a meter changed. While the link is closed, while another floor file is
-        approved, or if the clocks of the service and of Redis differ by more than five minutes,
-        nothing is added. `note_step` is called before each call of Redis.
+        A part of each wager is added every few minutes, and a last time shortly after the end.
+        Return True if the ledger has a new entry. While the link is closed, while another floor
+        file is approved, or if the clocks of the service and of Redis differ by more than five
+        minutes, nothing is added. `note_step` is called before each call of Redis.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
@@ -438,14 +446,20 @@ class DuePromotions:
         moment = self._clock()
         for promotion in self._store.link.promotion:
             found = promotion.occurrence_at(moment, self._zone)
-            if found and self._done.get(promotion.id) != found.day:
+            found = found or promotion.occurrence_at(moment - promotion.late, self._zone)
+            if not found or self._done.get(promotion.id) == found.day:
+                continue
+            # After a clock was set back, the time is before the last part of the wagers.
+            last, following = self._parts.get(promotion.id, (moment, moment))
+            if not last <= moment < following:
                 yield promotion, found
 
     async def _add(self, promotion: PromotionSettings, found: Occurrence) -> bool:
         store, meter_id = self._store, promotion.meter
         link, day = store.link.id, found.day.isoformat()
         meter = next(one for one in store.link.meter if one.meter_id == meter_id)
-        added = PromotionAdded(promotion.id, promotion.name, meter_id, found.day, promotion.adds)
+        added = PromotionAdded(promotion.id, promotion.name, meter_id, found.day, 0)
+        moment = self._clock()
         answer = await store.call(
             "add_promotion",
             store.terms.digest,
@@ -456,16 +470,23 @@ class DuePromotions:
             text_of(found.starts),
             text_of(found.ends),
             meter_id,
-            promotion.adds,
+            promotion.adds or 0,
             (meter.limit or 0) * MICROS_PER_CENT,
-            msgspec.json.encode(added),
+            msgspec.json.encode(added).removesuffix(_WITHOUT_AMOUNT),
             int(time.time()),
             *store.link.overflow_of(meter),
+            promotion.raises_bps,
+            text_of(found.ends + promotion.late),
             keys=[store.keys.approved],
         )
         reason, *rest = answer
         if reason in {"done", "known"}:
-            self._done[promotion.id] = found.day
+            later = reason == "known" and rest[0] > day
+            if promotion.raises and moment < found.ends and not later:
+                following = min(moment + _RAISED_EVERY, found.ends)
+                self._parts[promotion.id] = moment, following
+            else:
+                self._done[promotion.id] = found.day
             self._missing.pop((promotion.id, day), None)
         if reason == "done":
             log.info(

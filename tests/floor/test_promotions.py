@@ -73,7 +73,14 @@ def at(text: str, zone: ZoneInfo = NEW_YORK) -> datetime:
     ("settings", "reason"),
     [
         ({"name": None}, "name is missing"),
-        ({"adds": None}, "adds is missing"),
+        ({"adds": None}, "a promotion has either adds, a sum in cents, or raises, a part of each"),
+        (
+            {"raises": "5%"},
+            "a promotion has either adds, a sum in cents, or raises, a part of each",
+        ),
+        ({"adds": None, "raises": "0%"}, "the part of each wager must be above 0%"),
+        ({"adds": None, "raises": "5"}, "'5' is not a rate: write 'N%'"),
+        ({"adds": None, "raises": "100%"}, "'100%' is not a rate: it must be below 100%"),
         ({"from": None}, "from is missing"),
         ({"to": None}, "to is missing"),
         ({"adds": "$500"}, "adds is in cents, a whole number"),
@@ -210,7 +217,7 @@ def test_the_next_start(moment: str, day: int | None) -> None:
 
 def test_a_check_says_when_each_promotion_starts_next() -> None:
     floor = parse_floor(floor_of(friday_text(last="2026-12-05")))
-    said = "promotion friday on pit: adds $500.00 to progressive;"
+    said = "promotion friday on pit: adds $500.00 to progressive at each start;"
     (check,) = promotion_checks(floor, at("2026-12-01 12:00"))
     assert (check.holds, check.line) == (True, f"{said} starts next on Friday, 2026-12-04 at 18:00")
     is_on = f"{said} is on until 23:00: its money is added now if it was not yet"

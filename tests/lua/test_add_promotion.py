@@ -31,10 +31,12 @@ class Starting:
             "meter": METER,
             "cents": 500_00,
             "limit": 0,
-            "record": '{"promotion":"friday"}',
+            "record": '{"promotion":"friday"',
             "now_s": int(time.time()),
             "overflow_to": "",
             "limit_there": 0,
+            "raises_bps": 0,
+            "ends_late": text_of(now + timedelta(hours=1)),
         }
 
     async def add(self, **changed: str | int) -> list[str]:
@@ -62,7 +64,7 @@ async def test_the_house_pays_and_the_ledger_names_it(starting: Starting) -> Non
     entry = await books.last_entry()
     assert answer == ["done", entry["id"]]
     assert (entry["kind"], entry["by"], entry["event"]) == (
-        "promotion", "service", '{"promotion":"friday"}',
+        "promotion", "service", '{"promotion":"friday","amount":50000}',
     )  # fmt: skip
     assert await books.transfers() == [["house", f"meter:{METER}", 500_00 * CENT, 1]]
     accounts, snapshot = await books.accounts(), await books.store.snapshot()
@@ -136,3 +138,43 @@ async def test_no_account_becomes_too_large(starting: Starting, account: str) ->
     assert await starting.refused() == ["meter_full"]
     await starting.books.set_accounts({account: MAX - 500_00 * CENT, "house": -SEED})
     assert (await starting.add())[0] == "done"
+
+
+@pytest.mark.duty("D3")
+async def test_a_part_of_the_wagers_is_exact_and_added_once(starting: Starting) -> None:
+    books, most = starting.books, 10**11
+    tallies, field = books.keys.tallies, f"wagered_cents:{METER}"
+    part: dict[str, str | int] = {"cents": 0, "raises_bps": 333}
+    await books.redis.hset(tallies, field, 1_000)
+    assert (await starting.add(**part))[0] == "done"
+    assert (await books.last_entry())["event"] == (
+        '{"promotion":"friday","amount":0,"wagered_before":1000,"wagered":0}'
+    )
+    assert await books.transfers() == []
+    assert await starting.refused(**part) == ["known", DAY]
+    await books.redis.hset(tallies, field, 1_030)
+    assert await starting.refused(**part) == ["known", DAY], "less than a cent"
+    await books.redis.hset(tallies, field, 1_031)
+    answers = await asyncio.gather(*(starting.add(**part) for _ in range(5)))
+    assert sorted(answer[0] for answer in answers) == ["done", *["known"] * 4]
+    assert await books.transfers() == [["house", f"meter:{METER}", CENT, 1]]
+    await books.redis.hset(tallies, field, most)
+    due = (most - 1_000) * 333 // 10_000 - 1
+    await starting.add(**part)
+    assert await books.transfers() == [["house", f"meter:{METER}", due * CENT, 1]]
+    await books.redis.hset(tallies, f"voided_cents:{METER}", 5_000)
+    assert await starting.refused(**part) == ["known", DAY], "wagers were taken back"
+    assert await starting.refused(**part, meter="five_card_progressive") == ["known", DAY]
+    assert await starting.refused() == ["known", DAY], "a sum instead, on the same day"
+
+
+async def test_the_last_part_is_added_after_the_end_but_no_start(starting: Starting) -> None:
+    books, now = starting.books, datetime.now(UTC)
+    over = text_of(now - timedelta(seconds=1))
+    part: dict[str, str | int] = {"cents": 0, "raises_bps": 500}
+    assert await starting.refused(**part, ends=over) == ["not_on"]
+    await starting.add(**part)
+    await books.redis.hset(books.keys.tallies, f"wagered_cents:{METER}", 2_000)
+    assert await starting.refused(**part, ends=over, ends_late=over) == ["not_on"]
+    assert (await starting.add(**part, ends=over))[0] == "done"
+    assert await books.transfers() == [["house", f"meter:{METER}", 100 * CENT, 1]]

@@ -620,7 +620,11 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.books.promotions)
     @rule(worker=st.sampled_from(WORKERS))
     def promote(self, worker: int) -> None:
-        """Have a service look for promotions that are on. Each is added once on a day."""
+        """Have a service look for promotions that are on.
+
+        A sum is added once on a day, and a part of each wager whenever it is a cent.
+        """
+        self.pit.promotions[worker].forget()
         with clock_by_hand(datetime.now(UTC)) as clock:
             changed = self.runner.run(self.pit.promotions[worker].add())
         assert changed == bool(self.books.promote(clock.at.astimezone(NEW_YORK)))

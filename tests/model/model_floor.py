@@ -223,6 +223,7 @@ _PROMOTIONS: Final = {
     "mega": SecondPromotion("keystone_mega", 100, "00:00", "24:00"),
     "more": SecondPromotion("keystone_mega", 1_003, "00:00", "24:00"),
     "minor": SecondPromotion("keystone_minor", 77, "00:00", "24:00"),
+    "part": SecondPromotion("keystone_minor", 0, "00:00", "24:00", bps=333),
     "minute": SecondPromotion("keystone_major", 50_000, "19:01", "19:02"),
 }
 
@@ -263,7 +264,8 @@ MIXED: Final = ModelFloor(
                 promotion_text(
                     name,
                     one.meter,
-                    one.cents,
+                    one.cents or None,
+                    raises=f"{one.bps / 100:.2f}%" if one.bps else None,
                     begins=one.begins,
                     ends=one.ends.replace("24:00", "00:00"),
                 )

@@ -120,12 +120,16 @@ class SecondEnvy:
 
 @dataclass(frozen=True)
 class SecondPromotion:
-    """A promotion that starts every day, and ends before midnight, or at ``24:00``."""
+    """A promotion that starts every day, and ends before midnight, or at ``24:00``.
+
+    It adds `cents` at each start or, if `bps` is not 0, this part of each wager.
+    """
 
     meter: str
     cents: int
     begins: str
     ends: str
+    bps: int = 0
 
 
 class SecondBooks:
@@ -149,6 +153,7 @@ class SecondBooks:
         self.link = link
         self.promotions = promotions or {}
         self.promoted: dict[str, str] = {}
+        self._promoted_from: dict[str, tuple[int, int]] = {}
         self.meters = meters
         self.tables = tables
         self.validate_from_cents = validate_from_cents
@@ -537,22 +542,44 @@ class SecondBooks:
         due = [
             name
             for name, one in self.promotions.items()
-            if one.begins <= clock < one.ends and self.promoted.get(name, "") < day
+            if one.begins <= clock < one.ends
+            and (self.promoted.get(name, "") < day or self._raise_of(name))
         ]
         due = [] if self.closed else due
         for name in due:
             self.add_promotion(name, day)
         return due
 
-    def add_promotion(self, name: str, day: str) -> None:
-        """Book a start of a promotion: the house adds to the meter or, above it, the overflow."""
-        assert self.promoted.get(name, "") < day, f"{name} was added on {self.promoted[name]}"
+    def add_promotion(self, name: str, day: str) -> int:
+        """Book what the house adds to the meter or, above it, the overflow; return the cents."""
+        begins, cents, one = self.promoted.get(name, "") < day, 0, self.promotions[name]
+        assert begins or self._raise_of(name), f"{name} was added on {self.promoted[name]}"
         assert not self.closed, f"{name} was added while the link was closed"
-        one = self.promotions[name]
+        if not one.bps:
+            cents = one.cents
+        elif begins:
+            self._promoted_from[name] = self._wagered_cents(one.meter), 0
+        else:
+            cents = self._raise_of(name)
+            before, added = self._promoted_from[name]
+            self._promoted_from[name] = before, added + cents
         self.promoted[name] = day
-        self.fill("house", one.meter, Fraction(one.cents))
-        self.tallies[f"promotion_cents:{one.meter}"] += one.cents
+        self.fill("house", one.meter, Fraction(cents))
+        self.tallies[f"promotion_cents:{one.meter}"] += cents
         self.entries += 1
+        return cents
+
+    def _raise_of(self, name: str) -> int:
+        """Return the whole cents that are due of the wagers since the start; 0 for a sum."""
+        one, (before, added) = self.promotions[name], self._promoted_from.get(name, (0, 0))
+        if not one.bps:
+            return 0
+        return max(
+            0, floor(Fraction((self._wagered_cents(one.meter) - before) * one.bps, 10_000)) - added
+        )
+
+    def _wagered_cents(self, meter: str) -> int:
+        return self.tallies[f"wagered_cents:{meter}"] - self.tallies[f"voided_cents:{meter}"]
 
     def close_day(self) -> None:
         """Close the gaming day: requests lapse, and its rejections stay."""

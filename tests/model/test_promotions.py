@@ -242,6 +242,105 @@ async def test_people_read_it_in_words(pit: Pit, clock: Clock) -> None:
     assert row.told == "Friday Boost: $500.00 from the house to Progressive, for 2026-12-04"
 
 
+# A part of each wager.
+
+HAPPY: Final = FLOOR + promotion_text(
+    "happy", PROGRESSIVE, None, name="Happy Hours", raises="2.5%", begins="18:00", ends="20:00"
+)
+
+
+async def play(pit: Pit, clock: Clock, moment: str, rounds: int) -> None:
+    """Play rounds with a wager of $1 each at a time."""
+    clock.at = at(moment)
+    for number in range(rounds):
+        round_id = f"{clock.at:%d%H%M%S}-{number}"
+        await pit.round({1: PROGRESSIVE}, {1: RAGS}, table="T-1", round_id=round_id)
+
+
+@pytest.fixture
+async def happy(clock: Clock, redis: Redis) -> Pit:
+    return await Pit.opened(redis, HAPPY, workers=2)
+
+
+@pytest.mark.duty("D3")
+async def test_a_part_of_each_wager_is_added_every_few_minutes(happy: Pit, clock: Clock) -> None:
+    """Of three wagers of $1, 2.5% are 7.5 cents: the half cent waits for the next wagers."""
+    await play(happy, clock, "2026-12-04 17:59", 3)
+    assert await look(happy) == 0
+    clock.at = at("2026-12-04 18:00")
+    assert await look(happy) == 1, "the start"
+    await play(happy, clock, "2026-12-04 18:01", 3)
+    assert await look(happy) == 0, "only every five minutes"
+    clock.at = at("2026-12-04 18:05")
+    assert await look(happy) == 1
+    await play(happy, clock, "2026-12-04 18:06", 3)
+    happy.restart(0)
+    clock.at = at("2026-12-04 19:00")
+    assert await look(happy) == 1
+    assert await look(happy) == 0
+    await play(happy, clock, "2026-12-04 19:59:59", 6)
+    clock.at = at("2026-12-04 20:00:59")
+    assert await look(happy) == 1, "the wagers before the end"
+    await play(happy, clock, "2026-12-04 20:00:59", 3)
+    clock.at = at("2026-12-04 20:01")
+    assert await look(happy) == 0
+    assert [(one.amount, one.wagered_before, one.wagered) for one in await added(happy)] == [
+        (0, 300, 0), (7, 300, 300), (8, 300, 600), (15, 300, 1_200),
+    ]  # fmt: skip
+    wagers = 6 * 3 * 100 * happy.link.meter[0].terms.primary_bps
+    assert await happy.meter(PROGRESSIVE) == (SEED + 30) * CENT + wagers
+    clock.at = at("2026-12-05 18:00")
+    await look(happy)
+    await play(happy, clock, "2026-12-05 18:04", 3)
+    clock.at = at("2026-12-05 18:05")
+    assert await look(happy) == 1
+    assert [(one.amount, one.wagered_before) for one in await added(happy)][4:] == [
+        (0, 1_800), (7, 1_800),
+    ]  # fmt: skip
+    await happy.check_sound()
+
+
+async def test_wagers_of_void_rounds_do_not_count(happy: Pit, clock: Clock) -> None:
+    """What was added for a round that is void later is taken from the next parts."""
+    clock.at = at("2026-12-04 18:00")
+    await look(happy)
+    await happy.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table="T-1", round_id="R1")
+    clock.at = at("2026-12-04 18:05")
+    assert await look(happy) == 1
+    await happy.void(table="T-1", round_id="R1")
+    await play(happy, clock, "2026-12-04 18:06", 2)
+    clock.at = at("2026-12-04 18:10")
+    assert await look(happy) == 0
+    await play(happy, clock, "2026-12-04 18:11", 1)
+    clock.at = at("2026-12-04 18:15")
+    assert await look(happy) == 1
+    assert [one.amount for one in await added(happy)] == [0, 5, 2]
+    await happy.check_sound()
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"amount": 8}, "added $0.08 to progressive, and must add $0.07 to progressive"),
+        ({"amount": 0}, "promotion happy added nothing"),
+        ({"wagered": 400}, "counts (0, 400) cents of wagers before and since its start, not (0, 3"),
+        ({"wagered_before": 100}, "counts (100, 300) cents of wagers before and since its start"),
+        ({"meter": FIVE_CARD}, "was added for 2026-12-04 after it was added for 2026-12-04"),
+    ],
+)  # fmt: skip
+async def test_an_audit_finds_a_wrong_part_of_the_wagers(
+    happy: Pit, clock: Clock, change: dict[str, object], said: str
+) -> None:
+    clock.at = at("2026-12-04 18:00")
+    await look(happy)
+    await play(happy, clock, "2026-12-04 18:01", 3)
+    clock.at = at("2026-12-04 18:05")
+    await look(happy)
+    await happy.check_sound()
+    assert said in await found_after(happy, with_event(**change), place=1)
+
+
 # A running service.
 
 
@@ -421,14 +520,14 @@ async def test_an_audit_finds_another_last_day_in_redis(played: Pit, day: str | 
     else:
         await played.redis.hset(meters, "promotion:friday", day)
     (problem,) = (await played.audit()).problems
-    assert problem.startswith("promotion friday: the day of its last start is ")
+    assert problem.startswith("promotion friday: its last start is ")
     assert problem.endswith("the ledger says '2026-12-05'")
 
 
 async def test_an_audit_finds_a_last_day_without_an_entry(pit: Pit) -> None:
     await pit.redis.hset(pit.store.keys.meters, "promotion:friday", "9999-12-31")
     (problem,) = (await pit.audit()).problems
-    assert problem.startswith("promotion friday: the day of its last start is '9999-12-31'")
+    assert problem.startswith("promotion friday: its last start is '9999-12-31'")
 
 
 # A restore.

@@ -270,8 +270,8 @@ class Checker:
             books.adjust(event["meter"], event["amount"])
         elif kind == "promotion":
             one = books.promotions[event["promotion"]]
-            assert (event["meter"], event["amount"]) == (one.meter, one.cents), f"{event} adds"
-            books.add_promotion(event["promotion"], event["day"])
+            cents = books.add_promotion(event["promotion"], event["day"])
+            assert (event["meter"], event["amount"]) == (one.meter, cents), f"{event} adds"
         elif kind == "parameter":
             self._change(event)
         elif kind in _OF_ASKS:

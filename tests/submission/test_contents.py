@@ -442,6 +442,7 @@ def test_the_promotions_of_a_link_are_filed(house: Filing) -> None:
             "name": "Friday Boost",
             "meter": "seven",
             "adds_cents": 50_000,
+            "raises": None,
             "days": ["friday", "saturday"],
             "starts": "18:00",
             "ends": "23:00",

@@ -1,6 +1,9 @@
--- Adds to a meter what a promotion adds at a start, with a ledger entry. The house pays it. Each
--- start counts once, whichever service calls first; a start on the day of the last one, or before
--- it, counts as done.
+-- Adds to a meter what a promotion adds, with a ledger entry. The house pays it.
+--
+-- A sum is added once for each start, whichever service calls first; a start on the day of the last
+-- one, or before it, counts as done. If the promotion adds a part of each wager, the first call for
+-- a start notes how much was wagered on the meter before, and each later call adds the part of what
+-- was wagered since. The ledger then says how much was wagered, so the audit calculates it again.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 approved
@@ -9,13 +12,16 @@
 --       5 promotion id   6 the day of the start, such as 2026-12-04
 --       7 the time of the start   8 the time of the end, both as ARGV 1
 --       9 meter id   10 the cents to add   11 the meter's limit in micros, 0 for no limit
---       12 the act as text, for the ledger
+--       12 the act as text, for the ledger, without the amounts and the brace at its end
 --       13 the time of ARGV 1, in seconds since 1970
 --       14 the meter that gets what is above the limit, empty for the meter's own overflow
 --       15 the limit of that meter in micros, 0 for no limit
+--       16 the part of each wager to add, in basis points; 0 for a sum
+--       17 the time until which a last part of the wagers is added; for a sum, that of ARGV 8
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
---   { 'known', day }     the promotion was added for this day or a later one
+--   { 'known', day }     the promotion was added for this day or a later one, or no cent was wagered
+--                        that is not added yet
 --   { 'closed' }         people have closed the link
 --   { 'not_approved' }   another floor file is approved
 --   { 'not_on' }         the promotion has not started yet, or has ended
@@ -26,21 +32,47 @@
 local BY, FLOOR_DIGEST, PROMOTION, DAY, STARTS, ENDS = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local METER, CENTS, LIMIT_MICROS, RECORD, NOW_SECONDS = ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local OVERFLOW_TO, LIMIT_THERE_MICROS, APPROVED = ARGV[14], ARGV[15], KEYS[8]
+local RAISES_BPS, ENDS_LATE, BPS_OF_ALL = tonumber(ARGV[16]), ARGV[17], 10000
 
 --include books
 --include terms
 --include clock
 
+-- The cents of all wagers on the meter that were not taken back.
+local function wagered_cents()
+  local wagered, voided = unpack(redis.call('HMGET', TALLIES, 'wagered_cents:' .. METER, 'voided_cents:' .. METER))
+  return tonumber(wagered or '0') - tonumber(voided or '0')
+end
+
+-- Returns the whole part of a product of cents and a rate. It is exact: whole and rest of the cents
+-- stay far below 2^53.
+local function part_of(cents)
+  local rest = cents % BPS_OF_ALL
+  local of_rest = rest * RAISES_BPS
+  return (cents - rest) / BPS_OF_ALL * RAISES_BPS + (of_rest - of_rest % BPS_OF_ALL) / BPS_OF_ALL
+end
+
 local field = 'promotion:' .. PROMOTION
 local last = meters[field] or ''
-if DAY <= last then return { 'known', last } end
+local last_day, last_meter, from, added = string.match(last, '^(%S+) (%S+) (%-?%d+) (%d+)$')
+local cents, state, amounts, goes_on = tonumber(CENTS), DAY, nil, false
+if RAISES_BPS > 0 then
+  goes_on = DAY == last_day and METER == last_meter
+  local now = wagered_cents()
+  local before = goes_on and tonumber(from) or now
+  added = goes_on and tonumber(added) or 0
+  cents = goes_on and part_of(now - before) - added or 0
+  state = string.format('%s %s %d %d', DAY, METER, before, added + cents)
+  amounts = string.format(',"amount":%d,"wagered_before":%d,"wagered":%d}', cents, before, now - before)
+end
+if goes_on and cents < 1 or not goes_on and DAY <= (last_day or last) then return { 'known', last_day or last } end
 if meters['closed'] then return { 'closed' } end
 if redis.call('HGET', APPROVED, 'digest') ~= FLOOR_DIGEST then return { 'not_approved' } end
 -- All these texts have the same length and zone, so they are in the order of time.
-if AT < STARTS or AT >= ENDS then return { 'not_on' } end
+if AT < STARTS or AT >= (goes_on and ENDS_LATE or ENDS) then return { 'not_on' } end
 local off = clock_off(NOW_SECONDS)
 if off then return { 'clock', exact(off) } end
-local micros = tonumber(CENTS) * MICROS_PER_CENT
+local micros = cents * MICROS_PER_CENT
 local fits = transfer_fits('house', 'meter:' .. METER, micros) and can_receive('overflow:' .. METER, micros)
 if OVERFLOW_TO ~= '' then
   fits = fits and can_receive('meter:' .. OVERFLOW_TO, micros) and can_receive('overflow:' .. OVERFLOW_TO, micros)
@@ -49,10 +81,11 @@ if not fits then return { 'meter_full' } end
 
 local transfers = {}
 fill_meter(transfers, 'house', METER, micros, cycle_of(METER), tonumber(LIMIT_MICROS), OVERFLOW_TO, tonumber(LIMIT_THERE_MICROS))
-tally('promotion_cents:' .. METER, tonumber(CENTS))
+tally('promotion_cents:' .. METER, cents)
 touch_meter(METER)
 touch_floor()
-local entry = note_entry('promotion', BY, '', '', 0, transfers, RECORD, '')
+amounts = amounts or string.format(',"amount":%d}', cents)
+local entry = note_entry('promotion', BY, '', '', 0, transfers, RECORD .. amounts, '')
 write_books()
-redis.call('HSET', METERS, field, DAY)
+redis.call('HSET', METERS, field, state)
 return { 'done', exact(entry) }
