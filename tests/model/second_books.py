@@ -504,17 +504,18 @@ class SecondBooks:
         table.asks, table.decided, table.known = "", "", []
         self.entries += 1
 
-    def take_off(
-        self, meter: str, percent: int | Fraction, shares: int, of: Fraction, *, whole: bool
-    ) -> int:
-        """Take a percentage of the cents `of` off a meter, in whole cents and equal shares.
+    def take_off(  # noqa: PLR0917
+        self, meter: str, percent: int | Fraction, shares: int, of: Fraction, *, payees: int,
+        whole: bool,
+    ) -> int:  # fmt: skip
+        """Take a percentage of the cents `of` off a meter, in whole cents and equal shares for `payees`.
 
         If it is then won `whole`, reseed it. The overflow refills the meter before the next win.
         The percentage is in the pot until each share is somebody's claim.
         """
         law, account = self.meters[meter].law, f"meter:{meter}"
         share = floor(of * percent / 100) // shares
-        self.move(account, "pot", Fraction(share * shares))
+        self.move(account, "pot", Fraction(share * payees))
         if whole:
             self.cycles[meter] += 1
             if law.reserve or law.reserve_above:

@@ -175,7 +175,9 @@ class HouseGame:
             for wager, fed in self.fed.items()
             if fed[0] in meters and meters[fed[0]].paytable
         }
-        _KeptRound({**self._with_name(played), "paytables": chosen}, held, report)
+        wagers = {kind: {"wager": one.wager_cents} for kind, one in meters.items()}
+        kept = {**self._with_name(played), "paytables": chosen, "meters": wagers}
+        _KeptRound(kept, held, report)
 
     def is_validated(self, line: Line) -> bool:
         terms = self._metered.get(line["item"])
@@ -208,10 +210,10 @@ class _KeptRound(NaiveRound):
         super().__init__(played)
 
     def take(  # noqa: PLR0917
-        self, meter: str, percent: Fraction, wager: Mapping[str, Any], wagered: int,
-        shares: int = 1, hand: object = None,
+        self, meter: str, percent: Fraction, wager: Mapping[str, Any], shares: int = 1,
+        hand: object = None, payees: int = 0,
     ) -> int:  # fmt: skip
-        return self._held.take(meter, percent, shares, hand)
+        return self._held.take(meter, percent, shares, hand, payees or shares)
 
     def report(self, line: dict[str, Any]) -> None:
         known: Line = {**line}  # type: ignore[typeddict-item]

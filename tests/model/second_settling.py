@@ -40,15 +40,21 @@ class Settling:
         self._books.end(self._table_id)
 
     def take(
-        self, kind: str, percent: int | Fraction, shares: int, hand: object | None = None
-    ) -> int:
-        """Take a percentage off a meter for later claims. Return the cents of one share."""
+        self, kind: str, percent: int | Fraction, shares: int, hand: object | None = None,
+        payees: int = 0,
+    ) -> int:  # fmt: skip
+        """Take a percentage off a meter for later claims. Return the cents of one share.
+
+        Some of the `shares` can stay on the meter: `payees` are the paid ones, by default all.
+        """
+        payees = payees or shares
         meter = self._table.meters[kind]
         of, before = self._books.held(meter), Fraction(0)
         if hand is not None:
             of, before = self._of_hand.get((hand, meter), (of, before))
-            self._of_hand[hand, meter] = of, before + percent
-        share = self._books.take_off(meter, percent, shares, of, whole=before + percent == 100)
+            self._of_hand[hand, meter] = of, before + Fraction(percent) * payees / shares
+        whole = before + Fraction(percent) * payees / shares == 100
+        share = self._books.take_off(meter, percent, shares, of, payees=payees, whole=whole)
         self._own_parts = [] if hand is None else self._parts.setdefault((hand, meter), [])
         for part in self._own_parts:
             part.after_cents = floor(self._books.held(meter))

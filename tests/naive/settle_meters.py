@@ -25,9 +25,12 @@ ON_DEALER = "five_card_hand_bonus_dealer"
 
 class Meters(Protocol):
     def take(
-        self, kind: str, percent: int | Fraction, shares: int, hand: object | None = None
-    ) -> int:
+        self, kind: str, percent: int | Fraction, shares: int, hand: object | None = None,
+        payees: int = 0,
+    ) -> int:  # fmt: skip
         """Take a percentage off in equal shares of whole cents. Return the cents of one share.
+
+        Some of the `shares` can stay on the meter: `payees` are the paid ones, by default all.
 
         All percentages of one `hand` are of the same balance. A meter that was won whole restarts
         immediately.
