@@ -504,13 +504,13 @@ class SecondBooks:
         table.asks, table.decided, table.known = "", "", []
         self.entries += 1
 
-    def take_off(  # noqa: PLR0917
+    def take_off(
         self, meter: str, percent: int | Fraction, shares: int, of: Fraction, *, payees: int,
         whole: bool,
     ) -> int:  # fmt: skip
-        """Take a percentage of the cents `of` off a meter, in whole cents and equal shares for `payees`.
+        """Take a percentage of the cents `of` off a meter, in equal shares of whole cents.
 
-        If it is then won `whole`, reseed it. The overflow refills the meter before the next win.
+        Only the shares of `payees` are taken. If the meter is then won `whole`, reseed it. The overflow refills the meter before the next win.
         The percentage is in the pot until each share is somebody's claim.
         """
         law, account = self.meters[meter].law, f"meter:{meter}"

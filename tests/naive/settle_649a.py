@@ -35,11 +35,12 @@ class GivenMeters:
             self.now["five_card_hand_bonus"].setdefault("reserve", 0)
 
     def take(
-        self, kind: str, percent: int | Fraction, shares: int, hand: object | None = None
-    ) -> int:
+        self, kind: str, percent: int | Fraction, shares: int, hand: object | None = None,
+        payees: int = 0,
+    ) -> int:  # fmt: skip
         meter, terms = self.now[kind], self.laws[kind]
         share = floor(meter["amount"] * Fraction(percent) / 100) // shares
-        meter["amount"] -= share * shares
+        meter["amount"] -= share * (payees or shares)
         if percent == 100:
             meter["amount"] += terms.reseed * meter["wager"]
             if terms.reserve:
