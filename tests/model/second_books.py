@@ -510,8 +510,9 @@ class SecondBooks:
     ) -> int:  # fmt: skip
         """Take a percentage of the cents `of` off a meter, in equal shares of whole cents.
 
-        Only the shares of `payees` are taken. If the meter is then won `whole`, reseed it. The overflow refills the meter before the next win.
-        The percentage is in the pot until each share is somebody's claim.
+        Only the shares of `payees` are taken. If the meter is then won `whole`, reseed it. The
+        overflow refills the meter before the next win. What was taken is in the pot until each
+        share is somebody's claim.
         """
         law, account = self.meters[meter].law, f"meter:{meter}"
         share = floor(of * percent / 100) // shares

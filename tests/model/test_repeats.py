@@ -136,7 +136,7 @@ def test_other_events_are_left_to_the_decoder(reader: EventReader, payload: byte
 
 def test_wagers_are_validated_again_after_a_change_of_the_floor(reader: EventReader) -> None:
     dearer = {
-        name: tuple(replace(fed, wager_cents=500) for fed in offer)
+        name: tuple(replace(fed, wagers_cents=(500,)) for fed in offer)
         for name, offer in KNOWN.offers.items()
     }
     known = replace(KNOWN, offers=dearer)
