@@ -1,6 +1,6 @@
 """Events for the state machine, from stacked decks: percentages and reseeds are frequent."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from hypothesis import strategies as st
@@ -12,6 +12,8 @@ from tests.model.second_books import SecondTable
 T = TypeVar("T")
 Draw = Callable[[SearchStrategy[T]], T]
 Event = dict[str, Any]
+Amounts = Mapping[str, Sequence[int]]
+"""The amounts that a wager can have, in cents."""
 
 # A game takes as many of these cards as it deals, from the left.
 _COMMUNITIES: Final = (
@@ -64,8 +66,13 @@ _RESULT_FLAWS: Final = (
 )
 
 
+def _amount(draw: Draw[Any], amounts: Amounts, wager: str) -> int:
+    cents: int = amounts[wager][0]
+    return draw(st.sampled_from(amounts[wager])) if len(amounts[wager]) > 1 else cents
+
+
 def correction_event(
-    draw: Draw[Any], table: SecondTable, amounts: dict[str, int], *, stray: bool
+    draw: Draw[Any], table: SecondTable, amounts: Amounts, *, stray: bool
 ) -> Event | None:
     """Return the correction of a chip wager of the open round, or None if there is none.
 
@@ -81,28 +88,26 @@ def correction_event(
     position, wager = draw(st.sampled_from(fits))
     bets = {at: {**bet, "wagers": dict(bet["wagers"])} for at, bet in table.bets.items()}
     wagers = bets.setdefault(position, {"position": position, "wagers": {}})["wagers"]
+    cents = _amount(draw, amounts, wager) if adds else wagers.pop(wager, amounts[wager][0])
     if adds:
-        wagers[wager] = amounts[wager]
-    else:
-        wagers.pop(wager, None)
+        wagers[wager] = cents
     return {
         "type": "correct_wager", "action": "add" if adds else "take_back", "position": position,
-        "wager": wager, "amount": amounts[wager],
+        "wager": wager, "amount": cents,
         "reason": draw(st.sampled_from(("chip", "light"))),
         "positions": [bet for bet in bets.values() if bet["wagers"]],
     }  # fmt: skip
 
 
-def wagers_event(
-    draw: Draw[Any], table: SecondTable, amounts: dict[str, int], *, flawed: bool
-) -> Event:
+def wagers_event(draw: Draw[Any], table: SecondTable, amounts: Amounts, *, flawed: bool) -> Event:
     """Return wagers of a few positions, with one flaw if asked; `amounts` has cents by wager."""
     offered = table.offered
     places = draw(st.lists(st.integers(1, table.positions), min_size=1, max_size=4, unique=True))
     positions: list[Event] = []
     for place in places:
         made = draw(st.lists(st.sampled_from(offered), min_size=1, unique=True))
-        bet: Event = {"position": place, "wagers": {wager: amounts[wager] for wager in made}}
+        wagers = {wager: _amount(draw, amounts, wager) for wager in made}
+        bet: Event = {"position": place, "wagers": wagers}
         if patron := draw(st.sampled_from((None, "ann", "bob"))):
             bet["patron"] = patron
         positions.append(bet)
@@ -159,7 +164,7 @@ def stacked_event(table: SecondTable, stack: Stack, *, to_dealer: bool = False) 
     return event | ({"community": list(dealt.community)} if dealt.community else {})
 
 
-def wagers_on_the_dealer(draw: Draw[Any], table: SecondTable, amounts: dict[str, int]) -> Event:
+def wagers_on_the_dealer(draw: Draw[Any], table: SecondTable, amounts: Amounts) -> Event:
     """Return wagers on the dealer's hand at two to four positions, or others if there are none."""
     wager = table.game.on_dealer or table.offered[0]
     places = draw(st.lists(st.integers(1, table.positions), min_size=2, max_size=4, unique=True))
@@ -167,7 +172,7 @@ def wagers_on_the_dealer(draw: Draw[Any], table: SecondTable, amounts: dict[str,
     return {
         "type": "wagers",
         "positions": [
-            {"position": place, "wagers": {wager: amounts[wager]}}
+            {"position": place, "wagers": {wager: _amount(draw, amounts, wager)}}
             | ({"patron": patron} if patron else {})
             for place, patron in zip(places, patrons, strict=False)
         ],

@@ -28,6 +28,7 @@ from tests.games.stacks import ROYAL, STACKS, STRAIGHT_FLUSH, Stack
 from tests.lua.books import keyspace
 from tests.model.days import A_DAY, NEW_YORK
 from tests.model.deals import (
+    Amounts,
     correction_event,
     result_event,
     stacked_event,
@@ -91,9 +92,9 @@ class Floor(HeldFloor):
             if name not in {at.round, at.over}:
                 return name
 
-    def _amounts(self, table: str) -> dict[str, int]:
+    def _amounts(self, table: str) -> Amounts:
         offers = self.pit.known[table].offers
-        return {wager: offer[0].wagers_cents[0] for wager, offer in offers.items()}
+        return {wager: offer[0].wagers_cents for wager, offer in offers.items()}
 
     def _wagers(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
         at = self.books.tables[table]

@@ -283,7 +283,8 @@ MIXED: Final = ModelFloor(
 
 
 # A link of games without poker hands. At the first table, one roll decides for the whole table; at
-# the third, each position has a result of its own; the second deals six decks.
+# the third, each position has a result of its own; the second deals six decks. The wagers at the
+# first and the third have several amounts.
 
 _DICE, _TRIPS, _TWENTY_ONE = (
     HouseGame(name) for name in ("keystone_dice", "keystone_trips", "keystone_twenty_one")
@@ -297,8 +298,10 @@ def _results_books() -> SecondBooks:
     return _books(
         "results",
         meters={
-            "dice_jackpot": SecondMeter(_DICE.law("dice_jackpot"), 100, limit_cents=3_050),
-            "trips_jackpot": SecondMeter(_TRIPS.law("trips_jackpot"), 500),
+            "dice_jackpot": SecondMeter(
+                _DICE.law("dice_jackpot"), 500, limit_cents=15_250, smaller_cents=(250, 100)
+            ),
+            "trips_jackpot": SecondMeter(_TRIPS.law("trips_jackpot"), 500, smaller_cents=(100,)),
             "twenty_one_jackpot": SecondMeter(_TWENTY_ONE.law("twenty_one_jackpot"), 100),
         },
         tables={
@@ -313,8 +316,8 @@ RESULTS: Final = ModelFloor(
     _floor(
         link_text(
             "results",
-            meter_text("dice_jackpot", limit=3_050),
-            meter_text("trips_jackpot", 500),
+            meter_text("dice_jackpot", 500, limit=15_250, smaller_wagers=[250, 100]),
+            meter_text("trips_jackpot", 500, smaller_wagers=[100]),
             meter_text("twenty_one_jackpot"),
             table_text("T-1", "dice_jackpot", asset="1", game="keystone_dice", positions=8),
             table_text(

@@ -324,8 +324,11 @@ class SecondBooks:
                 fed = table.fed(wager)
                 if fed is None:
                     yield "unknown_meter"
-                elif cents != self.meters[fed[0]].wager_cents:
+                elif cents not in self._amounts(fed[0]):
                     yield "wrong_amount"
+
+    def _amounts(self, meter: str) -> tuple[int, ...]:
+        return (self.meters[meter].wager_cents, *self.meters[meter].smaller_cents)
 
     def note(self, table_id: str, payload: bytes, reply: bytes) -> None:
         """Record an event that used up its seq, and its first answer."""
@@ -351,18 +354,17 @@ class SecondBooks:
         table.passed, table.late = {}, set()
         table.bets = {bet["position"]: bet for bet in event["positions"]}
         for position, bet in table.bets.items():
-            for wager in bet["wagers"]:
-                self._place(table, position, wager)
+            for wager, cents in bet["wagers"].items():
+                self._place(table, position, wager, cents)
         won = self._feed(table_id, event, [*table.placed])
         self.entries += 1
         return won
 
-    def _place(self, table: SecondTable, position: int, wager: str) -> None:
+    def _place(self, table: SecondTable, position: int, wager: str, cents: int) -> None:
         fed = table.fed(wager)
         assert fed is not None
         hidden = (meter for meter in table.hidden if wager in self.meters[meter].hit_by)
         for meter in (*fed, *hidden):
-            cents = self.meters[fed[0]].wager_cents
             table.placed[position, wager, meter] = self.cycles[meter], cents, self._is_high(meter)
 
     def _is_high(self, meter: str) -> bool:
@@ -480,7 +482,7 @@ class SecondBooks:
         won = list[dict[str, Any]]()
         if event["action"] == "add":
             table.late.add((position, wager))
-            self._place(table, position, wager)
+            self._place(table, position, wager, event["amount"])
             own = [key for key in table.placed if key[:2] == (position, wager)]
             won = self._feed(table_id, event, own)
         else:

@@ -28,7 +28,8 @@ Report = Callable[[Line], None]
 class SecondMeter:
     """A meter; `hit_by` are the wagers that feed a must-hit-by meter of at most `maximum_cents`.
 
-    What is above its limit goes to the meter `overflow_to`, if it is not empty.
+    What is above its limit goes to the meter `overflow_to`, if it is not empty. A wager can also
+    have one of the `smaller_cents`.
     """
 
     law: MeterLaw
@@ -38,6 +39,7 @@ class SecondMeter:
     hit_by: tuple[str, ...] = ()
     maximum_cents: int = 0
     overflow_to: str = ""
+    smaller_cents: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
