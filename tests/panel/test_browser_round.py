@@ -56,7 +56,7 @@ async def test_a_round_from_wagers_to_settlement(
     await hand.type("Community cards", "10s Js")
     await expect(page.get_by_text("All required cards are entered.")).to_be_visible()
     await hand.touch("Settle the round")
-    await hand.says("Settlement of round R1")
+    await hand.says("Last round: settlement of round R1")
     assert service.applied[-1]["positions"] == [
         {"position": 3, "folded": True},
         {"position": 5, "cards": ["2h", "7d", "9c"], "folded": False},

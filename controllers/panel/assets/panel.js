@@ -43,7 +43,7 @@ const Page = (state) => html`
     ${state.view && html`
       <${Meters} ...${state} /><${EarlierRounds} ...${state} />
       <div class="table"><${Shut} ...${state} /><${Notices} ...${state} /><${Positions} ...${state} />
-        ${state.looksBack && state.view.last && html`<${Settlement} settled=${state.view.last} />`}</div>
+        ${state.looksBack && state.view.last && html`<${Settlement} settled=${state.view.last} isLast />`}</div>
       <${DealerTask} ...${state} />`}
   </main>
   ${state.asks && html`<${Reason} ...${state.asks} />`}`;

@@ -45,8 +45,9 @@ export const DrawMade = ({ draw }) => {
 
 const isLost = ({ state, amount }) => state === "nothing" && amount === 0;
 
-/* Losing wagers are hidden until the dealer asks for them: all payouts must fit on the screen. */
-export const Settlement = ({ settled }) => {
+/* Losing wagers are hidden until the dealer asks for them: all payouts must fit on the screen. `isLast`
+   says that the next round has begun: devices can already send wagers for it. */
+export const Settlement = ({ settled, isLast }) => {
   const [showsLost, setShowsLost] = useState(false);
   const lost = settled.turns.flatMap(({ lines }) => lines.filter(isLost)).length;
   const turns = settled.turns
@@ -54,7 +55,7 @@ export const Settlement = ({ settled }) => {
     .filter(({ lines }) => lines.length);
   return html`<section class="settled" aria-labelledby="settled-title">
     <div class="over">
-      <h2 id="settled-title">${say("Settlement of round {round}", { round: settled.round })}</h2>
+      <h2 id="settled-title">${isLast ? say("Last round: settlement of round {round}", settled) : say("Settlement of round {round}", settled)}</h2>
       ${lost > 0 && button("lost-lines",
         showsLost ? say("Hide losing wagers ({count})", { count: lost }) : say("Show losing wagers ({count})", { count: lost }),
         () => setShowsLost(!showsLost), { class: "small", "aria-expanded": showsLost })}

@@ -86,7 +86,7 @@ const ACTIONS = {
 
 const settled = ({ view }) => html`
   ${view.phase === "held" && html`<${Held} ...${view} />`}
-  <${Settlement} settled=${view.settled} />`;
+  <${Settlement} settled=${view.settled} isLast=${view.phase === "open"} />`;
 
 const count = async (event) => {
   event.preventDefault();
