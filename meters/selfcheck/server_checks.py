@@ -2,18 +2,22 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
+from bonus.display import money
 from bonus.errors import UserError
+from bonus.wagers import MICROS_PER_CENT
 from meters.audit.link_audit import LinkAudit
-from meters.floor.floor_file import Floor
+from meters.floor.floor_file import Floor, Link
 from meters.floor.key_bundle import CHECK
 from meters.floor.own_credentials import broker_address
+from meters.ledger.accounts import meter_account, overflow_account
+from meters.ledger.link_state import Snapshot
 from meters.ledger.money_terms import adopted, terms_text
 from meters.ledger.redis_layout import schema_problem
 from meters.mqtt.broker_connect import connect_broker
@@ -116,6 +120,8 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
             yield await _check_schema(f"schema of {link.id}", store.schema())
             yield await _check_configuration(Configuration(floor, store), link.id)
             yield await _check_books(store, Path(floor.service.data))
+            for each in meters_without_tables(link, await store.snapshot()):
+                yield each
 
 
 async def redis_check(everywhere: Mapping[Redis, str]) -> Check:
@@ -282,6 +288,28 @@ async def _check_books(store: LinkStore, data: Path) -> Check:
     if not held.entries:
         good += "; this machine has no ledger mark to compare them with"
     return Check(what, finding.balanced, "; ".join(finding.problems) or good)
+
+
+def meters_without_tables(link: Link, snapshot: Snapshot) -> Iterator[Check]:
+    """Warn of each meter that no table feeds, because nobody can win its money.
+
+    A meter that was ended stays in the floor file without tables. Once its money was taken off, it
+    needs no warning. Nobody can withdraw a reserve, so it does not count.
+    """
+    for meter in link.meter:
+        if any(meter.meter_id in table.meters for table in link.table):
+            continue
+        accounts = meter_account(meter.meter_id), overflow_account(meter.meter_id)
+        cents = [snapshot.accounts.get(account, 0) // MICROS_PER_CENT for account in accounts]
+        begun = f"terms:{meter.meter_id}" in snapshot.meters
+        seen = "no table feeds it: name it in `meters` of a table"
+        if begun:
+            seen = f"no table feeds it, so nobody can win its {money(sum(cents))}"
+            seen += ": name it in `meters` of a table, or end the meter"
+        what = f"meter {meter.meter_id} on {link.id}"
+        ended = begun and not any(cents)
+        good = "no table feeds it, and it has no money: it was ended"
+        yield judged(what, None if ended else seen, good, warns=True)
 
 
 async def broker_check(floor: Floor, *, listens: bool = True) -> Check:

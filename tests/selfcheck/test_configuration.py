@@ -416,6 +416,7 @@ async def test_a_link_without_tables_is_approved_as_any_other(
     floor = parse_floor(f"{FLOOR}{SIDE}" + section_text("[service]", data=tmp_path))
     found = {check.what: check.holds async for check in store_checks(floor, keeping_redis)}
     assert found["configuration of side"]
+    assert not found[f"meter {PROGRESSIVE} on side"]
 
 
 @pytest.mark.duty("D4")

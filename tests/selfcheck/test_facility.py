@@ -9,10 +9,13 @@ import structlog
 
 from meters.floor import game_files
 from meters.floor.floor_file import parse_floor
+from meters.ledger.link_state import Snapshot
 from meters.selfcheck import software
 from meters.selfcheck.floor_checks import facility_checks
+from meters.selfcheck.server_checks import meters_without_tables
 from meters.selfcheck.software import SelfCheck
 from tests.floor.example import FLOOR
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.dates import WEST, dated_floor
 from tests.waiting import eventually_async
 
@@ -52,6 +55,32 @@ def test_an_amount_below_which_nobody_validates_is_warned_of(
     assert {
         each for check in found for each in re.findall(r"649a\.11\(c\)(\S+?)[,: ]", check.seen)
     } == (subsections)
+
+
+_LINK = link_text("pit", meter_text("progressive"), meter_text("progressive", id="old"))
+_NO_TABLE = "no table feeds it"
+
+
+@pytest.mark.parametrize(
+    ("meters", "micros", "warned"),
+    [
+        ((), {}, f"{_NO_TABLE}: name it in `meters` of a table"),
+        (("old",), {"meter:old": 12_340_000}, f"{_NO_TABLE}, so nobody can win its $12.34: name"),
+        (("old",), {"overflow:old": 10_000}, f"{_NO_TABLE}, so nobody can win its $0.01: name"),
+        (("old",), {"meter:old": 9_999, "reserve:old": 5_000_000}, None),
+    ],
+    ids=["new", "with money", "with overflow", "ended"],
+)
+def test_a_meter_without_tables_is_warned_of_until_it_was_ended(
+    meters: tuple[str, ...], micros: dict[str, int], warned: str | None
+) -> None:
+    """Of a cent, a fraction can stay; of the reserve, all."""
+    floor = parse_floor(floor_text(_LINK, table_text("T-1", "progressive")))
+    snapshot = Snapshot(micros, {}, {f"terms:{meter}": "" for meter in ("progressive", *meters)})
+    (check,) = meters_without_tables(floor.link[0], snapshot)
+    assert (check.what, check.fails) == ("meter old on pit", False)
+    assert check.holds == (warned is None)
+    assert check.seen.startswith(warned or f"{_NO_TABLE}, and it has no money")
 
 
 @pytest.mark.slow
