@@ -118,8 +118,8 @@ class SettlePressed(_DeviceEvent, frozen=True, tag="settle", omit_defaults=True)
     """Sends the result of the round, after all hands were entered.
 
     The answer has the settlement (`lines`) and the wins that wait for a floorperson (`claims`).
-    With `confirm`: if entered cards were replaced by other cards, a floorperson must confirm the
-    result first.
+    With `confirm`: if a hand or result was entered differently before, a floorperson must confirm
+    the result first.
     """
 
     confirm: bool = False
@@ -163,7 +163,7 @@ class Retracted(_DeviceEvent, frozen=True, tag="retract", omit_defaults=True):
     `position` is for a hand, a fold or a `no_win`; without `position`, all `no_win` are taken back.
     The count of chips can be taken back only while no card, fold or `no_win` is entered. Cards can
     be taken back at most ten times in a round; for this, a panel must send `reason`. The service
-    gets `reason` if other cards are entered or the round is voided.
+    gets `reason` if a hand or result is entered differently or the round is voided.
     """
 
     what: Literal["hand", "fold", "no_win", "dealer", "community", "chips"]

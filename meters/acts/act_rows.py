@@ -43,10 +43,10 @@ class ActRow(FloorRow, frozen=True, kw_only=True):
     ``reject_envy`` or ``correct_slip``. For a link or a meter it is ``seed``, ``close``, ``open``,
     ``propose``, ``withdraw``, ``parameter``, ``adjust``, ``promotion``, ``inoperable``,
     ``approve_first``, ``approve``, ``reading``, ``archive``, ``expire`` or ``restore``. For a table
-    it is ``void`` after cards were entered, ``result`` if a hand was entered again with other
-    cards, or ``correct_wager``. For a decided correction request it is ``confirm_correction`` or
-    ``refuse_correction``. For a damaged entry it is ``unreadable``, and the audit reports the
-    entry.
+    it is ``void`` after cards or results were entered, ``result`` if a hand or result was entered
+    differently before, or ``correct_wager``. For a decided correction request it is
+    ``confirm_correction`` or ``refuse_correction``. For a damaged entry it is ``unreadable``, and
+    the audit reports the entry.
 
     Attributes:
         what: the kind of the act.

@@ -202,7 +202,7 @@ class AskedCards(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         what: whose cards they are.
-        position: the position of a ``hand``; null for other cards.
+        position: the position of a ``hand``; null otherwise.
         before: the cards that were entered; empty if the hand was declared to win nothing.
         after: the cards that replace them in the result; empty for a void.
         taken_back: true if the dealer took the entered cards back.
@@ -242,9 +242,9 @@ class AskRow(FloorRow, frozen=True, kw_only=True):
 
     Attributes:
         ask: the id of the request, which a decision names.
-        what: ``void`` to void the round after its cards were entered, ``result`` to enter other
-            cards for a hand, ``add_wager`` or ``take_back_wager`` to correct a wager before the
-            first card.
+        what: ``void`` to void the round after its cards or results were entered, ``result`` to
+            enter a hand or result differently, ``add_wager`` or ``take_back_wager`` to correct a
+            wager before the first card or result.
         reason: the reason for the correction; null for a result.
         cards: the cards that the correction discards or replaces.
         wager: the wager that the correction adds or takes back; null for another correction.

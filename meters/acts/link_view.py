@@ -81,6 +81,8 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
         adjustable: false for a must-hit-by meter that tables feed.
         threshold: the amount of the meter in cents from which wagers have the last two rates; null
             if the rates do not change.
+        overflow_to: the name of the meter that gets what is above the limit; null if it waits in
+            `overflow`.
     """
 
     meter: str
@@ -110,6 +112,7 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
     threshold: int | None = None
     primary_above_bps: int = 0
     reserve_above_bps: int = 0
+    overflow_to: str | None = None
 
 
 class UnapprovedRow(FloorRow, frozen=True, kw_only=True):
@@ -264,6 +267,9 @@ def view_meter(
         threshold=terms.threshold_cents or None,
         primary_above_bps=terms.primary_above_bps,
         reserve_above_bps=terms.reserve_above_bps,
+        overflow_to=next(
+            (one.title for one in parameters.link.meter if one.meter_id == meter.overflow_to), None
+        ),
     )
 
 

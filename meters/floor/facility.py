@@ -69,9 +69,9 @@ class Facility(Config, frozen=True, kw_only=True):
             floor file, the service approves it.
         day_starts: when a gaming day begins, by the facility's clock.
         confirm_corrections: table hardware needs a floorperson for each correction: the void of a
-            round after its cards were entered, or a hand that is entered again with other cards, or
-            community cards in another order if a wager is on the first of them. At pitlink's own
-            panel, corrections always need a floorperson.
+            round after its cards or results were entered; a hand or result that is entered
+            differently; community cards in another order if a wager is on the first of them. At
+            pitlink's own panel, corrections always need a floorperson.
         require_all_hands: the dealer must enter the cards of every hand, except of folded hands
             whose cards were collected. Without the key, the dealer can declare that a hand wins
             nothing.

@@ -125,8 +125,8 @@ class LinkDay:
         decided: earlier wins that were decided on the day, each in its state at the close.
         acts: the ledger entries of what people did, except validations, rejections and payments of
             wins, and decisions on Envy Bonuses.
-        entered: voids after cards were entered, results in which a hand was entered again with
-            other cards, and wagers that were added or taken back.
+        entered: voids after cards or results were entered, settlements with a hand or result that
+            was entered differently before, and wagers that were added or taken back.
         outages: the outages that ended on the day.
         waiting: for each meter, the wins that wait for a person at the close of the day.
         envy_pending: for each meter, the Envy Bonuses that wait for a decision on their win at the

@@ -386,9 +386,9 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def list_asks() -> Sequence[AskRow]:
         """List the correction requests that wait for a decision, oldest first.
 
-        A dealer can ask to void a round after its cards were entered, or to enter a hand again with
-        other cards. Before the first card, a dealer can also ask to add or take back a wager. The
-        table waits until a floorperson confirms or refuses the request.
+        A dealer can ask to void a round after its cards or results were entered, or to enter a hand
+        or result differently. Before the first card or result, a dealer can also ask to add or take
+        back a wager. The table waits until a floorperson confirms or refuses the request.
         """
         return await asks.asks()
 

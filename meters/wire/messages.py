@@ -171,7 +171,7 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
             result is for the whole table, every position with such a wager.
         dealer: the dealer's cards, or the result of the table.
         community: the community cards in the order of the deal, if some were dealt.
-        entered_before: the cards that the dealer took back to enter other cards.
+        entered_before: the cards or results that the dealer took back and entered differently.
         confirm: true if a floorperson must first confirm that the cards were changed.
     """
 
@@ -190,7 +190,7 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     """Voiding of a round that has no result (649a.13). All wagers of the round are returned.
 
     Attributes:
-        entered: the cards that were entered before the voiding.
+        entered: the cards or results that were entered before the voiding.
         confirm: true if a floorperson must confirm the voiding first, because of these cards.
     """
 

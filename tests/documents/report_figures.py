@@ -33,7 +33,7 @@ OF_TABLES: Final = {
     "table_rounds": "rounds with a progressive wager and a result",
     "table_rounds_voided": "rounds that were voided",
     "table_rounds_voided_after_cards": "of these, after cards were entered",
-    "table_hands_entered_again": "hands that were entered again with other cards",
+    "table_hands_entered_again": "hands or results that were entered differently before",
     "table_hands_declared_no_win": "hands that were declared to win nothing, without their cards",
     "table_wagers_corrected": (
         "wagers that were added or taken back after lock-out; those taken back are also in"

@@ -85,6 +85,21 @@ async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: Flo
         await answer(page, "Cancel")
 
 
+async def test_the_same_cards_in_another_order_are_named_so(room: FloorRoom) -> None:
+    """For wagers on the first community cards, the order of the deal counts."""
+    flop = msgspec.structs.replace(
+        ASK_RESULT.cards[0], what="community", position=None,
+        before=("Ah", "Kh", "2c", "9d"), after=("Ah", "2c", "Kh", "9d"),
+    )  # fmt: skip
+    room.stand.asks.put(msgspec.structs.replace(ASK_RESULT, cards=(*ASK_RESULT.cards, flop)))
+    page = await room.signed_in("Flo", size="phone", bypass_csp=True)
+    card = await card_of(page, ASK_RESULT)
+    changes = card.locator(".changes li")
+    said = "The same cards, in another order"
+    await expect(changes.nth(1)).to_contain_text(said)
+    await expect(changes.nth(0)).not_to_contain_text(said)
+
+
 @pytest.mark.slow
 async def test_a_correction_is_confirmed_or_refused_once_after_it_was_said_again(
     room: FloorRoom,

@@ -207,6 +207,18 @@ async def test_a_meter_whose_rates_change_shows_both(room: FloorRoom) -> None:
     await sees(meter(page), "20%, from $50,000.00 on 5.5%", "5%, from $50,000.00 on 19.5%")
 
 
+async def test_a_meter_shows_which_meter_gets_what_is_above_its_limit(room: FloorRoom) -> None:
+    links = room.stand.links
+    meters = links.links_by_id["tcp-main"].meters
+    full = {"limit": 5_000_000, "overflow_to": "Grand Jackpot"}
+    links.put("tcp-main", meters=tuple(msgspec.structs.replace(one, **full) for one in meters))
+    page = await room.signed_in("Sue")
+    await go(page, "Meters")
+    row = link(page, "tcp-main").locator('tr[data-meter="progressive"]')
+    await row.get_by_role("link").click()
+    await sees(meter(page), "Limit$50,000.00", "Above the limitgoes to Grand Jackpot")
+
+
 @pytest.mark.duty("D12", proof=True)
 async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom) -> None:
     """Duties D4 and D12: one person proposes, another confirms, on a link closed for a reason.

@@ -46,8 +46,12 @@ const settledAs = (ask, hand) => {
   return hand.after_folded ? say("Settled as folded, without cards") : say("Settled without cards");
 };
 
+const isReordered = ({ before, after }) => String(before) !== String(after)
+  && String([...before].sort()) === String([...after].sort());
+
 const Then = ({ ask, hand }) => (hand.after.length
-  ? html`<div class="hand"><p class="of">${hand.after_folded ? say("To be settled as folded") : say("To be settled")}</p><${Cards} names=${hand.after} /></div>`
+  ? html`<div class="hand"><p class="of">${hand.after_folded ? say("To be settled as folded") : say("To be settled")}</p><${Cards} names=${hand.after} />
+    ${isReordered(hand) && html`<p class="of">${say("The same cards, in another order")}</p>`}</div>`
   : html`<p class="of">${settledAs(ask, hand)}</p>`);
 
 /* The cards that were entered first. Without cards, the hand was declared to win nothing. */

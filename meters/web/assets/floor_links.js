@@ -118,6 +118,7 @@ const parameters = (meter) => [
   [say("Reserve"), hasReserve(meter) ? money(meter.reserve) : ""],
   [say("Overflow"), meter.limit !== null || meter.overflow ? money(meter.overflow) : ""],
   [say("Limit"), meter.limit === null ? "" : money(meter.limit)],
+  [say("Above the limit"), meter.overflow_to === null ? "" : say("goes to {meter}", { meter: meter.overflow_to })],
   [say("Largest contribution of a round"), meter.contribution_max === null ? "" : money(meter.contribution_max)],
   [say("Seed"), money(meter.seed)],
   [say("Reseed"), money(meter.reseed)],
