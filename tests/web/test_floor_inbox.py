@@ -220,6 +220,22 @@ async def test_a_rejection_needs_a_reason_and_says_whether_envy_is_due(room: Flo
     ]
 
 
+async def test_a_rejection_names_the_other_wins_of_the_round_that_wait(room: FloorRoom) -> None:
+    claims = room.stand.claims
+    claims.put(claims.claims["c2"], item="six_card_bonus", item_name="Six Card Bonus")
+    claims.put(claims.claims["c2"], claim="c3", table="TCP-04")
+    claims.put(claims.claims["c2"], claim="c4", round="R8")
+    page = await room.signed_in("Flo")
+    await press_on(page, "Reject")
+    others = dialog(page).locator(".others li")
+    await expect(others).to_have_text(["Position 5: Six Card Bonus $70.00"])
+    claims.put(claims.claims["c2"], state="validated")
+    await answer(page, "Cancel")
+    await press_on(page, "Reject")
+    await expect(dialog(page)).to_contain_text("Why?")
+    await expect(others).to_have_count(0)
+
+
 @pytest.mark.section("649a.11(c)(5)(v)")
 async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) -> None:
     """Duty D4: the person who validated it sees why they cannot pay it. Envy is asked about."""

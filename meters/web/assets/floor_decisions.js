@@ -7,6 +7,7 @@ import { Action, Choice, Colleague, Field, needed, open as openDialog, OwnPin, s
 import { chipsText, Hands } from "./floor_evidence.js";
 import * as format from "./floor_format.js";
 import { Menu } from "./floor_menu.js";
+import { useAnswer } from "./floor_reading.js";
 import { give } from "./floor_receipts.js";
 import { disputeOf, hrefOf } from "./floor_route.js";
 import * as session from "./floor_session.js";
@@ -105,8 +106,22 @@ const rejectedText = (claim) => {
   return claim.percent === 100
     ? say("Nothing is paid for it; the amount goes back to the meter. The reseed stays on the meter until two supervisors adjust it.")
     : [say("Nothing is paid for it; the amount goes back to the meter."),
-      claim.turns > 1 && say("The other wins of this round still wait. If parts of one hand won the whole meter, its reseed stays on the meter until two supervisors adjust it.")]
+      claim.turns > 1 && say("If parts of one hand won the whole meter, its reseed stays on the meter until two supervisors adjust it.")]
       .filter(Boolean).join(" ");
+};
+
+/* The other wins of the round that wait for a decision or a payment: this act leaves them as they are. */
+const OtherWins = ({ claim }) => {
+  const { found } = useAnswer(() => api.get("/api/v1/claims"));
+  const others = (found ?? []).filter((other) => other.claim !== claim.claim && !other.only_envy && other.state !== "rejected"
+    && ["link", "table", "round"].every((name) => other[name] === claim[name]));
+  return others.length > 0 && html`
+    <section class="others">
+      <h3>${say("Other wins of this round, which still wait")}</h3>
+      <ul>${others.map((other) => html`
+        <li><span>${`${say("Position {position}", other)}: ${claims.itemName(other)}`}</span> <span class="sum">${money(other.amount)}</span></li>`)}
+      </ul>
+    </section>`;
 };
 
 /* A reopened win can have Envy Bonuses that are already paid. No decision about these is possible. */
@@ -127,7 +142,8 @@ const reject = (claim, done) => open({
         ["not_due", say("The hand was not as entered: Envy Bonuses are not due either")],
         ["due", say("The hand is as entered: Envy Bonuses are due")],
       ]} />`}
-    <p>${rejectedText(claim)}</p>`,
+    <p>${rejectedText(claim)}</p>
+    ${claim.turns > 1 && html`<${OtherWins} claim=${claim} />`}`,
   confirm: claim.two_people_reject ? say("Request rejection of {amount}", { amount: money(claim.amount) })
     : say("Reject {amount}", { amount: money(claim.amount) }),
   kind: "stop",
@@ -159,6 +175,7 @@ const confirmRequest = (claim, done) => {
       <${claims.RequestNotice} claim=${claim} />
       ${isReject && claim.envy.length > 0 && html`<${claims.Envy} claim=${claim} />`}
       <p>${rest}</p>
+      ${isReject && claim.turns > 1 && html`<${OtherWins} claim=${claim} />`}
       ${(claim.request.by === session.userName() || claim.barred_by) && html`<${Colleague} />`}`,
     confirm: isReject ? say("Reject {amount}", { amount: money(claim.amount) })
       : say("Reopen {amount}", { amount: money(claim.amount) }),
