@@ -6,7 +6,14 @@ from types import MappingProxyType
 from typing import Final
 
 from bonus.cards import CARDS, JOKER_NAME
-from bonus.wagers import MICROS_PER_CENT, MUST_HIT_BY, is_community_share
+from bonus.wagers import (
+    MICROS_PER_CENT,
+    MUST_HIT_BY,
+    BadBeatPart,
+    bad_beat_part,
+    is_bad_beat,
+    is_table_share,
+)
 
 _ITEMS: Final = {
     "five_of_six_progressive": "5 of 6 Progressive",
@@ -16,7 +23,16 @@ _ITEMS: Final = {
     "progressive_envy": "Envy Bonus",
     "five_card_hand_bonus_dealer": "Five Card Hand Bonus (dealer)",
 }
-_ENVY: Final = {"_envy_share": "Envy Bonus (share)", "_envy": "Envy Bonus"}
+_BAD_BEATS: Final[Mapping[BadBeatPart, str]] = {
+    "loser": "Bad Beat (losing hand)",
+    "winner": "Bad Beat (winning hand)",
+    "table": "Bad Beat (table share)",
+}
+_ENDINGS: Final = {
+    "_envy_share": "Envy Bonus (share)",
+    "_envy": "Envy Bonus",
+    **{f"_bad_beat_{part}": words for part, words in _BAD_BEATS.items()},
+}
 _LITTLE: Final = frozenset({"of", "a"})
 _SUITS: Final = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
 _RANKS: Final = {
@@ -41,9 +57,23 @@ def part_of_meter(percent: int | str, item: str) -> str:
 
     >>> part_of_meter(10, "trips_progressive"), part_of_meter(10, "pot_community_share")
     ('10% of the meter', 'an equal share of 10% of the meter')
+    >>> part_of_meter(50, "pot_bad_beat_loser")
+    '50% of the meter (equal hands divide it)'
     """
     part = f"{percent}% of the meter"
-    return f"an equal share of {part}" if is_community_share(item) else part
+    if is_table_share(item):
+        return f"an equal share of {part}"
+    return f"{part} (equal hands divide it)" if is_bad_beat(item) else part
+
+
+def bad_beat_title(meter: str, item: str) -> str:
+    """Return the title of an item of a bad beat, from the title of its meter.
+
+    >>> bad_beat_title("Major", "lf_major_bad_beat_winner")
+    'Major Bad Beat (winning hand)'
+    """
+    part = bad_beat_part(item)
+    return f"{meter} {_BAD_BEATS[part]}" if part else meter
 
 
 def short_money(amount_cents: int) -> str:
@@ -106,10 +136,12 @@ def item_words(item: str, titles: Mapping[str, str] = MappingProxyType({})) -> s
     ('Lucky Bonus Bet', 'Lucky')
     >>> item_words("flop_envy"), item_words("flop_jackpot_envy_share")
     ('Flop Envy Bonus', 'Flop Jackpot Envy Bonus (share)')
+    >>> item_words("pot_bad_beat_table")
+    'Pot Bad Beat (table share)'
     """
     if known := titles.get(item) or _ITEMS.get(item):
         return known
-    for ending, words in _ENVY.items():
+    for ending, words in _ENDINGS.items():
         if item.endswith(ending):
             return f"{item_words(item.removesuffix(ending))} {words}"
     return " ".join(part if part in _LITTLE else part.capitalize() for part in item.split("_"))

@@ -15,6 +15,7 @@ from bonus.wagers import (
     PaidFrom,
     Percent,
     envy_item,
+    is_bad_beat,
     is_community_share,
     is_jackpot,
     is_on_dealer,
@@ -210,7 +211,8 @@ class Line(
             for a wager that feeds a meter and is on the dealer's cards, or on the table's result.
         hand_of: for a share of a meter, the position whose hand brings it. The name of a community
             share ends with ``_community_share``; of an Envy Bonus that is a percentage, with
-            ``_envy_share``.
+            ``_envy_share``. At a bad beat, the names end with ``_bad_beat_loser``,
+            ``_bad_beat_winner`` and ``_bad_beat_table``; the table's share is for the beaten hand.
     """
 
     position: int
@@ -232,6 +234,22 @@ class Line(
         """The position whose hand decides the item."""
         return self.envy_of or self.hand_of or self.position
 
+    @property
+    def balance_of(self) -> str:
+        """A name for the balance of which a percentage is: what has one name is of one balance.
+
+        It is that of a hand, by its position, of the dealer's hand, or of a bad beat, which comes
+        after the wins of its hands.
+        """
+        if is_bad_beat(self.item):
+            return "bad beat"
+        return "dealer" if is_divided(self) and self.hand_of is None else f"{self.holder}"
+
+    @property
+    def can_continue(self) -> bool:
+        """True if the line's percentage can be of the balance of an earlier one (PercentWon)."""
+        return self.hand_of is not None or is_divided(self)
+
 
 def percent_won(line: Line) -> Percent:
     """Return the percentage of the meter that a line pays, or 0."""
@@ -239,8 +257,10 @@ def percent_won(line: Line) -> Percent:
 
 
 def is_divided(line: Line) -> bool:
-    """Return whether the players of a wager divide what the line pays of a meter (reading T17)."""
-    return is_on_dealer(line.item) or line.on == "dealer" or is_community_share(line.item)
+    """Return whether players can divide what the line pays of a meter (reading T17)."""
+    item = line.item
+    shared = is_community_share(item) or is_bad_beat(item)
+    return shared or is_on_dealer(item) or line.on == "dealer"
 
 
 def encode_line(line: Line) -> bytes:
@@ -261,8 +281,8 @@ class PercentWon:
         payees: how many of the shares are paid; 0 for all. If players with different amounts divide
             a percentage, there is one for each amount. It is paid to the players with this amount,
             and the other shares stay on the meter.
-        before: what the same hand has won of the meter before, in percent. All percentages of a
-            hand are of the same balance.
+        before: what the same hand, or the same bad beat, has won of the meter before, in percent.
+            All percentages of a hand, or of a bad beat, are of the same balance.
     """
 
     meter: str
@@ -312,7 +332,7 @@ class Due(msgspec.Struct, frozen=True, gc=False):
 
 
 class SettledPosition(msgspec.Struct, frozen=True, gc=False):
-    """The lines of a position's turn. Rounds with equal lines share the object.
+    """The lines of a position's turn, or of a bad beat. Rounds with equal lines share the object.
 
     Attributes:
         text: the lines in JSON, with commas between them.
@@ -410,7 +430,7 @@ def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -
     of_hand = [
         index
         for index, win in enumerate(waiting)
-        if win.position == envy.envy_of and win.hand_of is None
+        if win.position == envy.envy_of and win.hand_of is None and not is_bad_beat(win.item)
     ]
     if len(of_hand) > 1:
         items = frozenset(_items_of_wager(envy, lines))

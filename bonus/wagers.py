@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum, auto
 from fractions import Fraction
-from typing import Final
+from typing import Final, Literal, get_args
 
 MICROS_PER_CENT: Final = 10_000
 """A micro is a millionth of a dollar. Meters are counted in micros."""
@@ -27,6 +27,15 @@ _DEALER: Final = "_dealer"
 _JACKPOT: Final = "_jackpot"
 _COMMUNITY_SHARE: Final = "_community_share"
 _ENVY_SHARE: Final = "_envy_share"
+
+BadBeatPart = Literal["loser", "winner", "table"]
+"""Who wins a part of a meter at a bad beat: the beaten hand, the higher hand, or all players."""
+
+BAD_BEAT_PARTS: Final[tuple[BadBeatPart, ...]] = get_args(BadBeatPart)
+"""The parts in paying order."""
+
+_BAD_BEAT: Final = "_bad_beat_"
+_BAD_BEATS: Final = tuple(f"{_BAD_BEAT}{part}" for part in BAD_BEAT_PARTS)
 
 
 class PaidFrom(StrEnum):
@@ -87,6 +96,15 @@ def envy_share_item(meter: str) -> str:
     return f"{meter}{_ENVY_SHARE}"
 
 
+def bad_beat_item(meter: str, part: BadBeatPart) -> str:
+    """Return the item of the lines that pay a part of a meter after a bad beat.
+
+    >>> bad_beat_item("major", "loser")
+    'major_bad_beat_loser'
+    """
+    return f"{meter}{_BAD_BEAT}{part}"
+
+
 def is_community_share(item: str) -> bool:
     """Check by its name if an item is a share of what the players of a wager divide equally."""
     return item.endswith(_COMMUNITY_SHARE)
@@ -97,9 +115,28 @@ def is_envy_share(item: str) -> bool:
     return item.endswith(_ENVY_SHARE)
 
 
+def is_bad_beat(item: str) -> bool:
+    """Check by its name if an item is a part of a meter that a bad beat pays."""
+    return item.endswith(_BAD_BEATS)
+
+
+def bad_beat_part(item: str) -> BadBeatPart | None:
+    """Return the part that the item of a bad beat pays; None for every other item.
+
+    >>> bad_beat_part("major_bad_beat_loser"), bad_beat_part("major_jackpot")
+    ('loser', None)
+    """
+    return next((part for part in BAD_BEAT_PARTS if item.endswith(f"{_BAD_BEAT}{part}")), None)
+
+
+def is_table_share(item: str) -> bool:
+    """Check by its name if all players of a wager divide an item equally."""
+    return is_community_share(item) or bad_beat_part(item) == "table"
+
+
 def is_share(item: str) -> bool:
     """Check by its name if an item is a part of a meter that another player's hand can bring."""
-    return is_community_share(item) or is_envy_share(item)
+    return is_community_share(item) or is_envy_share(item) or is_bad_beat(item)
 
 
 def is_on_dealer(item: str) -> bool:

@@ -1,19 +1,23 @@
 """The five-card hands of 649a.6(d), formed from the best five of five to nine cards."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum, auto
 from functools import cache, lru_cache
 from typing import Final
 
-from bonus.cards import ACE, SPADES, Card
+from bonus.cards import ACE, RANKS, SPADES, Card
 from bonus.hands.counts import (
     COUNTS,
     RANKS_ONLY,
     SUIT_BITS,
     SUITS_FROM,
+    counts_of,
     masks_by_count,
     ranks_mask,
+    ranks_most_first,
+    ranks_of,
     straight_top,
+    suit_with,
     suited_mask,
 )
 
@@ -116,3 +120,60 @@ def _by_ranks(counts: int) -> FiveCardHand:
 # There are 24,570 results for five or six cards. A cache without a limit is faster.
 _by_few_ranks: Final = cache(_by_ranks)
 _by_many_ranks: Final = lru_cache(maxsize=65_536)(_by_ranks)
+
+
+_OF_A_KIND: Final[Mapping[FiveCardHand, tuple[int, ...]]] = {
+    FiveCardHand.FOUR_OF_A_KIND: (4, 1),
+    FiveCardHand.FULL_HOUSE: (3, 2),
+    FiveCardHand.THREE_OF_A_KIND: (3, 1, 1),
+    FiveCardHand.TWO_PAIR: (2, 2, 1),
+    FiveCardHand.PAIR: (2, 1, 1, 1),
+    FiveCardHand.HIGH_CARD: (1, 1, 1, 1, 1),
+}
+"""How many cards of each rank decide between two such hands, the first rank first."""
+_RUNS: Final = frozenset(
+    {
+        FiveCardHand.ROYAL_FLUSH_SPADES,
+        FiveCardHand.ROYAL_FLUSH,
+        FiveCardHand.STRAIGHT_FLUSH,
+        FiveCardHand.STRAIGHT,
+    }
+)
+_FROM_LOWEST: Final = {hand: at for at, hand in enumerate(reversed(FiveCardHand))}
+
+
+def five_card(cards: Sequence[Card], counts: int | None = None) -> tuple[FiveCardHand, int]:
+    """Return the best five-card hand of five to nine cards, and its strength.
+
+    Suits are equal in rank (649a.6(a)): all royal flushes are equal.
+
+    >>> from bonus.cards import CARDS
+    >>> kings, aces = (CARDS.parse(hand.split()) for hand in ("Kc Kd Kh Ks 2c", "Ac Ad Ah As 2d"))
+    >>> five_card(kings)[1] < five_card(aces)[1]
+    True
+    """
+    if counts is None:
+        counts = counts_of(cards)
+    hand = best_five(cards, counts)
+    suit = suit_with(counts, 5)
+    mask = ranks_mask(counts) if suit is None else suited_mask(cards, suit)
+    if hand in _RUNS:
+        top = straight_top(mask, 5)
+        deciding = [] if top is None else [top]
+    elif hand is FiveCardHand.FLUSH:
+        deciding = [*ranks_of(mask)][:5]
+    else:
+        deciding = _deciding(ranks_most_first(counts), _OF_A_KIND[hand])
+    of_hand = FiveCardHand.ROYAL_FLUSH if hand is FiveCardHand.ROYAL_FLUSH_SPADES else hand
+    strength = _FROM_LOWEST[of_hand]
+    for rank in (*deciding, 0, 0, 0, 0, 0)[:5]:
+        strength = strength * len(RANKS) + rank
+    return hand, strength
+
+
+def _deciding(ranks: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Return, for each size, the highest rank that occurs so often and is not taken yet."""
+    taken: list[int] = []
+    for size in sizes:
+        taken.append(max(rank for rank in {*ranks} - {*taken} if ranks.count(rank) >= size))
+    return taken

@@ -27,7 +27,14 @@ from bonus.hands.counts import (
     suit_with,
     suited_mask,
 )
-from bonus.hands.five import FIVE_OF_LEAST, FIVE_OF_MOST, FiveCardHand, best_five, best_five_of
+from bonus.hands.five import (
+    FIVE_OF_LEAST,
+    FIVE_OF_MOST,
+    FiveCardHand,
+    best_five,
+    best_five_of,
+    five_card,
+)
 from bonus.hands.four import FourCardHand, best_four
 from bonus.hands.pai_gow import PAI_GOW_CARDS, PaiGowHand, pai_gow_hand
 from bonus.hands.three import ThreeCardHand, three_card, three_card_hand
@@ -248,6 +255,10 @@ class Ranking:
     of: Judge
     ordered: bool = True
 
+    def from_highest(self, lowest: str) -> frozenset[str]:
+        """Return the hands from the highest down to ``lowest``."""
+        return frozenset(self.names[: self.names.index(lowest) + 1])
+
 
 def _four_card_hand(cards: Sequence[Card], counts: int | None = None) -> FourCardHand:
     return best_four(cards, counts)[0]
@@ -265,7 +276,10 @@ def _names(hands: type[StrEnum]) -> tuple[str, ...]:
 COMPARES: Final[Mapping[str, Compare]] = MappingProxyType(
     {"three_card": three_card, "four_card": best_four}
 )
-"""The rankings that compare a player's hand with the dealer's hand."""
+"""The rankings that compare a player's hand with the dealer's hand in the main game."""
+
+STRENGTHS: Final[Mapping[str, Compare]] = MappingProxyType({**COMPARES, "five_card": five_card})
+"""The rankings that say, of any two hands, which is higher: a bad beat needs one of them."""
 
 PAI_GOW: Final = "pai_gow"
 """The only ranking of hands from a deck with a joker."""

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from bonus.wagers import MUST_HIT_BY, PaidFrom
+from bonus.wagers import MUST_HIT_BY, BadBeatPart, PaidFrom
 
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z", description="name")]
 Day = Annotated[
@@ -201,6 +201,41 @@ class Community(_Part, frozen=True):
     pays: dict[str, str]
 
 
+class BadBeat(_Part, frozen=True):
+    """Parts of the meter that are won when a high hand is beaten by a higher hand.
+
+    All parts are of the same amount: the meter after the last position is paid. Together, they are
+    at most 100%. Players with equal hands divide the part of their hand.
+
+    Attributes:
+        rule: the section about the bad beat.
+        lowest: the lowest hand that counts when it is beaten. The paytable must pay this hand and
+            every higher hand.
+        loser: a percentage of a meter, such as ``50% of meter``, for the player with the highest
+            hand that is beaten.
+        winner: for the player with the highest hand. Leave it out if the dealer's hand beats the
+            player's.
+        table: for all players who made the wager, divided equally.
+        beaten_by: ``players``: the hand of another player who made the wager. ``dealer``: the
+            dealer's hand, which has as many cards as the player's.
+    """
+
+    rule: Rule
+    lowest: str
+    loser: str
+    winner: str = ""
+    table: str = ""
+    beaten_by: Literal["players", "dealer"] = "players"
+
+    @property
+    def cells(self) -> dict[BadBeatPart, str]:
+        """The percentages by who wins them; a part that nobody wins is left out."""
+        parts: dict[BadBeatPart, str] = {
+            "loser": self.loser, "winner": self.winner, "table": self.table,
+        }  # fmt: skip
+        return {part: cell for part, cell in parts.items() if cell}
+
+
 class Validation(_Part, frozen=True):
     """The decisions of floorpersons. A wager that feeds a meter needs this section.
 
@@ -319,6 +354,7 @@ class WagerTables(_Part, frozen=True):
     readings: Readings | None = None
     community_cards: Annotated[int, msgspec.Meta(ge=1)] = 0
     community: Community | None = None
+    bad_beat: BadBeat | None = None
 
     @property
     def fed(self) -> tuple[str, ...]:

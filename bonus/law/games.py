@@ -14,6 +14,7 @@ from typing import Final, Self
 
 import msgspec
 
+from bonus.display import bad_beat_title
 from bonus.errors import UserError
 from bonus.law.chapter_file import Chapter, WagerTables
 from bonus.law.paytable_checks import check_chapter
@@ -21,6 +22,7 @@ from bonus.law.paytables import ChapterError, read_payout
 from bonus.wagers import (
     LUCKY_BONUS,
     MAGIC_CARD,
+    bad_beat_item,
     community_item,
     envy_item,
     envy_share_item,
@@ -147,6 +149,9 @@ def _share_items(tables: WagerTables, meter: str) -> Iterator[str]:
     schedules = tables.envy.schedule if tables.envy else ()
     if _is_share_of((cell for each in schedules for cell in each.pays.values()), tables, meter):
         yield envy_share_item(meter)
+    for part, cell in tables.bad_beat.cells.items() if tables.bad_beat else ():
+        if _is_share_of((cell,), tables, meter):
+            yield bad_beat_item(meter, part)
 
 
 def _is_share_of(cells: Iterable[str], tables: WagerTables, meter: str) -> bool:
@@ -194,7 +199,8 @@ def _titles(game: Chapter, tables: WagerTables) -> Iterator[tuple[str, str]]:
                 community_item(meter.name): f"{title} Community Share",
                 envy_share_item(meter.name): f"{title} Envy Bonus (share)",
             }
-            yield from ((item, words[item]) for item in _share_items(tables, meter.name))
+            for item in _share_items(tables, meter.name):
+                yield item, words.get(item) or bad_beat_title(title, item)
 
 
 class Games(Mapping[str, Chapter]):

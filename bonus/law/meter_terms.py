@@ -35,7 +35,7 @@ from bonus.law.paytables import (
     read_times,
     rows_of,
 )
-from bonus.wagers import MICROS_PER_CENT, PaidFrom, Percent, part_of_percent
+from bonus.wagers import MICROS_PER_CENT, BadBeatPart, PaidFrom, Percent, part_of_percent
 
 MeterPool = tuple[int, int, int, int, int, int, int]
 
@@ -84,6 +84,23 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class BadBeatShares:
+    """What a bad beat pays of a meter. ``rule`` is the subsection; a part can be 0%."""
+
+    rule: str
+    loser: Percent
+    winner: Percent
+    table: Percent
+
+    def of(self, part: BadBeatPart) -> Percent:
+        return {"loser": self.loser, "winner": self.winner, "table": self.table}[part]
+
+    @property
+    def total(self) -> Percent:
+        return self.loser + self.winner + self.table
+
+
+@dataclass(frozen=True, slots=True)
 class MeterTerms:
     """Terms that a chapter sets for a meter with one amount of the wager.
 
@@ -106,6 +123,7 @@ class MeterTerms:
             ``primary_above_bps`` and ``reserve_above_bps``; 0 if the rates do not change.
         smaller_wagers: the amounts in cents, below ``wager_cents``, that a wager can also have.
             Each has its own rows in ``smaller_rows``, with its part of each percentage.
+        bad_beat: what a bad beat pays of this meter; None if the wager has no bad beat.
     """
 
     kind: str
@@ -133,6 +151,7 @@ class MeterTerms:
     smaller_rows: Mapping[int, Mapping[str, Row]] = field(
         default_factory=dict, repr=False, compare=False
     )
+    bad_beat: BadBeatShares | None = None
 
     @property
     def wagers_cents(self) -> tuple[int, ...]:
@@ -224,6 +243,11 @@ def _with_smaller(
     if terms.draw_rule:
         raise ValueError(f"{kind}: a wager with draws has only one amount")
     tables, _ = _wager_tables(chapter, kind)
+    if terms.bad_beat:
+        raise ValueError(
+            f"{kind}: players of a bad beat need equal wagers: leave out smaller_wagers"
+            f" ({terms.bad_beat.rule})"
+        )
     rows = {cents: _rows_in_proportion(terms, tables, cents) for cents in smaller_wagers}
     return replace(terms, smaller_wagers=smaller_wagers, smaller_rows=MappingProxyType(rows))
 
@@ -374,6 +398,7 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
         primary_above_bps=read_rate_bps(rates.primary_above) if rates.above else 0,
         reserve_above_bps=read_rate_bps(rates.reserve_above) if rates.above else 0,
         community_rule=tables.community.rule if tables.community else "",
+        bad_beat=_bad_beat_of(tables, kind),
     )
 
 
@@ -381,6 +406,18 @@ def community_payouts(tables: WagerTables) -> dict[str, Payout]:
     """Return the percentages that the players of a wager divide, by the hand in the paytable."""
     pays = tables.community.pays if tables.community else {}
     return {hand: read_payout(cell) for hand, cell in pays.items()}
+
+
+def _bad_beat_of(tables: WagerTables, kind: str) -> BadBeatShares | None:
+    if tables.bad_beat is None:
+        return None
+    beat = tables.bad_beat
+    return BadBeatShares(
+        rule=beat.rule,
+        loser=read_payout(beat.loser).percent_of(kind),
+        winner=read_payout(beat.winner).percent_of(kind),
+        table=read_payout(beat.table).percent_of(kind),
+    )
 
 
 def _percent_in(percents: Sequence[tuple[str, Percent]], meter: str) -> Percent:

@@ -5,7 +5,9 @@ kinds of odds in one paytable, or a choice that occurs twice.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
 from typing import Final
@@ -14,9 +16,10 @@ import msgspec
 
 from bonus.display import percent_text
 from bonus.errors import nearest
-from bonus.hands.rankings import COMPARES, Ranking
+from bonus.hands.rankings import COMPARES, STRENGTHS, Ranking
 from bonus.law.chapter_file import (
     OTHER,
+    BadBeat,
     Bonus,
     Chapter,
     DrawPays,
@@ -47,6 +50,7 @@ from bonus.law.paytables import (
     read_seed,
     read_shares,
     read_times,
+    rows_of,
 )
 from bonus.law.reference_checks import check_cards, check_consistency
 from bonus.law.results import RESULTS, check_results
@@ -160,6 +164,9 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
     _check_meter(of, tables, ranking, paytables)
     if tables.fed:
         _check_shares(of, tables, paytables, chapter.deal.positions)
+    if tables.bad_beat:
+        with placed("bad_beat"):
+            _check_bad_beat(of, chapter, tables, tables.bad_beat, paytables)
 
 
 def _numbers(counts: Set[int]) -> str:
@@ -192,8 +199,10 @@ def _check_meter(
         raise ChapterError(
             f"{of}: meters is for two or more meters, and not for a wager with draws"
         )
-    if (tables.envy or tables.draws or tables.community) and not tables.fed:
-        raise ChapterError(f"{of}: Envy Bonuses, community shares and draws need a meter")
+    if (tables.envy or tables.draws or tables.community or tables.bad_beat) and not tables.fed:
+        raise ChapterError(
+            f"{of}: Envy Bonuses, community shares, draws and bad beats need a meter"
+        )
     if tables.envy:
         _check_envy(of, ranking, tables.envy, paytables)
     if tables.draws:
@@ -462,6 +471,59 @@ def _check_shares(
                     f" {'below' if each else 'at most'} 100%",
                     ("community" if shared else "envy",),
                 )
+
+
+def _check_bad_beat(
+    of: str, chapter: Chapter, tables: WagerTables, beat: BadBeat, paytables: Sequence[Paytable]
+) -> None:
+    """Check who takes part in a bad beat.
+
+    The paytable must pay every hand that counts. Then a dealer who truly declares that a hand wins
+    nothing never hides a bad beat.
+    """
+    if tables.ranking not in STRENGTHS:
+        known = " or ".join(STRENGTHS)
+        reason = f"{of}: {tables.ranking} does not say which of two hands is higher: use {known}"
+        raise ChapterError(reason)
+    if tables.cards != ("hand",):
+        raise ChapterError(f'{of}: a bad beat is for cards = ["hand"]')
+    ranking = _ranking(chapter, of, tables.ranking)
+    if beat.lowest not in ranking.names:
+        meant = nearest(beat.lowest, ranking.names)
+        reason = f"{of}: {beat.lowest!r} is not a hand of {tables.ranking}{meant}"
+        raise ChapterError(reason, ("lowest",))
+    counting = ranking.from_highest(beat.lowest)
+    for paytable in paytables:
+        for hand, (name, payout) in rows_of(paytable, ranking).items():
+            if hand in counting and not payout.wins:
+                raise ChapterError(
+                    f"{of}: {paytable.rule} pays nothing for {name}: the dealer can declare such a"
+                    " hand without its cards. Write a higher hand as `lowest`",
+                    ("lowest",),
+                )
+    if beat.beaten_by == "dealer" and chapter.deal.dealer != chapter.deal.hand:
+        cards = chapter.deal.hand
+        raise ChapterError(f"{of}: the dealer's hand needs {cards} cards", ("beaten_by",))
+    _check_bad_beat_parts(of, tables, beat)
+
+
+def _check_bad_beat_parts(of: str, tables: WagerTables, beat: BadBeat) -> None:
+    if beat.beaten_by == "dealer" and beat.winner:
+        raise ChapterError(f"{of}: the dealer wins no part of a meter", ("winner",))
+    schedules = tables.envy.schedule if tables.envy else ()
+    if any("%" in cell for each in schedules for cell in each.pays.values()):
+        raise ChapterError(f"{of}: beside a bad beat, Envy Bonuses are fixed sums")
+    total: Counter[str] = Counter()
+    for part, cell in beat.cells.items():
+        with placed(part), cell_of(f"{of} {beat.rule}: {part}", cell):
+            paid = read_shares(cell)
+            _check_meters_of(paid, tables.meters or ("meter",))
+        for meter, percent in paid.percents:
+            total[meter] += int(percent * 100)
+    for meter, hundredths in total.items():
+        if hundredths > 10_000:
+            every = percent_text(Fraction(hundredths, 100))
+            raise ChapterError(f"{of}: a bad beat can win {every}% of {meter}, more than 100%")
 
 
 def _community_of(of: str, tables: WagerTables, meters: Sequence[str]) -> dict[str, Payout]:

@@ -241,7 +241,11 @@ def _check_draws(of: str, tables: WagerTables) -> None:
     if not tables.divided:
         raise ChapterError(f"{of}: the subsection that divides a jackpot is missing")
     schedules = tables.envy.schedule if tables.envy else ()
-    if tables.community or any("%" in cell for each in schedules for cell in each.pays.values()):
+    if (
+        tables.community
+        or tables.bad_beat
+        or any("%" in cell for each in schedules for cell in each.pays.values())
+    ):
         raise ChapterError(f"{of}: a wager with draws brings no shares of the meter")
 
 
@@ -275,8 +279,9 @@ def _check_shared(of: str, tables: WagerTables) -> None:
         )
     if tables.forfeited:
         raise ChapterError(f"{of}: a fold does not forfeit a wager on the dealer's cards or result")
-    if tables.envy or tables.community:
+    if tables.envy or tables.community or tables.bad_beat:
         what = "Envy Bonus" if tables.envy else "community share"
+        what = what if tables.envy or tables.community else "bad beat"
         raise ChapterError(f"{of}: there is no {what} for what every player of a wager wins")
     if tables.meters or any(" + " in cell for cell in tables.cells):
         raise ChapterError(
@@ -294,8 +299,8 @@ def _check_names(tables: WagerTables) -> None:
             raise ChapterError(f"{name}: only a jackpot has a name that ends with _jackpot")
         if is_share(name):
             raise ChapterError(
-                f"{name}: only a share of a meter has a name that ends with _community_share or"
-                " _envy_share"
+                f"{name}: only a share of a meter has a name that ends with _community_share,"
+                " _envy_share, _bad_beat_loser, _bad_beat_winner or _bad_beat_table"
             )
         if tables.fed and is_on_dealer(name) != (cards == "dealer_and_community"):
             raise ChapterError(

@@ -16,6 +16,7 @@ from bonus.law.chapter_file import Chapter, WagerTables
 from bonus.law.game_rankings import ranking_of
 from bonus.law.patterns import patterns_of, tells_apart
 from bonus.law.results import chances_of
+from bonus.odds.bad_beat_odds import BeatenPairs, count_beaten, steps_of_beaten
 from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel, unseen
 from bonus.odds.hand_counts import (
     BY_COLOR,
@@ -169,6 +170,15 @@ def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[H
         HandDeals,
         lambda advance: HandDeals(count_hands(wager.ranking, (size,), advance, further=rank)),
         lambda: len(hand_classes(size)),
+    )
+
+
+def beaten_pairs(ranking: str, size: int, lowest: str) -> Enumeration[BeatenPairs]:
+    return Enumeration(
+        f"{ranking} of {size} cards, {lowest} or higher beaten by another hand",
+        BeatenPairs,
+        lambda advance: count_beaten(ranking, size, lowest, advance),
+        lambda: steps_of_beaten(size),
     )
 
 

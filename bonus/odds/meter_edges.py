@@ -7,7 +7,7 @@ only once, so the seed does not count over many wagers.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
@@ -30,11 +30,14 @@ from bonus.law.paytables import (
     read_rate_bps,
     read_seed,
     read_times,
+    rows_of,
 )
-from bonus.odds.enumerations import Enumerator, deals_of, fives
+from bonus.odds.bad_beat_odds import BeatenHands, deals_of_two
+from bonus.odds.enumerations import Enumerator, beaten_pairs, deals_of, fives
 from bonus.odds.main_edges import folded_strengths
 from bonus.odds.odds_entries import (
     COMMUNITY_SHARE,
+    BadBeatOdds,
     Drawn,
     Folding,
     HandLine,
@@ -60,6 +63,16 @@ _COMMUNITY: Final = (
     "A community share counts in full for the hand that brings it: the hands of the other players"
     " bring this player as much. A hand whose player did not make this wager brings it too; such"
     " hands are not counted."
+)
+_BAD_BEAT: Final = (
+    "The edge is for two players with this wager, who can beat each other. With n players, a bad"
+    " beat comes at most n(n - 1)/2 times as often in a round."
+)
+_BAD_BEAT_BY_DEALER: Final = (
+    "The edge is for one player with this wager, whom the dealer's hand can beat."
+)
+_BAD_BEAT_LEFT: Final = (
+    "A bad beat is paid from what its own hands leave of the meter; the reserve does not count."
 )
 _READINGS: Final = "compliance/readings.md"
 _ONLY: Final = ""
@@ -108,7 +121,8 @@ class Metered:
 
     ``drawn`` is the average payout of the draws. ``shares`` is the number of players who divide a
     percentage of the meter (reading T17). Payouts and edges are in units of the wager. ``times`` is
-    how often the largest amount on the meters has this amount of the wager.
+    how often the largest amount on the meters has this amount of the wager. ``beaten`` is the bad
+    beat of the wager.
     """
 
     hands: tuple[HandLine, ...]
@@ -116,6 +130,7 @@ class Metered:
     drawn: Fraction = Fraction(0)
     shares: int = 1
     times: Fraction = Fraction(1)
+    beaten: BeatenHands | None = None
 
     @property
     def seeds(self) -> Mapping[str, Fraction]:
@@ -141,19 +156,32 @@ class Metered:
         bring this player as much as this player's hand brings them.
         """
         percent = sum(hand.combinations * hand.percent_of(meter) for hand in self.hands)
-        return Fraction(percent, 100 * self.of * self.shares)
+        won = Fraction(percent, 100 * self.of * self.shares)
+        return won + self.beaten.meter_return(meter) if self.beaten else won
 
     def chance(self, meter: str, least: Percent) -> Fraction:
-        """Return the probability that a hand wins ``least`` percent of a meter, or more."""
+        """Return the probability that a hand wins ``least`` percent of a meter, or more.
+
+        The bad beats that come for each wager are added.
+        """
         won = (hand.combinations for hand in self.hands if hand.percent_of(meter) >= least)
-        return Fraction(sum(won), self.of)
+        chance = Fraction(sum(won), self.of)
+        beat = self.beaten.odds if self.beaten else None
+        return chance + beat.of_wager if beat and beat.percent_of(meter) >= least else chance
+
+    def reseeds_return(self, meter: str) -> Fraction:
+        """Return what a bad beat pays of a reseed, after a hand of its round won the meter."""
+        if self.beaten is None:
+            return Fraction(0)
+        return self.beaten.reseeds_return(meter) * read_seed(self.rates[meter].reseed)
 
     def edge(self, wager_cents: int, *, empty: str | None = None) -> Fraction:
         """Return the house edge with the meter ``empty`` at $0, and other meters at their seeds."""
         won = (
             self.meter_return(meter) * seed for meter, seed in self.seeds.items() if meter != empty
         )
-        return 1 - self.fixed_return(wager_cents) - sum(won, Fraction(0))
+        reseeds = sum(map(self.reseeds_return, self.rates), Fraction(0))
+        return 1 - self.fixed_return(wager_cents) - sum(won, Fraction(0)) - reseeds
 
     def long_run(self, wager_cents: int) -> LongRun:
         fixed_return = self.fixed_return(wager_cents)
@@ -200,6 +228,7 @@ class Metered:
     def _break_even(self, meter: str, wager_cents: int, others: int, envy: EnvyBrought) -> int:
         envy_return = others * envy.at_seeds(self.seeds, empty=meter)
         lacking = (self.edge(wager_cents, empty=meter) - envy_return) * wager_cents
+        reseeds = self.reseeds_return(meter) * wager_cents
         share = self.meter_return(meter) + others * envy.meter_return(meter)
         if not share:
             reason = "no deal wins a percentage of its meter: earlier patterns take the cards"
@@ -207,11 +236,15 @@ class Metered:
         held_cents = max(0, ceil(lacking / share))
 
         def pays(held_cents: int) -> Fraction:
-            return self._pays_cents(meter, held_cents) + others * envy.cents(meter, held_cents)
+            own = self._pays_cents(meter, held_cents)
+            if self.beaten:
+                reseed_cents = read_seed(self.rates[meter].reseed) * wager_cents
+                own += self.beaten.cents(meter, held_cents, reseed_cents)
+            return own + others * envy.cents(meter, held_cents)
 
         # Percentages and shares are rounded down to the cent. So the meter must be a little higher
         # than the exact result.
-        while pays(held_cents) < lacking:
+        while pays(held_cents) < lacking + reseeds:
             held_cents += 1
         return held_cents
 
@@ -242,6 +275,8 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         else Fraction(1),
         drawn=sum((_per(gives, every) for gives, every in of_draws), Fraction(0)),
     )
+    if tables.bad_beat:
+        metered = replace(metered, beaten=_beaten(offer, tables, paytable, metered.hands, counted))
     wagers_cents = _amounts(offer, tables)
     envy = dict(_envy(tables, metered, wagers_cents, offer))
     entry = OddsEntry(
@@ -255,6 +290,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         tables=offer.at,
         envy_return={str(cents): each.at_seeds(metered.seeds) for cents, each in envy.items()},
         largest_wager=offer.largest_cents,
+        bad_beat=metered.beaten.odds if metered.beaten else None,
     )
     of_dealer = offer.cards in DEALERS_ALONE
     if of_dealer:
@@ -300,6 +336,40 @@ def _with_community(
     )
 
 
+def _beaten(
+    offer: Offer,
+    tables: WagerTables,
+    paytable: Paytable,
+    hands: Sequence[HandLine],
+    counted: Enumerator,
+) -> BeatenHands | None:
+    beat, size = tables.bad_beat, offer.chapter.deal.hand
+    if beat is None:
+        return None
+    names = {hand: name for hand, (name, _) in rows_of(paytable, offer.judged).items()}
+    pairs: Counter[tuple[str, str]] = Counter()
+    for beaten, by in counted.get(beaten_pairs(offer.ranking, size, beat.lowest)).pairs.items():
+        for higher, number in by.items():
+            pairs[names[beaten], names[higher]] += number
+    of = deals_of_two(size)
+    odds = BadBeatOdds(
+        lowest=beat.lowest,
+        beaten_by=beat.beaten_by,
+        # Either of two players can have the beaten hand.
+        combinations=pairs.total() * (1 if beat.beaten_by == "dealer" else 2),
+        of=of,
+        pays={str(part): cell for part, cell in beat.cells.items()},
+    )
+    return BeatenHands(odds, pairs, of, {line.hand: line for line in hands})
+
+
+def _bad_beat_notes(tables: WagerTables) -> Iterator[str]:
+    if tables.bad_beat:
+        by_dealer = tables.bad_beat.beaten_by == "dealer"
+        yield _BAD_BEAT_BY_DEALER if by_dealer else _BAD_BEAT
+        yield _BAD_BEAT_LEFT
+
+
 def _envy_returns(meter: str, envy: Mapping[int, EnvyBrought]) -> dict[str, Fraction]:
     found = {str(cents): brought.meter_return(meter) for cents, brought in envy.items()}
     return found if any(found.values()) else {}
@@ -327,6 +397,7 @@ def _with_tiers(  # noqa: PLR0917
                 *([_SMALLER] if offer.largest_cents else []),
                 *([_DIVIDED] if entry.when_shared else []),
                 *([_COMMUNITY] if tables.community else []),
+                *_bad_beat_notes(tables),
                 *_forfeits(tables),
                 *_rate_changes(offer, metered),
             ]
@@ -505,6 +576,7 @@ def _note(offer: Offer, tables: WagerTables, metered: Metered, *, of_dealer: boo
         notes.append(_DIVIDED)
     if tables.community:
         notes.append(_COMMUNITY)
+    notes += _bad_beat_notes(tables)
     notes += _forfeits(tables)
     if tables.forfeited and tables.cards == ("hand",):
         notes.append("Under the optimal strategy, no hand that wins this wager is folded.")

@@ -229,6 +229,40 @@ class HitTimes(_Part, frozen=True):
     hands: dict[str, str]
 
 
+class BadBeatOdds(_Part, frozen=True):
+    """How often a bad beat comes in a round of two players with the wager, and what it pays.
+
+    If the dealer's hand beats the player's, this is for one player with the wager. With n players,
+    a bad beat comes at most n(n - 1)/2 times as often as with two.
+
+    Attributes:
+        lowest: the lowest hand that counts when it is beaten.
+        beaten_by: ``players`` or ``dealer``.
+        combinations: the number of deals of both hands with a bad beat; ``of`` are all deals.
+        pays: the cells of the parts, by who wins them: ``loser``, ``winner`` and ``table``.
+    """
+
+    lowest: str
+    beaten_by: str
+    combinations: int
+    of: int
+    pays: dict[str, str]
+
+    @property
+    def chance(self) -> Fraction:
+        return Fraction(self.combinations, self.of)
+
+    @property
+    def of_wager(self) -> Fraction:
+        """How many bad beats come for each wager of a round."""
+        return self.chance / (1 if self.beaten_by == "dealer" else 2)
+
+    def percent_of(self, meter: str) -> Percent:
+        """Return the percentage of a meter that the bad beat pays in all."""
+        every = (read_payout(cell).percent_of(meter) for cell in self.pays.values())
+        return sum(every, Fraction(0))
+
+
 class OddsEntry(_Part, frozen=True):
     """Odds of a wager with one paytable.
 
@@ -276,6 +310,8 @@ class OddsEntry(_Part, frozen=True):
             hand of one other player brings on average, by the wager in cents.
         largest_wager: the largest amount on the meters in cents, if these are the odds of a smaller
             one, which wins a proportional part of each percentage; otherwise 0.
+        bad_beat: the odds of the bad beat. If it is given, the edges are for a round of two players
+            with the wager, or of one player if the dealer's hand beats the player's.
     """
 
     game: str
@@ -315,6 +351,7 @@ class OddsEntry(_Part, frozen=True):
     hit_times: HitTimes | None = None
     envy_meter_return: dict[str, Fraction] = {}
     largest_wager: int = 0
+    bad_beat: BadBeatOdds | None = None
 
     @property
     def smaller_wager(self) -> int:

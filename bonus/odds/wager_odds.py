@@ -1,6 +1,6 @@
 """The odds of any wager that is offered, its hit frequency, and the times between its hits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -115,23 +115,23 @@ def with_hit_times(entry: OddsEntry, tables: WagerTables, wagers_per_hour: int) 
     never fold, so each wager has the same chance to hit.
     """
 
-    def hours(lines: list[HandLine]) -> str:
-        combinations = sum(line.combinations for line in lines)
-        if not combinations:
-            return ""
-        return exact(Fraction(lines[0].of, combinations * wagers_per_hour))
+    def hours(chances: Iterable[Fraction]) -> str:
+        chance = sum(chances, Fraction(0))
+        return exact(1 / (chance * wagers_per_hour)) if chance else ""
 
     def times_of(meter: str) -> MeterTimes:
-        won = [(line, line.percent_of(meter)) for line in entry.hands]
+        won = [(line.chance, line.percent_of(meter)) for line in entry.hands]
+        if beat := entry.bad_beat:
+            won.append((beat.of_wager, beat.percent_of(meter)))
         return MeterTimes(
             meter=meter,
-            hours=hours([line for line, percent in won if percent]),
-            hours_whole=hours([line for line, percent in won if percent == 100]),
+            hours=hours(chance for chance, percent in won if percent),
+            hours_whole=hours(chance for chance, percent in won if percent == 100),
         )
 
     times = HitTimes(
         wagers_per_hour=wagers_per_hour,
         meters=tuple(times_of(meter) for meter in tables.fed),
-        hands={line.hand: hours([line]) for line in entry.hands if line.payout.wins},
+        hands={line.hand: hours([line.chance]) for line in entry.hands if line.payout.wins},
     )
     return replace(entry, hit_times=times)

@@ -20,6 +20,7 @@ from bonus.wagers import (
     MAGIC_CARD,
     PaidFrom,
     Percent,
+    bad_beat_part,
     community_item,
     envy_share_item,
     is_community_share,
@@ -106,7 +107,7 @@ class ProgressiveWager:
 
         ``won`` has what the hand has won of each meter.
         """
-        at = _one_position_each(turns.bettors(self.wager), self.wager)
+        at = one_position_each(turns.bettors(self.wager), self.wager)
         percents = {cents: terms.rows_at(cents)[hand].community_of(meter) for cents in at.values()}
         takes, won[meter] = _divided(turns, meter, at, percents, won.get(meter, 0))
         for bettor in turns.bettors(self.wager):
@@ -125,7 +126,7 @@ class ProgressiveWager:
         take: int,
     ) -> None:
         """Add the line of a share of the percentage ``take``."""
-        line = _percent_line(item, row, terms, box.position, box.wagers[self.wager], percent)
+        line = percent_line(item, row, terms, box.position, box.wagers[self.wager], percent)
         line = replace(line, rule=rule_of_item(item, terms), hand_of=turns.box.position)
         turns.dues.append(Due(line, take))
 
@@ -141,7 +142,7 @@ class ProgressiveWager:
         turns.dues.append(Due(line))
 
 
-def _one_position_each(bettors: Sequence[RoundPosition], wager: str) -> dict[int, int]:
+def one_position_each(bettors: Sequence[RoundPosition], wager: str) -> dict[int, int]:
     """Return the position at which each player gets a share, with the amount of the wager there.
 
     ``bettors`` are in paying order. A player at several positions gets one share, at the position
@@ -197,7 +198,7 @@ def settle_row(
         turns.dues.append(Due(_row_line(wager, row, terms, box.position, wagered_cents)))
         for meter, percent in row.percents:
             turns.takes.append(PercentWon(meter, percent))
-            line = _percent_line(
+            line = percent_line(
                 jackpot_item(meter), row, terms, box.position, wagered_cents, percent
             )
             turns.dues.append(Due(line, len(turns.takes) - 1))
@@ -211,6 +212,8 @@ def settle_row(
 
 def percent_of_item(item: str, row: Row, terms: MeterTerms) -> Percent:
     """Return the percentage of the meter that the line of an item pays for a hand, or 0."""
+    if part := bad_beat_part(item):
+        return terms.bad_beat.of(part) if terms.bad_beat else 0
     if is_community_share(item):
         return row.community_of(terms.kind)
     if is_envy_share(item):
@@ -222,6 +225,8 @@ def percent_of_item(item: str, row: Row, terms: MeterTerms) -> Percent:
 
 def rule_of_item(item: str, terms: MeterTerms) -> str:
     """Return the subsection that decides an item that is no draw."""
+    if bad_beat_part(item):
+        return terms.bad_beat.rule if terms.bad_beat else ""
     if is_community_share(item):
         return terms.community_rule
     return terms.envy_rule if is_envy_share(item) else terms.rule
@@ -236,7 +241,7 @@ def _row_line(wager: str, row: Row, terms: MeterTerms, position: int, wagered_ce
         return decided(collected(wager, terms.rule, row.hand), position, wagered_cents)
     if row.percents and _has_one_line(row, terms):
         ((_, percent),) = row.percents
-        return _percent_line(wager, row, terms, position, wagered_cents, percent)
+        return percent_line(wager, row, terms, position, wagered_cents, percent)
     paid_cents = row.fixed_cents(wagered_cents)
     source = terms.paid_from if paid_cents else None
     line = _won(wager, row.hand, terms, position, wagered_cents)
@@ -257,7 +262,7 @@ def _won(item: str, hand: str | None, terms: MeterTerms, position: int, wagered_
     )
 
 
-def _percent_line(  # noqa: PLR0917  (every argument is a part of the line)
+def percent_line(  # noqa: PLR0917  (every argument is a part of the line)
     item: str, row: Row, terms: MeterTerms, position: int, wagered_cents: int, percent: Percent
 ) -> Line:
     """Return the line of a hand pay: 649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)."""
@@ -315,7 +320,7 @@ class DealerBonus:
     def _divide(
         self, turns: Turns, hand: str, terms: MeterTerms
     ) -> tuple[dict[int, int], dict[int, int]]:
-        at = _one_position_each(turns.bettors(self.wager), self.wager)
+        at = one_position_each(turns.bettors(self.wager), self.wager)
         percents = {
             cents: terms.rows_at(cents)[hand].percent_of(self.meter) for cents in at.values()
         }

@@ -79,8 +79,8 @@ def take_off(
     and cents that cannot be divided equally, stay on the meter (readings G3, T17).
 
     After a win of 100%, the meter is immediately reseeded: it receives its whole reserve and the
-    reseed amount of the chapter. So it is after several percentages of one hand that are 100%
-    together. The reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
+    reseed amount of the chapter. So it is after several percentages of one hand, or of a bad beat,
+    that are 100% together. The reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
     (h)(3), (i)(4), (j)(3)). After every win, the overflow refills the meter up to its payout limit,
     so the next win of the round is paid from the refilled meter.
 
@@ -142,7 +142,8 @@ def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
     The position with the highest number is paid first (reading G1). At each position, all wagers
     are settled in turn (reading T13). The Envy Bonuses that a hand brings to other players follow
     right after its progressive wager. If a dealer's card was exposed, the wagers against the
-    dealer's hand are returned, and the other wagers are settled (readings P8, F10).
+    dealer's hand are returned, and the other wagers are settled (readings P8, F10). A bad beat
+    follows the last position.
 
     Raises:
         RoundError: cards are missing, because ``check_round`` did not check the round.
@@ -160,6 +161,8 @@ def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
             lines = plan.settle(turns, decided)
         if lines.dues:
             settled.append(lines)
+    bad_beats = () if played.dealer_exposed else rules.bad_beats
+    settled += [SettledPosition.of(dues) for beat in bad_beats if (dues := beat.dues(turns))]
     return Settlement(tuple(settled), tuple(turns.takes))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from bonus.cards import RANKS, Card, Deck
-from bonus.hands.rankings import COMPARES, Judge, Ranking
+from bonus.hands.rankings import COMPARES, STRENGTHS, Judge, Ranking
 from bonus.hands.three import QUEEN_HIGH
 from bonus.law.chapter_file import (
     Bonus,
@@ -30,6 +30,7 @@ from bonus.law.paytables import (
     with_mini_royal,
 )
 from bonus.rounds import Outcome
+from bonus.settling.bad_beats import BadBeatRule
 from bonus.settling.payouts import (
     Decision,
     JudgedCards,
@@ -81,6 +82,7 @@ class TableRules:
         version: the version of the game that the table offers (649a.7(e)).
         deck: the cards or the results of the game.
         whole: false if a round contains only the wagers that feed a meter.
+        bad_beats: the bad beats, which are settled after the last position.
     """
 
     chapter: Chapter
@@ -94,6 +96,7 @@ class TableRules:
     choices: Choices
     deck: Deck
     whole: bool = True
+    bad_beats: tuple[BadBeatRule, ...] = ()
 
     @property
     def bounds(self) -> tuple[WagerLimit, ...]:
@@ -119,8 +122,9 @@ def meter_rules(game: str, games: Games | None = None) -> TableRules:
     meters = GameMeters.of([chapter])
     deck = deck_of(chapter)
     return TableRules(
-        chapter, meters, placings, steps, (), survivors, None, None, {}, deck, whole=False
-    )
+        chapter, meters, placings, steps, (), survivors, None, None, {}, deck, whole=False,
+        bad_beats=_bad_beats(chapter),
+    )  # fmt: skip
 
 
 def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
@@ -151,6 +155,7 @@ def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
         limit=build.limit(),
         choices=choices,
         deck=deck_of(chapter),
+        bad_beats=_bad_beats(chapter),
     )
 
 
@@ -197,6 +202,23 @@ def _meter_steps(chapter: Chapter, wager: WagerTables) -> list[SettlingStep]:
         DealerBonus(dealers, meter, on_dealers, wager.divided),
         BonusDraws(own, dealers, meter),
     ]
+
+
+def _bad_beats(chapter: Chapter) -> tuple[BadBeatRule, ...]:
+    return tuple(
+        BadBeatRule(
+            wager=wager.names[0],
+            meters=wager.fed,
+            cards=wager.cards[0],
+            count=sum(chapter.deal.judged(wager.cards[0], wager.community_cards)),
+            compare=STRENGTHS[wager.ranking],
+            counting=ranking_of(chapter, wager.ranking).from_highest(wager.bad_beat.lowest),
+            by_dealer=wager.bad_beat.beaten_by == "dealer",
+            forfeited=bool(wager.forfeited),
+        )
+        for wager in chapter.wager
+        if wager.bad_beat
+    )
 
 
 def _judged(chapter: Chapter, wager: WagerTables, at: int, judge: Judge) -> JudgedCards:

@@ -12,7 +12,14 @@ from bonus.hands.four import best_four
 from bonus.hands.pai_gow import OF_SEVEN, best_with_joker
 from bonus.hands.rankings import PAI_GOW, SixCardHand, six_card_hand
 from bonus.law.chapter_file import CardsOf, Chapter
-from bonus.wagers import community_item, envy_item, envy_share_item, jackpot_item
+from bonus.wagers import (
+    BAD_BEAT_PARTS,
+    bad_beat_item,
+    community_item,
+    envy_item,
+    envy_share_item,
+    jackpot_item,
+)
 
 _OF_SIX: Final = frozenset({SixCardHand.SIX_CARD_ROYAL_DIAMONDS, SixCardHand.SIX_CARD_ROYAL})
 
@@ -60,6 +67,7 @@ def _judged(games: Iterable[Chapter], item: str) -> Iterable[tuple[str, CardsOf,
 def _of_meters(fed: Iterable[str]) -> Iterator[str]:
     for meter in fed:
         yield from (jackpot_item(meter), community_item(meter), envy_share_item(meter))
+        yield from (bad_beat_item(meter, part) for part in BAD_BEAT_PARTS)
 
 
 @lru_cache(maxsize=1_024)

@@ -29,7 +29,15 @@ from bonus.rounds import (
 )
 from bonus.settling.settle_round import settle_line
 from bonus.settling.settlement import take_off
-from bonus.wagers import MICROS_PER_CENT, Percent, community_item, envy_share_item, jackpot_item
+from bonus.wagers import (
+    BAD_BEAT_PARTS,
+    MICROS_PER_CENT,
+    Percent,
+    bad_beat_item,
+    community_item,
+    envy_share_item,
+    jackpot_item,
+)
 
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -188,23 +196,21 @@ def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWo
     """Yield the percentages that a meter paid, in paying order, each with one share in cents."""
     own = {jackpot_item(terms.kind)} if terms.tiers else {*terms.wagers, jackpot_item(terms.kind)}
     own |= {community_item(terms.kind), envy_share_item(terms.kind)}
+    own |= {bad_beat_item(terms.kind, part) for part in BAD_BEAT_PARTS}
     paid = [line for line in lines if line.percent and line.item in own]
-    of_hand: tuple[int | None, Percent] = None, 0
+    of_hand: tuple[str, Percent] = "", 0
     for line in paid:
         shares = payees = 1
-        divided = is_divided(line)
-        if divided:
+        if is_divided(line):
             sharing = [one for one in paid if (one.item, one.hand_of) == (line.item, line.hand_of)]
             alike = [one for one in sharing if one.wagered == line.wagered]
             if line is not alike[0]:
                 continue
             shares, payees = len(sharing), len(alike)
-        by_dealer = divided and line.hand_of is None
         holder, won = of_hand
-        holds = 0 if by_dealer else line.holder
-        before = won if (by_dealer or line.hand_of is not None) and holder == holds else 0
+        before = won if line.can_continue and holder == line.balance_of else 0
         take = PercentWon(terms.kind, percent_won(line), shares, before, payees)
-        of_hand = holds, take.after
+        of_hand = line.balance_of, take.after
         yield take, line.paid
 
 

@@ -11,7 +11,15 @@ import msgspec
 from bonus.law.chapter_file import Chapter
 from bonus.rounds import Line
 from bonus.settling.settle_round import settle_line
-from bonus.wagers import MICROS_PER_CENT, community_item, envy_item, envy_share_item, jackpot_item
+from bonus.wagers import (
+    BAD_BEAT_PARTS,
+    MICROS_PER_CENT,
+    bad_beat_item,
+    community_item,
+    envy_item,
+    envy_share_item,
+    jackpot_item,
+)
 from controllers.demo.dealer_bots import DealerBot
 from controllers.demo.resettlement import RoundRecord
 from controllers.games.trial_floor import TRIAL_TABLE
@@ -168,5 +176,6 @@ def _owners(game: Chapter) -> dict[str, str]:
         found[envy_item(tables.names[0])] = tables.names[0]
         for meter in tables.fed:
             items = (jackpot_item(meter), community_item(meter), envy_share_item(meter))
-            found |= dict.fromkeys(items, tables.names[0])
+            bad_beats = (bad_beat_item(meter, part) for part in BAD_BEAT_PARTS)
+            found |= dict.fromkeys((*items, *bad_beats), tables.names[0])
     return found

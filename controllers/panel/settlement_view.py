@@ -9,7 +9,9 @@ from bonus.wagers import (
     LUCKY_BONUS,
     MAGIC_CARD,
     MUST_HIT_BY,
+    BadBeatPart,
     PaidFrom,
+    bad_beat_part,
     is_community_share,
     is_envy,
     is_envy_share,
@@ -72,6 +74,14 @@ _THEN_BEGIN: Final[Mapping[_Due, Said]] = {
     ("pay", "credit"): Said("Pay and credit, then begin the next round."),
 }
 """Sentences by what the dealer pays and credits now."""
+_ALL_DIVIDE: Final = Said("All players who made the wager divide this percentage.")
+_BAD_BEATS: Final[Mapping[BadBeatPart, Said]] = {
+    "loser": Said(
+        "The percentage is for the highest beaten hand. Players with equal hands divide it."
+    ),
+    "winner": Said("The percentage is for the highest hand. Players with equal hands divide it."),
+    "table": _ALL_DIVIDE,
+}
 _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
@@ -176,6 +186,8 @@ def _kind(item: str) -> views.LineKind:
 
 
 def _why(layout: Layout, line: Line) -> list[Said]:
+    if part := bad_beat_part(line.item):
+        return [*_why_bad_beat(line, part), *_why_by_hand(layout, line)]
     rule = {"rule": line.rule}
     if line.outcome is not Outcome.PAID:
         return [Said("{rule}: the payouts of this wager.", rule)]
@@ -198,20 +210,28 @@ def _why(layout: Layout, line: Line) -> list[Said]:
         of = {"position": line.hand_of}
         why.append(Said("The share of the meter is for the hand of position {position}.", of))
         if is_community_share(line.item):
-            why.append(Said("All players who made the wager divide this percentage."))
+            why.append(_ALL_DIVIDE)
     elif line.item in _DRAWS:
         why.append(Said("{rule}: credited to the player's game account.", stays))
     else:
         why.append(
             Said("{rule}: the wins that a floorperson validates.", {"rule": validation.rule})
         )
-    if line.paid_from is PaidFrom.HAND_PAY and not results:
-        why.append(
-            Said(
-                "{rule}: not paid at the table; the cards stay until the documents are done.", stays
-            )
-        )
-    return why
+    return [*why, *_why_by_hand(layout, line)]
+
+
+def _why_bad_beat(line: Line, part: BadBeatPart) -> list[Said]:
+    values = {"rule": line.rule, "percent": str(line.percent)}
+    return [Said("{rule}: a bad beat pays {percent}% of the meter.", values), _BAD_BEATS[part]]
+
+
+def _why_by_hand(layout: Layout, line: Line) -> list[Said]:
+    if line.paid_from is not PaidFrom.HAND_PAY or layout.has_results:
+        return []
+    rule = {"rule": layout.validation(line.item).stays}
+    return [
+        Said("{rule}: not paid at the table; the cards stay until the documents are done.", rule)
+    ]
 
 
 def _due(lines: list[views.LineView]) -> list[views.DueView]:

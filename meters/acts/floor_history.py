@@ -8,7 +8,7 @@ from typing import Final
 
 from bonus.display import item_words
 from bonus.rounds import WrittenPercent, written_percent
-from bonus.wagers import Percent, is_community_share, is_on_dealer, read_percent
+from bonus.wagers import Percent, is_bad_beat, is_community_share, is_on_dealer, read_percent
 from meters.acts.act_refusals import ActError, store_failure_as_inoperable
 from meters.acts.ledger_days import DaySpan, LedgerDays
 from meters.acts.meter_history import (
@@ -256,13 +256,20 @@ class FloorHistory:
 def percent_of_hand(wins: Sequence[ClaimRecord]) -> WrittenPercent | None:
     """Return what the hand of the first of these wins of one meter won of the meter, in all.
 
-    A community share counts once, although several players divide it.
+    A community share counts once, although several players divide it. The parts of a bad beat
+    belong together, and not to the wins of its hands.
     """
     if not wins or is_on_dealer(wins[0].item):
         return wins[0].percent if wins else None
     parts: dict[tuple[str, int], Percent] = {}
+    if is_bad_beat(wins[0].item):
+        of_round = (won for won in wins if won.round == wins[0].round and is_bad_beat(won.item))
+        parts = {(won.item, 0): read_percent(won.percent or 0) for won in of_round}
+        return written_percent(sum(parts.values()))
     for won in wins:
-        if won.hand_record == wins[0].hand_record and not is_on_dealer(won.item):
+        if is_bad_beat(won.item) or is_on_dealer(won.item):
+            continue
+        if won.hand_record == wins[0].hand_record:
             place = won.holder if is_community_share(won.item) else won.position
             parts[won.item, place] = read_percent(won.percent or 0)
     return written_percent(sum(parts.values()))

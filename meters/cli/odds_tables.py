@@ -16,6 +16,7 @@ from bonus.display import money, short_money
 from bonus.law.games import Games, chapter_games
 from bonus.odds.must_hit_by_odds import Distribution
 from bonus.odds.odds_entries import (
+    BadBeatOdds,
     Drawn,
     Folding,
     HandLine,
@@ -240,6 +241,8 @@ def _meter(entry: OddsEntry, names: GameNames, *, many: bool) -> Iterator[Render
         if many:
             yield Text(f"Paytable {_label(entry)}", "italic")
         yield Text(_where_it_goes(entry, entry.long_run))
+    if entry.bad_beat:
+        yield Text(_bad_beat(entry.bad_beat, names))
     if entry.tiers:
         yield from _tiered(entry, names)
     if entry.meter_return:
@@ -251,6 +254,18 @@ def _meter(entry: OddsEntry, names: GameNames, *, many: bool) -> Iterator[Render
         yield Text(f"The wagers of {told} (--config FLOOR.toml).", "dim")
     if entry.hit_times:
         yield _times(entry.hit_times, names)
+
+
+def _bad_beat(beat: BadBeatOdds, names: GameNames) -> str:
+    players, by = "two players with this wager", "the other player's"
+    if beat.beaten_by == "dealer":
+        players, by = "one player with this wager", "the dealer's"
+    parts = ", ".join(f"{names.cell(cell)} for the {part}" for part, cell in beat.pays.items())
+    often = one_in(beat.chance) if beat.combinations else "never"
+    return (
+        f"Bad beat: {plain_name(beat.lowest)} or higher, beaten by {by} hand: {often} with"
+        f" {players}. It pays {parts}."
+    )
 
 
 def _envy(entry: OddsEntry) -> Text:

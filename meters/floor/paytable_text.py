@@ -9,7 +9,7 @@ from bonus.display import coin_money, short_money
 from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Chapter
 from bonus.law.meter_terms import MeterTerms, Row
-from bonus.wagers import Percent
+from bonus.wagers import BadBeatPart, Percent
 from meters.floor.floor_file import FixedJackpot, Meter
 from meters.floor.patron_words import PatronWords
 
@@ -102,12 +102,14 @@ class _GamePays:
     """Payouts of each hand in one game. `hands` has the hands with a payout, the highest first.
 
     `community` has the hands that bring all players a part of a meter, with this part in words.
+    `bad_beat` has the sentences about the bad beat; empty if the wager has none.
     """
 
     hands: tuple[str, ...]
     wins: Mapping[str, tuple[Part, ...]]
     envy: Mapping[str, tuple[Part, ...]]
     community: tuple[tuple[str, str], ...]
+    bad_beat: str
 
     @property
     def has_envy(self) -> bool:
@@ -182,6 +184,9 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
     rules += [words.divided_rule] if any(map(_is_divided, meters)) else []
     rules += _community_rules(shown, words)
     rules += _smaller_rules(top, words)
+    for title, pays in shown.items():
+        if pays.bad_beat:
+            rules.append(pays.bad_beat if len(shown) == 1 else f"{title}: {pays.bad_beat}")
     rules += [words.envy_rule] if any(envy) else []
     terms = top.terms
     for title, rule, every, for_1 in (
@@ -297,7 +302,31 @@ def _pays_in(meters: Sequence[Meter], game: str, words: PatronWords) -> _GamePay
         for meter in meters
         for share in _share(meters, meter, row.community_of(meter.kind), words)
     }
-    return _GamePays(_shown(terms, shown), wins, envy, tuple(community))
+    hands = _shown(terms, shown)
+    bad_beat = " ".join(_bad_beat(meters, game, hands, words))
+    return _GamePays(hands, wins, envy, tuple(community), bad_beat)
+
+
+def _bad_beat(
+    meters: Sequence[Meter], game: str, hands: Sequence[str], words: PatronWords
+) -> Iterator[str]:
+    """Yield the sentences about the bad beat of a wager, if it has one."""
+    chapter, kind = _game(meters[0], game), meters[0].kind
+    beat = next((wager.bad_beat for wager in chapter.wager if kind in wager.fed), None)
+    if beat is None:
+        return
+    rule = words.bad_beat_dealer_rule if beat.beaten_by == "dealer" else words.bad_beat_rule
+    yield rule.format(hand=_name(beat.lowest, hands, words))
+    won: dict[BadBeatPart, str] = {
+        "loser": words.bad_beat_loser,
+        "winner": words.bad_beat_winner,
+        "table": words.bad_beat_table,
+    }
+    for part, sentence in won.items():
+        for meter in meters:
+            shares = meter.terms_in(game).bad_beat
+            for share in _share(meters, meter, shares.of(part) if shares else 0, words):
+                yield sentence.format(share=share.text)
 
 
 def _winners_in(meter: Meter, game: str, words: PatronWords) -> tuple[Winner, ...]:

@@ -7,7 +7,14 @@ from typing import Final
 import msgspec
 
 from bonus.rounds import Line, WrittenPercent, cause_of
-from bonus.wagers import MUST_HIT_BY, PaidFrom, is_community_share, is_envy, jackpot_item
+from bonus.wagers import (
+    MUST_HIT_BY,
+    PaidFrom,
+    is_bad_beat,
+    is_community_share,
+    is_envy,
+    jackpot_item,
+)
 from meters.ledger.script_steps import EnvyCents
 from meters.wire.messages import (
     ClaimOpened,
@@ -93,11 +100,12 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def shown_percent(self) -> WrittenPercent | None:
-        """The percentage that displays show beside the amount; None if several players divide it.
+        """The percentage that displays show beside the amount; None if players can divide it.
 
-        The amount is only one player's part of a community share.
+        The amount is only one player's part of a community share, or of a bad beat.
         """
-        return None if is_community_share(self.item) else self.percent
+        divided = is_community_share(self.item) or is_bad_beat(self.item)
+        return None if divided else self.percent
 
     @property
     def only_envy(self) -> bool:

@@ -270,7 +270,7 @@ class DayFold:
     ) -> None:
         at_s, reply = seconds_of(fields["at"]), settled_in(fields["reply"]).reply
         lines = {(line.position, line.item, line.hand_of): line for line in reply.lines or ()}
-        of_hand: dict[tuple[int, str], int] = {}
+        of_hand: dict[tuple[int | None, str], int] = {}
         for one in reply.claims or ():
             self._waiting[one.claim] = number, at_s
             self._sums[-1][1] += 1
@@ -279,10 +279,10 @@ class DayFold:
             if one.claim not in before or line.percent is None:
                 continue
             meter, micros = before[one.claim]
-            hand = one.hand_of or one.position, meter
-            if one.hand_of is not None:
-                micros = of_hand.get(hand, micros)
-            of_hand[hand] = micros
+            if not isinstance(line, _MustHitBy):
+                hand = line.balance_of, meter
+                micros = of_hand.get(hand, micros) if line.can_continue else micros
+                of_hand[hand] = micros
             fold = self._meters[meter]
             fold.hits.append(
                 Hit(

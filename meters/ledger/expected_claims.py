@@ -103,9 +103,9 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 class _Percentages:
     """The percentages of meters that a result wins.
 
-    `_of_hand` has what each hand (by its position) wins of a meter: the balance of the meter at its
-    turn, the percentages so far, and the first of them. `_firsts` has for each percentage the first
-    one of its hand, and `_left_cents` has the balance after the last one.
+    `_of_hand` has what each hand or a bad beat (`Line.balance_of`) wins of a meter: the balance of the meter at its turn, the percentages so far, and the first of them. `_firsts` has
+    for each percentage the first one of its hand, and `_left_cents` has the balance after the last
+    one.
     """
 
     def __init__(self, books: ExpectedBooks, draft: Draft, settled: SettledReply) -> None:
@@ -116,7 +116,7 @@ class _Percentages:
             (one.position, one.item, one.hand_of): one.claim for one in settled.reply.claims or ()
         }
         self._moved: set[str] = set()
-        self._of_hand: dict[tuple[int, str], tuple[int, Percent, str]] = {}
+        self._of_hand: dict[tuple[str, str], tuple[int, Percent, str]] = {}
         self._firsts: dict[str, str] = {}
         self._left_cents: dict[str, int] = {}
 
@@ -135,10 +135,8 @@ class _Percentages:
         # Players with different amounts divide a percentage too: there is one for each amount.
         divide = _shared_of(line)
         players = sum(1 for one in self._lines if _shared_of(one) == divide)
-        by_dealer = is_divided(line) and line.hand_of is None
-        key = (0 if by_dealer else line.holder, meter)
-        new = (draft.holds(meter_account(meter)), 0, take)
-        earlier = self._of_hand.get(key, new) if by_dealer or line.hand_of is not None else new
+        key, new = (line.balance_of, meter), (draft.holds(meter_account(meter)), 0, take)
+        earlier = self._of_hand.get(key, new) if line.can_continue else new
         balance_micros, before, first = earlier
         percent = percent_won(line)
         after = before + Fraction(percent) * len(payees) / players

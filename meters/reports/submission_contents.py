@@ -102,7 +102,10 @@ class OutcomeRow(_Part, frozen=True, kw_only=True):
 
 
 class PercentageAward(_Part, frozen=True, kw_only=True):
-    """A hand that wins a percentage of a meter, with the probability of the hand."""
+    """A hand, or a part of a bad beat, that wins a percentage of a meter, with its probability.
+
+    A bad beat is for a round of two players, or of one player if the dealer's hand beats theirs.
+    """
 
     hand: str
     percent: WrittenPercent

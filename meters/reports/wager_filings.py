@@ -8,7 +8,7 @@ from typing import Final
 from bonus.display import money
 from bonus.law.chapter_file import CardsOf, DrawPays, Envy, Main, WagerTables
 from bonus.law.game_rankings import ranking_of
-from bonus.law.paytables import read_cents, read_envy
+from bonus.law.paytables import read_cents, read_envy, read_payout
 from bonus.odds.odds_entries import COMMUNITY_SHARE, Folding, HandLine, OddsEntry, TierOdds, exact
 from bonus.odds.odds_words import one_in
 from bonus.odds.offers import Offer, choose
@@ -138,6 +138,10 @@ def _optional_rules(
     if tables.community:
         text = "divided equally among all players who made the wager"
         yield "community share", text, tables.community.rule
+    if beat := tables.bad_beat:
+        by = "the dealer's" if beat.beaten_by == "dealer" else "another player's"
+        parts = ", ".join(f"{cell} for the {part}" for part, cell in beat.cells.items())
+        yield "bad beat", f"{beat.lowest} or higher, beaten by {by} hand: {parts}", beat.rule
     besides = "; percentages of a meter are hand pays" if tables.fed else ""
     yield "paid from", f"{tables.paid_from.value.replace('_', ' ')}{besides}", ""
     if tables.electronic:
@@ -211,6 +215,16 @@ def _awards(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Iterator[fil
                 rule=cells_of(offer, line)[0].rule,
                 chance=chance_of(line.chance),
             )
+    for part, cell in tables.bad_beat.cells.items() if tables.bad_beat else ():
+        for meter, won in read_payout(cell).percents_of(tables.meter):
+            if tables.bad_beat and entry.bad_beat:
+                yield filed.PercentageAward(
+                    hand=f"bad_beat_{part}",
+                    percent=written_percent(won),
+                    meter=meter,
+                    rule=tables.bad_beat.rule,
+                    chance=chance_of(entry.bad_beat.chance),
+                )
 
 
 def _meter_returns(
@@ -222,6 +236,8 @@ def _meter_returns(
     ] or [(tables.meter, entry)]
     for meter, odds in each_of:
         won = [(line.percent_of(meter), line.chance) for line in entry.hands]
+        if beat := entry.bad_beat:
+            won.append((beat.percent_of(meter), beat.of_wager))
         whole = sum((chance for share, chance in won if share == 100), Fraction(0))
         seed_cents = _only(odds.seed_meter)
         yield filed.MeterReturn(

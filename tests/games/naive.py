@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.naive.pai_gow import pai_gow_named
-from tests.naive.ranking import best_five_card_named
+from tests.naive.ranking import FIVE_CARD, best_five_card_named, best_five_strength
 
 HOUSE = Path(__file__).with_name("house")
 
@@ -169,6 +169,9 @@ class NaiveRound:
         for position in sorted(played["positions"], key=lambda one: -one["position"]):
             for wager in self.law["wager"]:
                 self._settle(position, wager)
+        for wager in self.law["wager"]:
+            if "bad_beat" in wager:
+                self._pay_bad_beat(wager, wager["bad_beat"])
 
     def report(self, line: Line) -> None:
         self.lines.append(line)
@@ -233,6 +236,53 @@ class NaiveRound:
                 share = self.take(meter, own, wager, len(sharing), hand, len(alike))
                 cents |= {one["position"]: share for one in alike}
         return cents
+    def _pay_bad_beat(self, wager: Law, beat: Law) -> None:
+        """Pay the beaten hand, the hand that beats it, and the table, of one amount of the meter.
+
+        Each player's best hand is compared with the best hands of the others, or each hand with
+        the dealer's.
+        """
+        name = wager["names"][0]
+        with_wager = [
+            one
+            for one in sorted(self.played["positions"], key=lambda one: -one["position"])
+            if name in one["wagers"]
+        ]
+        hands = [
+            (best_five_strength(tuple(one["cards"])), one)
+            for one in with_wager
+            if is_holder(self.law, one) and not (one.get("folded") and "forfeited" in wager)
+        ]
+        if beat.get("beaten_by") == "dealer":
+            top = best_five_strength(tuple(self.played["dealer"]))
+        else:
+            hands = [
+                (each, one)
+                for each, one in hands
+                if each == max(other for other, of in hands if _player(of) == _player(one))
+            ]
+            top = max((each for each, _ in hands), default=(0, []))
+        lowest = FIVE_CARD.index(beat["lowest"])
+        beaten = [each for each, _ in hands if each < top and each[0] >= lowest]
+        if not beaten:
+            return
+        losers = _once([one for each, one in hands if each == max(beaten)])
+        of = losers[0]
+        for part, payees in (
+            ("loser", losers),
+            ("winner", _once([one for each, one in hands if each == top])),
+            ("table", self._sharing(wager)),
+        ):
+            for meter, percent in _percents(wager, beat.get(part, "")):
+                cents = self.take(meter, percent, wager, len(payees), f"beat {name}")
+                for payee in sorted(payees, key=lambda one: -one["position"]):
+                    hand = hand_of(self.law, wager, of if part == "table" else payee, self.played)
+                    more = {"hand_of": of["position"]} if part == "table" else {}
+                    self._line(
+                        payee, f"{meter}_bad_beat_{part}", "paid", hand, paid=cents,
+                        percent=percent, rule=beat["rule"], source="hand_pay",
+                        wagered=payee["wagers"][name], **more,
+                    )  # fmt: skip
 
     def _pay_envy(self, position: Law, wager: Law, hand: str) -> None:
         name = wager["names"][0]
@@ -375,6 +425,11 @@ def _percents(wager: Law, cell: str) -> list[tuple[str, Fraction]]:
     """Return the percentages of meters in a cell; a wager's only meter is called "meter" there."""
     found = re.findall(r"([\d.]+)% of (\w+)", cell)
     return [(wager["meter"] if of == "meter" else of, Fraction(number)) for number, of in found]
+
+
+def _once(boxes: Sequence[Law]) -> list[Law]:
+    """Return the first position of each player."""
+    return [one for one in boxes if one is next(of for of in boxes if _player(of) == _player(one))]
 
 
 def _player(position: Law) -> tuple[bool, str | int]:

@@ -154,7 +154,8 @@ class HouseGame:
         items = [(wager, fed[0]), (f"{wager.removesuffix('_progressive')}_envy", fed[0])]
         if len(fed) > 1:
             items += [(f"{meter}_jackpot", meter) for meter in fed]
-        shares = ("community_share", "envy_share")
+        shares = ["community_share", "envy_share"]
+        shares += (f"bad_beat_{part}" for part in ("loser", "winner", "table"))
         return [*items, *((f"{meter}_{share}", meter) for meter in fed for share in shares)]
 
     def _decided_by(self, cards: str) -> Collection[str]:

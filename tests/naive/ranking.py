@@ -142,6 +142,19 @@ def best_five_card(cards: Cards) -> str:
     return max((of_five(five) for five in combinations(cards, 5)), key=FIVE_CARD.index)
 
 
+@lru_cache(maxsize=65_536)
+def best_five_strength(cards: Cards) -> Strength:
+    """Return the rank of the highest hand among any five of the cards, with what decides a tie."""
+    return max(five_card_strength(five) for five in combinations(cards, 5))
+
+
+def five_card_strength(cards: Cards) -> Strength:
+    hand = of_five(cards)
+    if hand in ("royal_flush", "straight_flush", "straight"):
+        return FIVE_CARD.index(hand), [top_of_run(cards)]
+    return FIVE_CARD.index(hand), by_number(cards)
+
+
 def is_six_card_royal(cards: Cards) -> bool:
     return one_suit(cards) and values(cards) == [ACE, KING, QUEEN, 11, 10, 9]
 

@@ -66,7 +66,7 @@ export const Settlement = ({ settled, isLast }) => {
       </div>
     </div>
     ${turns.length ? html`<ol class="turns">${turns.map((turn) =>
-      html`<li class="turn" key=${turn.position}>
+      html`<li class="turn" key=${turn.lines[0].line}>
         <h3>${say("Position {position}", { position: turn.position })}${turn.cards && html`<${Cards} names=${turn.cards} />`}</h3>
         <ul>${turn.lines.map((line) => html`<${Line} key=${line.line} line=${line}
           id="line-${settled.round}-${line.line}" />`)}</ul>

@@ -55,6 +55,12 @@ const wagerWords = (line, game) => {
   return holder ? `${words} for the hand of position ${holder}` : words;
 };
 
+const partOf = ({ item, percent }) => {
+  const part = `${percent}% of the meter`;
+  if (/_(community_share|bad_beat_table)$/.test(item)) return `an equal share of ${part}`;
+  return /_bad_beat_(loser|winner)$/.test(item) ? `${part} (equal hands divide it)` : part;
+};
+
 const Line = ({ line, game }) => {
   const { paid, returned, collected } = amountsOf(line);
   return html`
@@ -64,7 +70,7 @@ const Line = ({ line, game }) => {
       <td class="with">${handWords(line.hand)}</td>
       <td class="outcome">${OUTCOMES[line.outcome]}
         ${line.paid_from && html` <small>${SOURCES[line.paid_from]}</small>`}
-        ${line.percent && html`<small>, ${line.item.endsWith("_community_share") ? "an equal share of " : ""}${line.percent}% of the meter</small>`}</td>
+        ${line.percent && html`<small>, ${partOf(line)}</small>`}</td>
       <td class="amount">${money(paid || collected || returned)}
         ${paid > 0 && returned > 0 && html`<small> and the wager, ${money(returned)}</small>`}</td>
       <td class="rule">${line.rule}</td>

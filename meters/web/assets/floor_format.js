@@ -100,8 +100,11 @@ export const rate = (bps) => `${Math.floor(bps / 100)}${bps % 100 ? "." + String
 export const changing = (low, cents, high) =>
   cents === null ? low : say("{low}, from {amount} on {high}", { low, amount: money(cents), high });
 
-/* What a win gets of its meter: several players divide a community share. */
-export const ofMeter = ({ item: name, percent }) => (name.endsWith("_community_share")
-  ? say("an equal share of {percent}% of the meter", { percent }) : say("{percent}% of the meter", { percent }));
+/* What a win gets of its meter: several players divide some parts. */
+export const ofMeter = ({ item: name, percent }) => {
+  if (/_(community_share|bad_beat_table)$/.test(name)) return say("an equal share of {percent}% of the meter", { percent });
+  if (/_bad_beat_(loser|winner)$/.test(name)) return say("{percent}% of the meter (equal hands divide it)", { percent });
+  return say("{percent}% of the meter", { percent });
+};
 export const who = (position, patron) =>
   patron ? say("Position {position} ({patron})", { position, patron }) : say("Position {position}", { position });
