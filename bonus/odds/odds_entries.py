@@ -188,7 +188,8 @@ class TierOdds(_Part, frozen=True):
         meter_return: the reduction of the house edge when the meter rises by one wager.
         hit_chance: the probability that the hand of a wager wins a percentage of the meter;
             ``whole_chance`` is the probability that it wins the whole meter. A community share
-            counts as won by the hand that brings it.
+            counts as won by the hand that brings it. The bad beats that come for each wager are
+            added.
         break_even_meter: the lowest balance at which the house has no edge, by the wager in cents,
             with the other meters at their seeds; ``break_even_meter_with_envy`` is this balance
             with one other player, with two, and so on.

@@ -755,6 +755,7 @@ def limit_problem(meter: Meter) -> str | None:
     games = [meter.terms_in(game) for game in meter.fed_in or ("",)]
     rows = [row for terms in games for row in terms.rows.values()]
     wins = {row.percent_of(meter.kind) + row.community_of(meter.kind) for row in rows}
+    wins |= {terms.bad_beat.total for terms in games if terms.bad_beat}
     if threshold_cents and 100 not in wins:
         return (
             "no hand wins the whole meter, so nobody would win its reserve, to which wagers add"

@@ -136,7 +136,8 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
             the wager.
         hit_chance: the probability that the hand of the wager wins a percentage of the meter.
         whole_chance: the probability that the hand wins the whole meter; null if no hand wins it. A
-            community share counts as won by the hand that brings it.
+            community share counts as won by the hand that brings it. The bad beats that come for
+            each wager, in a round of two players, are added to both.
         break_even_cents: the lowest balance of the meter at which the house has no edge. All other
             meters are at their seeds.
         break_even_with_envy_cents: this balance with Envy Bonuses, for one other player,

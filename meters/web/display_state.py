@@ -181,7 +181,7 @@ class JackpotRow(_Row, frozen=True):
         meter_after: the amount of the meter after the win.
         cards: the cards that form the hand; empty if they are not known.
         percent: the percentage of the meter that was won; null for a fixed jackpot, for a community
-            share, and if it is not known.
+            share, for a bad beat, and if it is not known.
         fixed_jackpot: the id of the fixed jackpot that was won; empty if a meter was won.
         news_ms: for how many milliseconds displays still celebrate the win, or show that it was
             validated. It is 0 if the win was rejected or is no longer news.

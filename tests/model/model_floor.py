@@ -334,23 +334,28 @@ RESULTS: Final = ModelFloor(
 )
 
 
-# A link of games with wagers on the flop, and with a joker.
+# A link of games with wagers on the flop, with a joker, and with a bad beat.
 
-_FLOP, _JOKER = HouseGame("keystone_flop"), HouseGame("keystone_joker")
+_FLOP, _JOKER, _FIVE = (
+    HouseGame(name) for name in ("keystone_flop", "keystone_joker", "keystone_five")
+)
 
 
 def _cards_books() -> SecondBooks:
-    flop, joker = ({meter: meter} for meter in ("flop_jackpot", "joker_jackpot"))
+    flop, joker, five = (
+        {meter: meter} for meter in ("flop_jackpot", "joker_jackpot", "five_jackpot")
+    )
     return _books(
         "cards",
         meters={
             "flop_jackpot": SecondMeter(_FLOP.law("flop_jackpot"), 100, limit_cents=60_050),
             "joker_jackpot": SecondMeter(_JOKER.law("joker_jackpot"), 100),
+            "five_jackpot": SecondMeter(_FIVE.law("five_jackpot"), 100, limit_cents=5_050),
         },
         tables={
             "T-1": SecondTable(_FLOP, 6, flop),
             "T-2": SecondTable(_JOKER, 5, joker),
-            "T-3": SecondTable(_FLOP, 5, flop),
+            "T-3": SecondTable(_FIVE, 5, five),
         },
     )
 
@@ -361,9 +366,10 @@ CARDS: Final = ModelFloor(
             "cards",
             meter_text("flop_jackpot", limit=60_050),
             meter_text("joker_jackpot"),
+            meter_text("five_jackpot", limit=5_050),
             table_text("T-1", "flop_jackpot", asset="1", game="keystone_flop", positions=6),
             table_text("T-2", "joker_jackpot", asset="2", game="keystone_joker", positions=5),
-            table_text("T-3", "flop_jackpot", asset="3", game="keystone_flop", positions=5),
+            table_text("T-3", "five_jackpot", asset="3", game="keystone_five", positions=5),
             name="Flop Jackpot",
         ),
         HOUSE,

@@ -107,7 +107,10 @@ class Settling:
         """
         meter, cents = self._meter(envy), envy["paid"]
         of_hand = [
-            claim for claim in self.claims if claim["position"] == holder and "hand_of" not in claim
+            claim
+            for claim in self.claims
+            if claim["position"] == holder and "hand_of" not in claim
+            if "_bad_beat_" not in claim["item"]
         ]
         same = [claim for claim in of_hand if _envy_item(claim["item"]) == envy["item"]]
         if under := (same or of_hand)[:1]:
