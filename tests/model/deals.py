@@ -44,6 +44,17 @@ _SEVENS: Final = (
     "8c 8d 8h 8s 2h 5c Kc",
     "2d 6c 9h Js Qc Kd 4h",
 )
+_FIVES: Final = (
+    "9s 8s 7s 6s 5s",
+    "Kc Kd Kh Ks 3c",
+    "2d 5d 7d 9d Jd",
+    "Ac 2h 3h 4s 5h",
+    "4c 4d 4h 8c 8d",
+    "Tc Td 2s 3s Qc",
+    "Th Ts 3d 2c Qd",
+    "5c 7h 9c Jc Qh",
+)
+"""All of different cards. Nearly any two are a bad beat; the two pairs are equal."""
 _DEALERS: Final = (
     "Js Ts 2c",
     "9h 8h 7h",
@@ -189,7 +200,7 @@ def _box(draw: Draw[Any], table: SecondTable, place: int, used: set[str]) -> Eve
     deal = table.game.deal
     if deal.hand and (not folded or kept or draw(st.booleans())):
         repeats = deal.results != () or deal.decks > 1
-        hands = _SEVENS if deal.hand > 3 else _HANDS
+        hands = {5: _FIVES, 7: _SEVENS}.get(deal.hand, _HANDS)
         box["cards"] = _deal(draw, deal.results or hands, used, deal.hand, repeats=repeats)
     if draw(st.booleans()):
         box["patron"] = bet.get("patron") or draw(st.sampled_from(("ann", "cyd")))
