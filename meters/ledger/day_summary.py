@@ -270,7 +270,7 @@ class DayFold:
     ) -> None:
         at_s, reply = seconds_of(fields["at"]), settled_in(fields["reply"]).reply
         lines = {(line.position, line.item, line.hand_of): line for line in reply.lines or ()}
-        of_hand: dict[tuple[int | None, str], int] = {}
+        of_hand: dict[tuple[str, str], int] = {}
         for one in reply.claims or ():
             self._waiting[one.claim] = number, at_s
             self._sums[-1][1] += 1

@@ -103,9 +103,9 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 class _Percentages:
     """The percentages of meters that a result wins.
 
-    `_of_hand` has what each hand or a bad beat (`Line.balance_of`) wins of a meter: the balance of the meter at its turn, the percentages so far, and the first of them. `_firsts` has
-    for each percentage the first one of its hand, and `_left_cents` has the balance after the last
-    one.
+    `_of_hand` has what each hand or a bad beat (`Line.balance_of`) wins of a meter: the balance of
+    the meter at its turn, the percentages so far, and the first of them. `_firsts` has for each
+    percentage the first one of its hand, and `_left_cents` has the balance after the last one.
     """
 
     def __init__(self, books: ExpectedBooks, draft: Draft, settled: SettledReply) -> None:

@@ -236,6 +236,7 @@ class NaiveRound:
                 share = self.take(meter, own, wager, len(sharing), hand, len(alike))
                 cents |= {one["position"]: share for one in alike}
         return cents
+
     def _pay_bad_beat(self, wager: Law, beat: Law) -> None:
         """Pay the beaten hand, the hand that beats it, and the table, of one amount of the meter.
 

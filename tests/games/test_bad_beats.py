@@ -272,6 +272,11 @@ def test_a_file_whose_bad_beat_cannot_be_paid_is_refused(text: str, reason: str)
         read_chapter(text)
 
 
+def test_a_meter_with_a_bad_beat_has_no_smaller_wagers() -> None:
+    with pytest.raises(ValueError, match="need equal wagers: leave out smaller_wagers"):
+        meter_terms("pot", 500, None, "h", games_of(game()), (100,))
+
+
 def test_the_parts_have_titles() -> None:
     text = game().replace('names = ["bet"]', 'names = ["bet"]\ntitle = "The Bet"')
     titles = item_titles([read_chapter(text)])
