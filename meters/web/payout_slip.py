@@ -332,9 +332,9 @@ def _cards_drawing(names: Sequence[str], width_max: float) -> object:
     for number, name in enumerate(names):
         x = number * (width + _CARD_GAP)
         suit, rgb = _SUITS[name[1]]
-        rank = "10" if name[0] == "T" else name[0]
+        signs = [("10" if name[0] == "T" else name[0], 0.59, 0.52), (suit, 0.14, 0.62)]
         if name == JOKER_NAME:
-            rank = ""
+            signs = [(suit, 0.28, 0.9)]  # in the middle: no space where a rank could be written
         edge = 0.1 * width
         drawing.add(
             Rect(
@@ -349,14 +349,14 @@ def _cards_drawing(names: Sequence[str], width_max: float) -> object:
                 strokeWidth=0.8,
             )
         )
-        for text, y, bold in ((rank, 0.59, True), (suit, 0.14, False)):
+        for text, y, size in signs:
             drawing.add(
                 String(
                     x + width / 2,
                     _CARD_GAP + y * height,
                     text,
-                    fontName=face_of(text, bold=bold),
-                    fontSize=(0.52 if bold else 0.62) * width,
+                    fontName=face_of(text, bold=text != suit),
+                    fontSize=size * width,
                     fillColor=Color(*rgb),
                     textAnchor="middle",
                 )
