@@ -81,6 +81,7 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     ace_king_queen: str = "Ace, king, queen of spades"
     other_royal: str = "Any other royal flush"
     highest_rule: str = "Highest hand only."
+    first_cards_rule: str = "Community cards that count: only the first {count}."
     divided_rule: str = "Players who win a part of the meter together divide it."
     community_rule: str = "{hand}: all players who made the wager divide {share}."
     smaller_rule: str = "A {amount} wager wins {part} of these payouts."

@@ -181,6 +181,7 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
             rows.append(PayRow(name, cards, cells))
     envy = tuple(envy for _, envy in columns)
     rules = [] if results else [words.highest_rule]
+    rules += _first_cards_rules(top, words)
     rules += [words.divided_rule] if any(map(_is_divided, meters)) else []
     rules += _community_rules(shown, words)
     rules += _smaller_rules(top, words)
@@ -199,6 +200,27 @@ def pays_of(meters: Sequence[Meter], words: PatronWords) -> Pays:
             rules.append(rule)
     heading = words.result if results else words.hand
     return Pays(heading, tuple(title for title, _ in columns), envy, tuple(rows), tuple(rules))
+
+
+def _first_cards_rules(meter: Meter, words: PatronWords) -> list[str]:
+    """Return how many community cards count, for wagers on the first of them.
+
+    If this is not the same for all wagers and games of the meter, each sentence names its game.
+    """
+    counts = {
+        (game.title, wager.community_cards): None
+        for game in _feeding(meter)
+        for wager in game.wager
+        if meter.kind in wager.fed
+    }
+    differ = len({count for _, count in counts}) > 1
+    found = {
+        f"{game}: {rule}" if differ else rule: None
+        for game, count in counts
+        if count
+        for rule in [words.first_cards_rule.format(count=words.number(count))]
+    }
+    return list(found)
 
 
 def _smaller_rules(meter: Meter, words: PatronWords) -> list[str]:

@@ -449,6 +449,11 @@ async def test_every_cell_and_every_envy_bonus_is_shown_once(
                 assert shown_of(tables) == expected
                 for rule in (rule for wager in fed for rule in community_rules(wager, titles)):
                     assert page.count(rule) == 1
+                assert re.findall(r"only the first (\w+)\.", page) == [
+                    {3: "three"}[wager["community_cards"]]
+                    for wager in fed
+                    if "community_cards" in wager
+                ]
                 for rows in tables.of.values() if file else ():
                     hands = [hand_of(row) for row in rows]
                     ranked = [hand for hand in hands if hand not in _DRAWS]
