@@ -83,6 +83,8 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
             if the rates do not change.
         overflow_to: the name of the meter that gets what is above the limit; null if it waits in
             `overflow`.
+        smaller_wagers: the smaller amounts of a wager in cents, which win a proportional part of
+            each percentage; empty if all wagers have one amount.
     """
 
     meter: str
@@ -113,6 +115,7 @@ class MeterParameters(FloorRow, frozen=True, kw_only=True):
     primary_above_bps: int = 0
     reserve_above_bps: int = 0
     overflow_to: str | None = None
+    smaller_wagers: tuple[int, ...] = ()
 
 
 class UnapprovedRow(FloorRow, frozen=True, kw_only=True):
@@ -244,6 +247,7 @@ def view_meter(
         name=meter.title,
         kind=meter.kind,
         wager=meter.wager,
+        smaller_wagers=meter.smaller_wagers,
         paytable=meter.paytable,
         wagers=parameters.wagers(meter),
         paytables=parameters.paytables(meter),

@@ -84,7 +84,7 @@ _HOLDS_NOT: Final = "THE OPENING AND THE MOVEMENTS DO NOT GIVE THE CLOSING."
 
 def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
     """Make two lists for a meter (D2, D19): one of its money, and one of its accounting meters."""
-    stake = wager_text(meter.wager)
+    stake = " or ".join(map(wager_text, sorted(meter.wagers_cents)))
     if hit_by := meter.must_hit_by:
         stake = f"must hit by {money(hit_by.maximum)}"
     named = f"{meter.title} ({meter.meter_id}), {stake}"

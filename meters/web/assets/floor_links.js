@@ -111,8 +111,10 @@ const accounting = (sums) => [
 const hasReserve = (meter) => meter.reserve_bps || meter.reserve_above_bps || meter.reserve;
 const ratesOf = (...bps) => bps.filter(Boolean).map(format.rate).join(" + ");
 
+const wagersOf = ({ wager, smaller_wagers: smaller }) => [wager, ...smaller].map(dollars).reverse().join(" / ");
+
 const parameters = (meter) => [
-  [say("Wager"), meter.must_hit_by === null ? money(meter.wager) : ""],
+  [say("Wager"), meter.must_hit_by === null ? wagersOf(meter) : ""],
   [say("Must hit by"), meter.must_hit_by === null ? "" : money(meter.must_hit_by)],
   [say("Paytable"), meter.paytable],
   [say("Reserve"), hasReserve(meter) ? money(meter.reserve) : ""],
@@ -200,7 +202,7 @@ const State = ({ link, meter }) => {
 const MeterRow = ({ link, meter, spark, isOpen }) => html`
   <tr data-meter=${meter.meter} aria-current=${isOpen ? "true" : null}>
     <th scope="row"><a href=${hrefOf("meters", `${link.link}/${meter.meter}`)}>${meter.name}</a></th>
-    <td class="wide">${meter.must_hit_by === null ? dollars(meter.wager) : ""}</td>
+    <td class="wide">${meter.must_hit_by === null ? wagersOf(meter) : ""}</td>
     <td class="now"><span class="expires">${money(meter.amount)}</span><span class="expired" data-text=${say("not current")}></span></td>
     <td class="spark-cell"><${Spark} spark=${spark} /></td>
     <td>${spark ? `+${money(spark.hour)}` : ""}</td>
