@@ -76,6 +76,15 @@ def bad_beat_title(meter: str, item: str) -> str:
     return f"{meter} {_BAD_BEATS[part]}" if part else meter
 
 
+def hand_place(position: int, table: str) -> str:
+    """Return in words whose hand brings a share of a meter; `table` is empty for the same table.
+
+    >>> hand_place(4, ""), hand_place(4, "TCP-02")
+    ('position 4', 'position 4 of table TCP-02')
+    """
+    return f"position {position} of table {table}" if table else f"position {position}"
+
+
 def short_money(amount_cents: int) -> str:
     """Return cents as dollars, without ``.00``.
 

@@ -283,6 +283,8 @@ class PercentWon:
             and the other shares stay on the meter.
         before: what the same hand, or the same bad beat, has won of the meter before, in percent.
             All percentages of a hand, or of a bad beat, are of the same balance.
+        link_wager: the wager whose players at the other tables of the link get shares too; empty if
+            only players at this table do. ``shares`` are only those of this table.
     """
 
     meter: str
@@ -290,6 +292,7 @@ class PercentWon:
     shares: int = 1
     before: Percent = 0
     payees: int = 0
+    link_wager: str = ""
 
     @property
     def paid(self) -> int:

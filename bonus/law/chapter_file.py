@@ -188,17 +188,20 @@ class Envy(_Part, frozen=True):
 class Community(_Part, frozen=True):
     """Parts of the meter that all players divide equally who made the wager at the table.
 
-    The holder of the hand divides it too, if they made the wager. A player at several positions
-    gets one share.
+    The holder of the hand divides it too, if they made the wager. A player at several positions of
+    a table gets one share.
 
     Attributes:
         rule: the section about the community share.
         pays: for each hand that brings a community share, a percentage of a meter, such as ``10%
             of meter``.
+        among: ``link`` if the players with an open round at the other tables of the link divide it
+            too, if they made the wager of the same name on the same meter.
     """
 
     rule: Rule
     pays: dict[str, str]
+    among: Literal["table", "link"] = "table"
 
 
 class BadBeat(_Part, frozen=True):

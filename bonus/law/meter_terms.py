@@ -116,6 +116,7 @@ class MeterTerms:
             Bonuses; empty if the wager has none. ``draw_rule`` is the subsection with the Magic
             Card and the Lucky Bonus; empty if the wager has no draws. ``community_rule`` is the
             subsection with the community share; empty if the wager has none.
+            ``community_on_link`` is true if the players at all tables of the link divide it.
         tiers: true if the wagers on this meter also feed other meters.
         rows: the payouts of every hand of the ranking; none if no hand wins the meter.
         maximum_cents: the amount by which a must-hit-by meter is won; 0 for every other meter.
@@ -152,6 +153,7 @@ class MeterTerms:
         default_factory=dict, repr=False, compare=False
     )
     bad_beat: BadBeatShares | None = None
+    community_on_link: bool = False
 
     @property
     def wagers_cents(self) -> tuple[int, ...]:
@@ -242,6 +244,10 @@ def _with_smaller(
         )
     if terms.draw_rule:
         raise ValueError(f"{kind}: a wager with draws has only one amount")
+    if terms.community_on_link:
+        raise ValueError(
+            f"{kind}: a wager with a community share for the whole link has only one amount"
+        )
     tables, _ = _wager_tables(chapter, kind)
     if terms.bad_beat:
         raise ValueError(
@@ -399,6 +405,7 @@ def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) 
         reserve_above_bps=read_rate_bps(rates.reserve_above) if rates.above else 0,
         community_rule=tables.community.rule if tables.community else "",
         bad_beat=_bad_beat_of(tables, kind),
+        community_on_link=tables.community is not None and tables.community.among == "link",
     )
 
 

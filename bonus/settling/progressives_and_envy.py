@@ -109,7 +109,8 @@ class ProgressiveWager:
         """
         at = one_position_each(turns.bettors(self.wager), self.wager)
         percents = {cents: terms.rows_at(cents)[hand].community_of(meter) for cents in at.values()}
-        takes, won[meter] = _divided(turns, meter, at, percents, won.get(meter, 0))
+        on_link = self.wager if terms.community_on_link else ""
+        takes, won[meter] = _divided(turns, meter, at, percents, won.get(meter, 0), on_link)
         for bettor in turns.bettors(self.wager):
             if (cents := at.get(bettor.position)) is not None:
                 row, item = terms.rows_at(cents)[hand], community_item(meter)
@@ -156,12 +157,13 @@ def one_position_each(bettors: Sequence[RoundPosition], wager: str) -> dict[int,
     return {each.position: each.wagers[wager] for each in found.values()}
 
 
-def _divided(
+def _divided(  # noqa: PLR0917  (every argument is a part of the percentage)
     turns: Turns,
     meter: str,
     at: Mapping[int, int],
     percents: Mapping[int, Percent],
     before: Percent = 0,
+    link_wager: str = "",
 ) -> tuple[dict[int, int], Percent]:
     """Record a percentage of a meter that the players of a wager divide.
 
@@ -175,7 +177,7 @@ def _divided(
         cents = at[position]
         if cents not in takes:
             payees = paid_to[cents] if len(paid_to) > 1 else 0
-            won = PercentWon(meter, percents[cents], len(at), before, payees)
+            won = PercentWon(meter, percents[cents], len(at), before, payees, link_wager)
             turns.takes.append(won)
             takes[cents], before = len(turns.takes) - 1, won.after
     return takes, before

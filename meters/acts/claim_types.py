@@ -130,6 +130,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
             confirming its request (duty D4); null if no PIN bars the user.
         barred_until: the time at which this bar ends, in UTC; null if it does not end.
         hand_of: for a share of a meter, the position whose hand brings it; otherwise null.
+        hand_table: the table of this hand, if it is another table of the link; otherwise empty.
     """
 
     claim: str
@@ -195,6 +196,7 @@ class ClaimRow(FloorRow, frozen=True, kw_only=True):
     barred_by: str | None = None
     barred_until: str | None = None
     hand_of: int | None = None
+    hand_table: str = ""
 
 
 class AskedCards(FloorRow, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 import structlog
 
-from bonus.display import hand_words, item_words, money, part_of_meter
+from bonus.display import hand_place, hand_words, item_words, money, part_of_meter
 from bonus.json_input import UNREADABLE
 from bonus.settling.winning_cards import WinningCards, winning_cards
 from meters.acts.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
@@ -35,7 +35,7 @@ def claim_words(fields: Mapping[str, str], titles: Mapping[str, str]) -> str:
 def _win_words(record: ClaimRecord, amount_cents: int, titles: Mapping[str, str]) -> str:
     share = part_of_meter(record.percent, record.item) if record.percent else "fixed amount"
     if record.hand_of is not None:
-        share = f"{share}, for the hand of position {record.hand_of}"
+        share = f"{share}, for the hand of {hand_place(record.hand_of, record.hand_table)}"
     return f"{item_words(record.item, titles)}, {share}, {money(amount_cents)}"
 
 
@@ -159,14 +159,15 @@ class ClaimRows:
             if decision and decision.act == "validate" and record.is_hand_pay
             else (),
             hand_of=record.hand_of,
+            hand_table=record.hand_table,
         )
 
     def _cards(self, record: ClaimRecord) -> WinningCards:
-        """Return a win's cards by the game of its table.
+        """Return a win's cards by the game of the table where they were dealt.
 
         If the floor file no longer has the table, return the cards on which all games agree.
         """
-        found = self._floor.find_table(record.table)
+        found = self._floor.find_table(record.hand_table or record.table)
         games = [found[1].chapter] if found else self._floor.games.values()
         return winning_cards(
             games, record.item, hand=record.cards, dealer=record.dealer, community=record.community
@@ -225,6 +226,7 @@ def win_message(event: Event, record: ClaimRecord, amount_cents: int, after_cent
         meter_after=after_cents,
         at=now_text(),
         hand_of=record.hand_of,
+        hand_table=record.hand_table or None,
     )
 
 

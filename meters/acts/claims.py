@@ -116,7 +116,7 @@ class Claims:
             record = record_of(fields)
             stem = claim.rpartition("-")[0]
             others = [f"{stem}-{turn}" for turn in range(1, record.turns + 1)]
-            if record.only_envy or record.is_must_hit_by:
+            if record.only_envy or record.is_must_hit_by or record.hand_table:
                 others = [claim]
             rows = self._rows.rows(await link.store.claims(others))
         return [row for row in rows if row.hand_record == record.hand_record]

@@ -166,7 +166,9 @@ class RoundSearch:
         days = await self._ready(link)
         (fields,) = await self._store(link).claims([claim])
         if fields:
-            entry, name = int(fields["entry"]), record_of(fields).round
+            # A part of a community share is in the round whose hand brings it.
+            entry, record = int(fields["entry"]), record_of(fields)
+            name = record.hand_round or record.round
             if entry > days.begins_after:
                 found = days.index.around(table, entry)
                 rows = await self._rows(link, [found] if found else [])

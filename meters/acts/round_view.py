@@ -18,7 +18,7 @@ from meters.ledger.claim_evidence import CLAIM_ACTS, decided_claim
 from meters.ledger.entry_messages import DECIDED, placed_in, reply_in
 from meters.ledger.table_corrections import ASK_ACTS, OF_TABLES, is_act
 from meters.process.clock import text_of
-from meters.wire.messages import Reply, TableTime, WagersAccepted
+from meters.wire.messages import Reply, TableTime, WagersAccepted, parts_elsewhere
 
 Entry = tuple[int, Mapping[str, bytes]]
 """A ledger entry: its number and its fields."""
@@ -145,6 +145,8 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
         must_hit_by: true if a wager won a must-hit-by meter, whatever the cards. Such a win has no
             settlement line.
         hand_of: for a share of a meter, the position whose hand brings it.
+        table: the other table of the link at which a player has this part of a community share;
+            empty for every other win. `state` is then null: the acts on the win are at this table.
     """
 
     claim: str
@@ -152,9 +154,10 @@ class RoundWin(FloorRow, frozen=True, kw_only=True):
     item: str
     item_name: str
     amount: int
-    state: WinState
+    state: WinState | None
     must_hit_by: bool = False
     hand_of: int | None = None
+    table: str = ""
 
 
 class RoundMeter(FloorRow, frozen=True, kw_only=True):
@@ -495,6 +498,19 @@ def _wins(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundWin
                 hand_of=one.hand_of,
             )
             for one in reply.claims or ()
+        ]
+        found += [
+            RoundWin(
+                claim=one.claim,
+                position=one.position,
+                item=one.item,
+                item_name=item_words(one.item, titles),
+                amount=one.amount,
+                state=None,
+                hand_of=one.hand_of,
+                table=one.table,
+            )
+            for one in parts_elsewhere(reply)
         ]
     return tuple(found)
 

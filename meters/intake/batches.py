@@ -10,8 +10,10 @@ import logging
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import compress
 from typing import Final
 
 import msgspec
@@ -31,8 +33,9 @@ from meters.intake.wager_judging import (
     judge_wagers,
     placed_wagers,
 )
-from meters.ledger.claim_records import ClaimRecord
+from meters.ledger.claim_records import ClaimRecord, LinkRound
 from meters.ledger.script_steps import (
+    OF_LINK,
     CorrectionWork,
     Kind,
     PaidDue,
@@ -70,6 +73,7 @@ from meters.wire.messages import (
     WagerCorrection,
     Wagers,
     Withdrawal,
+    parts_elsewhere,
     wagers_reply,
 )
 from meters.wire.topics import TableAddress
@@ -80,8 +84,8 @@ _STORED_WAGERS: Final = msgspec.json.Decoder(Wagers | WagerCorrection)
 _STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _ROUNDS_REMEMBERED: Final = 65_536
 _TRIES_MAX: Final = 64
-"""How often events are judged again because of must-hit-by meters. Each try can have one win. Then
-the tables repeat their events."""
+"""How often events are judged again because of must-hit-by meters, or of other rounds of the link.
+Each try can have one win. Then the tables repeat their events."""
 _COUNTED: Final = {
     Status.ACCEPTED: "accepted",
     Status.WITHDRAWN: "accepted",
@@ -104,6 +108,10 @@ class Arrival(msgspec.Struct, frozen=True):
     correlation: bytes | None = None
 
 
+_Read = tuple[Arrival, MoneyEvent | EventRefusal, int, AddedWagers | None]
+"""An event with its number, and what its wagers add if they repeat the table's last ones."""
+
+
 @dataclass(slots=True)
 class BatchResult:
     """The result of a batch of events.
@@ -114,7 +122,9 @@ class BatchResult:
         changed: true if an event was accepted.
         asked: true if a table made or withdrew a correction request.
         counts: by how much counters of the metrics rise. A key is a counter's name and labels.
-        moved: the events that were judged for other amounts of must-hit-by meters than Redis has.
+        moved: the events that were judged for other amounts of must-hit-by meters than Redis has,
+            or for other open rounds of the link.
+        of_link: true if one of them was judged for other open rounds.
         applied: the number of events that the script applied, in `script_s` seconds.
     """
 
@@ -126,6 +136,7 @@ class BatchResult:
     counts: dict[tuple[str, ...], float] = field(default_factory=lambda: defaultdict(float))
     added: list[AddedWagers] = field(default_factory=list)
     moved: list[Arrival] = field(default_factory=list)
+    of_link: bool = False
     applied: int = 0
     script_s: float = 0.0
 
@@ -176,8 +187,8 @@ class LinkIntake:
     `replays` is true in a restore, whose events were accepted before Redis was lost. So four checks
     are left out: whether a hand pay holds the table, whether the table's game may be played today,
     whether the floor file requires all hands, and whether a correction needs a confirmation.
-    `given` are the hidden values in the reply that a table has to its event: an event that cannot
-    win now what its reply says gets no reply.
+    `given` is the reply that a table has to its event. With a must-hit-by meter or a community
+    share for the whole link, an event that cannot win now what its reply says gets no reply.
     """
 
     def __init__(
@@ -186,14 +197,15 @@ class LinkIntake:
         draw: Draw = draw_for,
         *,
         replays: bool = False,
-        given: Callable[[str], Sequence[HiddenValueDrawn] | None] | None = None,
+        given: Callable[[str], Reply | None] | None = None,
     ) -> None:
         self._store = store
         self._replays = replays
         self._draw = draw
         self._rounds: dict[str, OpenRound] = {}
-        self._must_hit_by = MustHitByJudge(store, given)
-        self._holds_back = given is not None
+        self._given = given
+        self._must_hit_by = MustHitByJudge(store, self._values_given if given else None)
+        self._link_rounds: Sequence[LinkRound] = ()
         self._turn = asyncio.Lock()
         self._reader = EventReader()
         self._refusals = ThrottledLog()
@@ -211,16 +223,14 @@ class LinkIntake:
             RedisError: it is not known if the batch was applied. The tables repeat their events: if
                 the batch was applied, they get the stored replies.
         """
-        if not self._must_hit_by.is_needed:
-            return await self._apply(arrivals)
         # The judge of must-hit-by meters must know what the batch before did to them.
-        async with self._turn:
+        async with self._turn if self._must_hit_by.is_needed else nullcontext():
             try:
                 whole = outcome = await self._apply(arrivals)
                 for _ in range(_TRIES_MAX):
-                    if not outcome.moved or (self._holds_back and not outcome.replies):
+                    if not outcome.moved or (self._given and not outcome.replies):
                         break
-                    outcome = await self._apply(outcome.moved, asked=True)
+                    outcome = await self._apply(outcome.moved, asked=not outcome.of_link)
                     whole.add(outcome)
             except BaseException:
                 self._must_hit_by.forget()
@@ -230,7 +240,7 @@ class LinkIntake:
     async def _apply(self, arrivals: Sequence[Arrival], *, asked: bool = False) -> BatchResult:
         """Apply events once. With `asked`, the script would have accepted them."""
         outcome = BatchResult()
-        read: list[tuple[Arrival, MoneyEvent | EventRefusal, int, AddedWagers | None]] = []
+        read: list[_Read] = []
         unnumbered: list[tuple[Arrival, MoneyEvent | Hello | EventRefusal]] = []
         # Asked only once: without debug logging, no time goes into the fields of log lines.
         follows = self._log.is_enabled_for(logging.DEBUG)
@@ -245,6 +255,7 @@ class LinkIntake:
                 read.append((arrival, event, seq, added))
         await self._read_rounds([(one.known, event) for one, event, _, _ in read])
         judged = [self._judge(each, event, seq, added) for each, event, seq, added in read]
+        read, judged = await self._judged_on_link(read, judged)
         if judged and self._must_hit_by.is_needed:
             await self._must_hit_by.begin(one.added for one in judged)
             judged = [
@@ -267,6 +278,55 @@ class LinkIntake:
             await self._answer_unnumbered(unnumbered, outcome)
         self._count_added(outcome)
         return outcome
+
+    async def _judged_on_link(
+        self, read: list[_Read], judged: list[_Judged]
+    ) -> tuple[list[_Read], list[_Judged]]:
+        """Judge the results again that bring a community share to the whole link.
+
+        Return the events and judgements without those that a table's own reply rules out now.
+        """
+        if not any(map(_divides_on_link, judged)):
+            return read, judged
+        self._link_rounds = await self._rounds_of_link()
+        judged = [
+            self._judge(*one) if _divides_on_link(before) else before
+            for one, before in zip(read, judged, strict=True)
+        ]
+        self._link_rounds = ()
+        kept = [*map(self._is_as_given, judged)]
+        return [*compress(read, kept)], [*compress(judged, kept)]
+
+    async def _rounds_of_link(self) -> Sequence[LinkRound]:
+        """Read the open rounds of all tables of the link, in the order of the tables' names."""
+        tables = {table.id: table.asset for table in self._store.link.table}
+        names = sorted(tables)
+        return [
+            LinkRound(
+                table,
+                tables[table],
+                state.open_round,
+                state.basis,
+                _STORED_WAGERS.decode(state.wagers).positions,
+                state.fed,
+            )
+            for table, state in zip(names, await self._store.table_states(names), strict=True)
+            if state.open_round is not None
+        ]
+
+    def _values_given(self, table: str) -> Sequence[HiddenValueDrawn] | None:
+        reply = self._given(table) if self._given else None
+        return None if reply is None else reply.drawn or ()
+
+    def _is_as_given(self, one: _Judged) -> bool:
+        """Check whether a result now brings parts to the same players at other tables as before."""
+        reply = self._given(one.step.table) if self._given else None
+        if reply is None or not _divides_on_link(one):
+            return True
+        records = (claim.record for claim in one.claims if claim.record.hand_table)
+        return [(each.table, each.round, each.position) for each in parts_elsewhere(reply)] == [
+            (each.table, each.round, each.position) for each in records
+        ]
 
     def forget(self) -> None:
         """Forget all remembered rounds: another process can have changed them in Redis."""
@@ -405,7 +465,8 @@ class LinkIntake:
         if isinstance(event, Result):
             if not self._replays:
                 check_declared(known, event)
-            settled, parts, claims = judge_result(fed, event, opened)
+            others = [one for one in self._link_rounds if one.table != known.table.id]
+            settled, parts, claims = judge_result(fed, event, opened, others)
             step, entered = self._with_ask(known, event, step_of(settled))
             return _Judged(arrival, "result", step, parts, claims=claims, entered=entered)
         if event.adds and not self._replays:
@@ -477,6 +538,7 @@ class LinkIntake:
             self._rounds.pop(known.table.id, None)
             if answer.text:
                 outcome.moved.append(one.arrival)
+                outcome.of_link = outcome.of_link or answer.text == OF_LINK
             return
         reply = answer.text.encode()
         match status:
@@ -637,6 +699,10 @@ class LinkIntake:
         table = known.table.id
         if (more := self._refusals.due((table, code))) is not None:
             self._log.warning("event refused", table=table, seq=seq, code=code, kept_back=more)
+
+
+def _divides_on_link(one: _Judged) -> bool:
+    return isinstance(one.step.work, ResultWork) and bool(one.step.work.link)
 
 
 def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Final
 
 import msgspec
@@ -11,6 +12,7 @@ from bonus.rounds import (
     Draw,
     Due,
     Line,
+    PercentWon,
     Round,
     RoundError,
     RoundPosition,
@@ -26,12 +28,28 @@ from bonus.settling.settlement import settle_round
 from bonus.wagers import MICROS_PER_CENT, percent_bps
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import OpenRound, check_position
-from meters.ledger.claim_records import ClaimRecord, Records
+from meters.ledger.claim_records import ClaimRecord, LinkRound, Records
 from meters.ledger.redis_layout import dealt_digest
-from meters.ledger.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
+from meters.ledger.script_steps import (
+    DueStep,
+    EnvyStep,
+    LinkStep,
+    PercentStep,
+    ReplyParts,
+    ResultWork,
+    RoundBasis,
+)
 from meters.ledger.table_corrections import entered_in
 from meters.store.event_refusals import EventRefusal
-from meters.wire.messages import POSITIONS_MAX, Result, Void, holds_table
+from meters.wire.messages import (
+    POSITIONS_MAX,
+    LinkPlayers,
+    LinkShare,
+    Result,
+    Void,
+    WageredPosition,
+    holds_table,
+)
 
 _AMOUNT: Final = '"amount":'
 _GAP: Final = "\0"
@@ -49,9 +67,12 @@ class OpenedClaim:
 
 
 def judge_result(
-    known: CatalogTable, event: Result, opened: OpenRound
+    known: CatalogTable, event: Result, opened: OpenRound, others: Sequence[LinkRound] = ()
 ) -> tuple[ResultWork, ReplyParts, tuple[OpenedClaim, ...]]:
     """Settle a round, except the percentages of meters, which the script computes.
+
+    `others` are the open rounds of the other tables of the link, in the order of the tables' names.
+    Only a community share for the whole link needs them: the work then has a `LinkStep`.
 
     Raises:
         EventRefusal: positions, cards or patrons of the result are impossible, or contradict the
@@ -64,11 +85,12 @@ def judge_result(
     except RoundError as error:
         raise EventRefusal(error.code, error.message, error.field) from None
     settlement = settle_round(dealt, rules, known.terms)
+    shares = [_shares_of(known, take, others) for take in settlement.takes]
     takes = tuple(
         PercentStep(
             known.meters[take.meter].meter_id,
             percent_bps(take.percent),
-            take.shares,
+            take.shares + len(elsewhere),
             known.terms[take.meter].reseed_cents * MICROS_PER_CENT,
             known.terms[take.meter].has_reserve,
             (known.meters[take.meter].limit or 0) * MICROS_PER_CENT,
@@ -76,15 +98,33 @@ def judge_result(
             take.reseeds,
             *known.link.overflow_of(known.meters[take.meter]),
         )
-        for take in settlement.takes
+        for take, elsewhere in zip(settlement.takes, shares, strict=True)
     )
-    writer = ResultWriter(known, event, opened, settlement)
+    writer = ResultWriter(known, event, opened, settlement, shares)
     for each in settlement.positions:
         writer.put(each)
     reply = writer.reply()
     gaps = reply if len(reply) > 1 else ()
-    work = ResultWork(takes, tuple(writer.dues), writer.envy, dealt_digest(event), gaps)
+    link = tuple(
+        LinkStep(meter, tuple(RoundBasis(of.table, of.basis) for of in others if meter in of.fed))
+        for meter in sorted(
+            {known.meters[take.meter].meter_id for take in settlement.takes if take.link_wager}
+        )
+    )
+    work = ResultWork(takes, tuple(writer.dues), writer.envy, dealt_digest(event), gaps, link)
     return work, reply, tuple(writer.claims)
+
+
+def _shares_of(
+    known: CatalogTable, take: PercentWon, others: Sequence[LinkRound]
+) -> list[tuple[LinkRound, WageredPosition]]:
+    """Return the players at other tables who divide a percentage of a meter."""
+    if not take.link_wager:
+        return []
+    meter = known.meters[take.meter].meter_id
+    return [
+        (each, one) for each in others if meter in each.fed for one in each.players(take.link_wager)
+    ]
 
 
 def check_declared(known: CatalogTable, event: Result) -> None:
@@ -172,7 +212,12 @@ class ResultWriter:
     """
 
     def __init__(
-        self, known: CatalogTable, event: Result, opened: OpenRound, settlement: Settlement
+        self,
+        known: CatalogTable,
+        event: Result,
+        opened: OpenRound,
+        settlement: Settlement,
+        shares: Sequence[Sequence[tuple[LinkRound, WageredPosition]]],
     ) -> None:
         self._known = known
         self._event = event
@@ -181,6 +226,8 @@ class ResultWriter:
         self._meter_id = _meter_ids(known)
         self._lines: list[str] = []
         self._opened: list[str] = []
+        self._elsewhere: list[str] | None = None
+        self._shares = shares
         self._envy: dict[str, list[Line]] = {}
         self.dues: list[DueStep] = []
         self.claims: list[OpenedClaim] = []
@@ -204,11 +251,43 @@ class ResultWriter:
         if not settled.wins:
             self._lines.append(settled.text.decode())
             return
-        for due in settled.dues:
+        for due, after in zip_longest(settled.dues, settled.dues[1:]):
             text = encode_line(due.line).decode()
             if due.wins:
                 self._put_win(due)
             self._lines.append(text if due.take is None else _gap(text, '"paid":', len(self.dues)))
+            if due.take is not None and (after is None or after.take != due.take):
+                self._put_elsewhere(due.line, due.take)
+
+    def _put_elsewhere(self, like: Line, take: int) -> None:
+        """Add the parts of a percentage for players at other tables, after those at this table."""
+        wager = self._settlement.takes[take].link_wager
+        if not wager:
+            return
+        self._elsewhere = self._elsewhere or []
+        first, players = len(self.dues) + 1, dict[str, LinkPlayers]()
+        for at, won in self._shares[take]:
+            record = self._records.link_record(like, at, won, wager)
+            before = players.get(at.table)
+            positions = (*before.positions, won.position) if before else (won.position,)
+            players[at.table] = LinkPlayers(table=at.table, round=at.round, positions=positions)
+            self.claims.append(OpenedClaim(record, len(self.dues)))
+            self.dues.append(
+                DueStep(
+                    take=take + 1,
+                    fixed_cents=0,
+                    meter=record.meter,
+                    claim_key=1,
+                    claim=record.claim,
+                    record=msgspec.json.encode(record).decode(),
+                    elsewhere=True,
+                )
+            )
+        if players:
+            holder = like.hand_of or like.position
+            every = tuple(players.values())
+            share = LinkShare(item=like.item, hand_of=holder, players=every, amount=0)
+            self._elsewhere.append(_gap(msgspec.json.encode(share).decode(), _AMOUNT, first))
 
     def _put_win(self, due: Due) -> None:
         line = due.line
@@ -268,8 +347,11 @@ class ResultWriter:
     def reply(self) -> ReplyParts:
         lines, claims = ",".join(self._lines), ",".join(self._opened)
         whole = (
-            f'{{"seq":{self._event.seq},"status":"accepted","lines":[{lines}],"claims":[{claims}]}}'
+            f'{{"seq":{self._event.seq},"status":"accepted","lines":[{lines}],"claims":[{claims}]'
         )
+        if self._elsewhere is not None:
+            whole += f',"link_share":[{",".join(self._elsewhere)}]'
+        whole += "}"
         parts = whole.split(_GAP)
         return tuple([int(part) if index % 2 else part for index, part in enumerate(parts)])
 

@@ -67,6 +67,7 @@ _IN_WORDS: Final = {
     "overflow_to": "what is above the payout limit goes to",
     "smaller_wagers": "smaller wagers, in cents",
     "percents": "percentages that its largest wager wins",
+    "link_shares": "wagers whose players on the whole link divide a part of it",
     "contribution_max": "largest contribution",
     "chance_ratio_max": "largest ratio of the chances of its games",
     "magic_card_every": "Magic Card, one round in",
@@ -321,12 +322,14 @@ class MeterNames(msgspec.Struct, frozen=True):
     Items are the wagers, and the bonuses that are paid with these wagers. If no game of the house
     feeds the meter, both tuples are empty: the chapters of the law have these names. For a meter
     with smaller wagers, `percents` has what the largest wager wins of the meter, by the item, a
-    blank and the hand.
+    blank and the hand. `link_shares` has, for each game that divides a part of the meter among all
+    players of a wager on the link, the name of this wager.
     """
 
     wagers: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     percents: dict[str, tuple[WrittenPercent, ...]] = {}
+    link_shares: dict[str, str] = {}
 
 
 _NAMES: Final = tuple(MeterNames.__struct_fields__)
@@ -410,9 +413,21 @@ def _from_games(meter: Meter) -> _Settings:
         "wagers": sorted(games.wagers_of(meter.kind)),
         "items": sorted(games.items_of(meter.kind)),
         **({"percents": _percents(meter, games)} if meter.smaller_wagers else {}),
+        **({"link_shares": shared} if (shared := _link_shares(meter)) else {}),
     }
     pool: _Settings = msgspec.to_builtins(terms)
     return named | pool
+
+
+def _link_shares(meter: Meter) -> _Settings:
+    """Return the wager of each game whose players on the link divide a part of a meter."""
+    found: dict[str, str] = {}
+    for game in meter.fed_in:
+        terms = meter.terms_in(game)
+        divided = any(row.community_of(meter.kind) for row in terms.rows.values())
+        if terms.community_on_link and divided:
+            (found[game],) = terms.wagers
+    return {**found}
 
 
 def _percents(meter: Meter, games: GameMeters) -> _Settings:

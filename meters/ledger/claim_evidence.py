@@ -30,8 +30,15 @@ from meters.ledger.link_state import ClaimRequest
 from meters.ledger.redis_layout import ANY_WIN, METER_AWARD
 from meters.ledger.slip_numbers import fold_slip, kept_for
 from meters.ledger.table_corrections import OF_TABLES, is_act
-from meters.ledger.table_evidence import OpenedRound
-from meters.wire.messages import ClaimOpened, Result, WagerCorrection, Wagers
+from meters.ledger.table_evidence import TableEvidence
+from meters.wire.messages import (
+    ClaimOpened,
+    Reply,
+    Result,
+    WagerCorrection,
+    Wagers,
+    parts_elsewhere,
+)
 
 Fields = Mapping[str, str]
 """The fields of a claim's Redis hash."""
@@ -139,15 +146,11 @@ class Evidence:
         return found
 
     def add_entry(
-        self,
-        number: int,
-        fields: Mapping[str, bytes],
-        opened: OpenedRound | None,
-        books: ExpectedBooks,
+        self, number: int, fields: Mapping[str, bytes], tables: TableEvidence, books: ExpectedBooks
     ) -> None:
         """Add the data of a replayed ledger entry.
 
-        `opened` is the table's open round before this entry, and `books` are the balances after it.
+        `tables` are the tables before this entry, and `books` are the balances after it.
 
         Raises:
             KeyError, ValueError, msgspec.DecodeError: the entry cannot be read.
@@ -156,7 +159,7 @@ class Evidence:
         if is_act(kind, fields["event"], fields["by"]):
             self.acts.append(number)
         if kind in OF_TABLES:
-            self._add_event(number, fields, opened, books)
+            self._add_event(number, fields, tables, books)
             return
         if slips := slips_in(number, fields):
             self.slips |= slips
@@ -170,25 +173,21 @@ class Evidence:
                     self.assets[table] = (*known, asset)
 
     def _add_event(
-        self,
-        number: int,
-        fields: Mapping[str, bytes],
-        opened: OpenedRound | None,
-        books: ExpectedBooks,
+        self, number: int, fields: Mapping[str, bytes], tables: TableEvidence, books: ExpectedBooks
     ) -> None:
         if fields["kind"] != b"result":
             if won := must_hit_by_wins(fields["reply"]):
                 self._open_must_hit_by(number, fields, won, books)
-        elif opened:
+        elif fields["table"].decode() in tables.rounds:
             settled = settled_in(fields["reply"])
             if settled.reply.claims != () or settled.has_envy:
-                self._open(number, fields, opened, settled, books)
+                self._open(number, fields, tables, settled, books)
 
     def differences(self, claim: str, held: Fields) -> list[str]:
         return claim_differences(claim, self.claims[claim], held, self.assets_of(claim))
 
     def assets_of(self, claim: str) -> Sequence[str]:
-        return self.assets.get(table_of(claim), ())
+        return self.assets.get(record_of(self.claims[claim]).table, ())
 
     def forget_ended(self, but: Set[str], to: int) -> None:
         """Remove finally decided claims except `but`, and acts up to entry `to`, to save memory."""
@@ -204,11 +203,12 @@ class Evidence:
         self,
         number: int,
         fields: Mapping[str, bytes],
-        opened: OpenedRound,
+        tables: TableEvidence,
         settled: SettledReply,
         books: ExpectedBooks,
     ) -> None:
         table, reply = fields["table"].decode(), settled.reply
+        opened = tables.rounds[table]
         lines, claims = reply.lines or (), reply.claims or ()
         envy = envy_of_result(books, table, reply.seq or 0) if settled.has_envy else {}
         link = next((one.partition(".")[0] for one in (*(c.claim for c in claims), *envy)), "")
@@ -234,12 +234,43 @@ class Evidence:
             record = records.record(line)
             claim = record.claim
             made[claim] = record, fields_of(books.claims[claim], envy.get(claim))
+        if reply.link_share:
+            made |= self._shares_on_link(records, reply, tables, books, table=table, meters=meters)
         for claim, held in envy.items():
             if claim not in books.claims:
                 record = records.envy_record(held.holder, held.lines_of(lines))
                 found = {"amount": "0", "after": str(held.after_cents), "state": "validated"}
                 made[claim] = record, found | {"envy": "validated"}
         self._add_opened(number, fields, made)
+
+    def _shares_on_link(
+        self,
+        records: Records,
+        reply: Reply,
+        tables: TableEvidence,
+        books: ExpectedBooks,
+        *,
+        table: str,
+        meters: Mapping[str, str],
+    ) -> dict[str, tuple[ClaimRecord, dict[str, str]]]:
+        """Return the parts of a community share for players at other tables.
+
+        `TableEvidence` reports a part that no player can have; it is left out here.
+        """
+        rounds = {one.table: one for one in tables.link_rounds(self.assets)}
+        like = {(line.item, line.hand_of): line for line in reply.lines or ()}
+        game = books.approved.tables[table].game
+        made: dict[str, tuple[ClaimRecord, dict[str, str]]] = {}
+        for share in parts_elsewhere(reply):
+            wager = books.approved.meters[meters[share.item]].link_shares[game]
+            at = rounds.get(share.table)
+            placed = at.positions if at else ()
+            won = next((one for one in placed if one.position == share.position), None)
+            if at and won and wager in won.wagers:
+                record = records.link_record(like[share.item, share.hand_of], at, won, wager)
+                held = books.claims.get(record.claim)
+                made[record.claim] = record, fields_of(held, None)
+        return {claim: one for claim, one in made.items() if claim in books.claims}
 
     def _open_must_hit_by(
         self,

@@ -1,10 +1,11 @@
 """Records of wins that wait for a floorperson, with the evidence for the decision (duty D16)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from bonus.rounds import Line, WrittenPercent, cause_of
 from bonus.wagers import (
@@ -61,7 +62,8 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     that waits: only the Envy Bonuses in `envy` are owed. `no_win` has the positions whose hands the
     dealer declared to win nothing. If a wager won a must-hit-by meter, `wager` is its name. If the
     win is a share of a meter that a hand brings to other players, `hand_of` is the position of this
-    hand, and `hand` and `cards` are of this hand.
+    hand, and `hand` and `cards` are of this hand. If the hand was dealt at another table of the
+    link, `hand_table` and `hand_round` are this table and its round.
     """
 
     claim: str
@@ -88,6 +90,8 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     no_win: tuple[int, ...] = ()
     wager: str = ""
     hand_of: int | None = None
+    hand_table: str = ""
+    hand_round: str = ""
 
     @property
     def holder(self) -> int:
@@ -96,7 +100,8 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def hand_record(self) -> str:
-        return hand_record_name(self.link, self.table, self.round, self.holder)
+        table, round_id = self.hand_table or self.table, self.hand_round or self.round
+        return hand_record_name(self.link, table, round_id, self.holder)
 
     @property
     def shown_percent(self) -> WrittenPercent | None:
@@ -120,7 +125,7 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def holds_table(self) -> bool:
         """True if the cards of the win must stay on the table until the win is paid."""
-        return holds_table(self.paid_from) and not self.is_must_hit_by
+        return holds_table(self.paid_from) and not (self.is_must_hit_by or self.hand_table)
 
     @property
     def is_hand_pay(self) -> bool:
@@ -192,6 +197,28 @@ def claim_name(link: str, table: str, seq: int, turn: int) -> str:
     return f"{link}.{table}-{seq}-{turn}"
 
 
+class LinkRound(msgspec.Struct, frozen=True):
+    """The open round of another table, whose players can get parts of a community share."""
+
+    table: str
+    asset: str
+    round: str
+    basis: int
+    positions: Sequence[WageredPosition]
+    fed: tuple[str, ...]
+
+    def players(self, wager: str) -> Iterator[WageredPosition]:
+        """Yield the position at which each player with a wager gets a share (reading T17).
+
+        A patron with several positions gets it at the one that is paid first: the highest.
+        """
+        seen: set[str] = set()
+        for one in sorted(self.positions, key=lambda one: -one.position):
+            if wager in one.wagers and (one.patron is None or one.patron not in seen):
+                yield one
+                seen.update([one.patron] if one.patron else [])
+
+
 def accepted_wagers(positions: Sequence[WageredPosition]) -> tuple[AcceptedWagers, ...]:
     return tuple([AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in positions])
 
@@ -229,7 +256,7 @@ class Records:
         self._hands = {dealt.position: dealt for dealt in event.positions}
         self._patrons = {bet.position: bet.patron for bet in wagers}
         self._no_win = tuple([dealt.position for dealt in event.positions if dealt.declared])
-        self._opened = 0
+        self._opened = self._on_link = 0
 
     def record(self, line: Line) -> ClaimRecord:
         """Make the record of the next win that waits, from its settlement line."""
@@ -240,6 +267,29 @@ class Records:
         ]
         return self._made(
             self.claim_of(turn), line, line.position, envy, turn=turn, turns=len(self._waiting)
+        )
+
+    def link_record(
+        self, like: Line, at: LinkRound, won: WageredPosition, wager: str
+    ) -> ClaimRecord:
+        """Make the record of the next part of a community share at another table.
+
+        `like` is the line of a part at this table.
+        """
+        self._on_link += 1
+        line = replace(like, position=won.position, wagered=won.wagers[wager])
+        claim = self.claim_of(len(self._waiting) + self._on_link)
+        record = self._made(claim, line, won.position, (), turn=1, turns=1)
+        return replace(
+            record,
+            table=at.table,
+            asset=at.asset,
+            patron=won.patron,
+            round=at.round,
+            wagers=accepted_wagers(at.positions),
+            no_win=(),
+            hand_table=self._table,
+            hand_round=self._event.round,
         )
 
     def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
@@ -303,4 +353,5 @@ class Records:
         )
 
     def _patron(self, position: int) -> str | None:
-        return self._patrons.get(position) or self._hands[position].patron
+        dealt = self._hands.get(position)
+        return self._patrons.get(position) or (dealt.patron if dealt else None)

@@ -22,6 +22,7 @@ from meters.ledger.accounts import PAID, Transfer, claim_account, meter_account,
 from meters.ledger.chain import CHAIN
 from meters.ledger.checkpoint import Checkpoint
 from meters.ledger.entry_messages import DECIDED, placed_in, settled_in
+from meters.wire.messages import ClaimOpened, PartElsewhere, parts_elsewhere
 
 STEP_S: Final = 600
 """Seconds of a step: a summary has the amount of each meter at the end of each step."""
@@ -270,12 +271,17 @@ class DayFold:
     ) -> None:
         at_s, reply = seconds_of(fields["at"]), settled_in(fields["reply"]).reply
         lines = {(line.position, line.item, line.hand_of): line for line in reply.lines or ()}
+        like = {(line.item, line.hand_of): line for line in reply.lines or ()}
         of_hand: dict[tuple[str, str], int] = {}
-        for one in reply.claims or ():
+        every: list[ClaimOpened | PartElsewhere] = [*(reply.claims or ()), *parts_elsewhere(reply)]
+        for one in every:
             self._waiting[one.claim] = number, at_s
             self._sums[-1][1] += 1
             self._sums[-1][2] += one.amount
+            at = one if isinstance(one, PartElsewhere) else None
             line = lines.get((one.position, one.item, one.hand_of)) or _MUST_HIT_BY
+            if at is not None:
+                line = like[one.item, one.hand_of]
             if one.claim not in before or line.percent is None:
                 continue
             meter, micros = before[one.claim]
@@ -289,8 +295,8 @@ class DayFold:
                     at_s=at_s,
                     entry=number,
                     claim=one.claim,
-                    table=fields["table"].decode(),
-                    round=fields["round"].decode(),
+                    table=fields["table"].decode() if at is None else at.table,
+                    round=fields["round"].decode() if at is None else at.round,
                     position=one.position,
                     hand=line.hand or "",
                     percent=line.percent,

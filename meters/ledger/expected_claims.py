@@ -4,12 +4,14 @@ Two people reject a large win, or reopen a rejected win: one person requests the
 confirms it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+import msgspec
+
 from bonus.rounds import Line, cause_of, is_divided, percent_won
-from bonus.wagers import MICROS_PER_CENT, Percent, part_of_percent, read_percent
+from bonus.wagers import MICROS_PER_CENT, Percent, is_community_share, part_of_percent, read_percent
 from meters.ledger.accounts import (
     ENVY,
     HOUSE,
@@ -31,7 +33,7 @@ from meters.ledger.expected_transfers import (
     RejectedWin,
     Requested,
 )
-from meters.wire.messages import Reply
+from meters.wire.messages import PartElsewhere, Reply, parts_elsewhere
 
 
 def result_moved(
@@ -62,7 +64,7 @@ def result_moved(
         claim = claims.get((line.position, line.item, line.hand_of))
         owed = False
         if line.percent:
-            percentages.move(line, meter)
+            _hold_shares(books, draft, line, meter, percentages.move(line, meter))
         else:
             payee = claim_account(claim.claim) if claim else PAID
             if line.envy_of is not None:
@@ -79,15 +81,25 @@ def result_moved(
             books.claims[claim.claim] = HeldWin(
                 meter, line.paid, bool(line.percent), hand_pay, after_cents=after_cents
             )
-    for line in lines:
-        left_cents = percentages.left_cents(line)
-        if left_cents is not None:
-            name = claims[line.position, line.item, line.hand_of].claim
-            books.claims[name] = replace(books.claims[name], after_cents=left_cents)
+    percentages.note_left()
     for name, held in envy.held.items():
         after_cents = draft.holds(meter_account(held.bonuses[0].meter)) // MICROS_PER_CENT
         books.envy[name] = replace(held, after_cents=after_cents)
     return draft
+
+
+def _hold_shares(
+    books: ExpectedBooks, draft: Draft, line: Line, meter: str, shares: Iterable[PartElsewhere]
+) -> None:
+    """Add the parts of a community share for players at other tables. `line` is one at this."""
+    after_cents = draft.holds(meter_account(meter)) // MICROS_PER_CENT
+    for share in shares:
+        part = msgspec.structs.replace(line, paid=share.amount)
+        _count_win(books.tallies, meter, part, claimed=True, owed=False)
+        books.claims[share.claim] = HeldWin(
+            meter, share.amount, percent=True, hand_pay=True,
+            after_cents=after_cents, table=share.table,
+        )  # fmt: skip
 
 
 def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
@@ -115,26 +127,37 @@ class _Percentages:
         self._claims = {
             (one.position, one.item, one.hand_of): one.claim for one in settled.reply.claims or ()
         }
+        self._on_link = parts_elsewhere(settled.reply)
         self._moved: set[str] = set()
         self._of_hand: dict[tuple[str, str], tuple[int, Percent, str]] = {}
         self._firsts: dict[str, str] = {}
         self._left_cents: dict[str, int] = {}
 
-    def move(self, line: Line, meter: str) -> None:
+    def elsewhere(self, line: Line) -> list[PartElsewhere]:
+        """Return the parts of a line's percentage for players at other tables of the link."""
+        shared = is_community_share(line.item)
+        of = line.item, line.hand_of
+        return [one for one in self._on_link if shared and (one.item, one.hand_of) == of]
+
+    def move(self, line: Line, meter: str) -> list[PartElsewhere]:
         """Add the transfers of a line's percentage, unless an earlier line shares it.
+
+        Return its parts for players at other tables.
 
         Raises:
             KeyError: a line has no claim.
         """
         take, draft = _take_of(line), self._draft
         if take in self._moved:
-            return
+            return []
         self._moved.add(take)
         alike = [one for one in self._lines if _take_of(one) == take]
         payees = [claim_account(self._claims[one.position, one.item, one.hand_of]) for one in alike]
+        elsewhere = self.elsewhere(line)
+        payees += [claim_account(one.claim) for one in elsewhere]
         # Players with different amounts divide a percentage too: there is one for each amount.
         divide = _shared_of(line)
-        players = sum(1 for one in self._lines if _shared_of(one) == divide)
+        players = len(elsewhere) + sum(1 for one in self._lines if _shared_of(one) == divide)
         key, new = (line.balance_of, meter), (draft.holds(meter_account(meter)), 0, take)
         earlier = self._of_hand.get(key, new) if line.can_continue else new
         balance_micros, before, first = earlier
@@ -149,9 +172,11 @@ class _Percentages:
         draft.faults += self._wrong_part(line, meter)
         if first != take:
             self._left_cents[first] = draft.holds(meter_account(meter)) // MICROS_PER_CENT
-        if any(one.paid != share for one in alike):
-            message = ", ".join(f"{one.paid}" for one in alike)
+        paid = [*(one.paid for one in alike), *(one.amount for one in elsewhere)]
+        if any(cents != share for cents in paid):
+            message = ", ".join(map(str, paid))
             draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {message}")
+        return elsewhere
 
     def _wrong_part(self, line: Line, meter: str) -> list[str]:
         """Check that wagers of different amounts win their approved part of the meter."""
@@ -165,12 +190,20 @@ class _Percentages:
             f"{line.percent}% of {meter} is not what {line.hand} wins with {line.wagered} cents"
         ]
 
-    def left_cents(self, line: Line) -> int | None:
-        """Return the meter after the last percentage of a line's hand.
+    def note_left(self) -> None:
+        """Give all wins of a hand that wins several percentages the meter after the last of them.
 
-        The result is None if the line is no percentage, or its hand wins only this one.
+        Raises:
+            KeyError: a line has no claim.
         """
-        return self._left_cents.get(self._firsts.get(_take_of(line), ""))
+        claims = self._books.claims
+        for line in self._lines:
+            left_cents = self._left_cents.get(self._firsts.get(_take_of(line), ""))
+            if left_cents is None:
+                continue
+            own = self._claims[line.position, line.item, line.hand_of]
+            for claim in (own, *(one.claim for one in self.elsewhere(line))):
+                claims[claim] = replace(claims[claim], after_cents=left_cents)
 
 
 class _EnvyPayees:

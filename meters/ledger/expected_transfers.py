@@ -45,7 +45,8 @@ class HeldWin:
     """A win that a floorperson must decide, or has validated.
 
     `by` is the person who set `state`. `after_cents` is the meter balance after the win. `wager` is
-    the wager that won a must-hit-by meter; empty for every other win.
+    the wager that won a must-hit-by meter; empty for every other win. `table` is set only for the
+    part of a community share that a player at another table of the link gets: it is this table.
     """
 
     meter: str
@@ -56,6 +57,7 @@ class HeldWin:
     by: str = ""
     after_cents: int = 0
     wager: str = ""
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)

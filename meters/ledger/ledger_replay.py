@@ -275,8 +275,7 @@ class Replay:
         return found
 
     def _add_evidence(self, number: int, fields: Mapping[str, bytes], moved: Moved) -> None:
-        opened = self.tables.rounds.get(fields["table"].decode())
-        self.evidence.add_entry(number, fields, opened, self.books)
+        self.evidence.add_entry(number, fields, self.tables, self.books)
         self.link.add_entry(number, fields, moved)
         for fault in self.tables.add_entry(number, fields, self.books):
             self._problem(f"entry {number}: {fault}")

@@ -192,13 +192,14 @@ def meters_row(replay: Replay) -> dict[str, str]:
 def holding(replay: Replay) -> Mapping[str, Sequence[ClaimOpened]]:
     """Return, for each held table, the hand pays that are neither paid nor rejected.
 
-    A must-hit-by win holds no table: no cards need to stay there.
+    A must-hit-by win holds no table: no cards need to stay there. Nor does the part of a community
+    share that a player at another table gets.
     """
     found: dict[str, list[ClaimOpened]] = {}
     for claim, win in replay.books.claims.items():
         # A ledger with an entry that cannot be read can lack the record of a claim that waits.
         hidden = replay.books.terms[win.meter].must_hit_by
-        if win.hand_pay and not hidden and claim in replay.evidence.claims:
+        if win.hand_pay and not (hidden or win.table) and claim in replay.evidence.claims:
             one = record_of(replay.evidence.claims[claim]).opened(win.cents)
             found.setdefault(table_of(claim), []).append(one)
     return found

@@ -69,7 +69,8 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
     from 1. `claim_key` is the place of the claim's Redis key among the keys of the script call, or
     0 if the win needs no validation. If the claim holds its table, refusals show a text about the
     claim. `holds` is the beginning of this text; the script adds the amount. If the amount is an
-    Envy Bonus that is owed, `envy` is the claim under which it is owed.
+    Envy Bonus that is owed, `envy` is the claim under which it is owed. `elsewhere` is true if the
+    winner is at another table of the link.
     """
 
     take: int
@@ -80,6 +81,7 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
     record: str
     holds: str = ""
     envy: str = ""
+    elsewhere: bool = False
 
 
 class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
@@ -185,12 +187,30 @@ class CorrectionWork(msgspec.Struct, frozen=True, array_like=True):
     hidden: tuple[HiddenStep, ...] = ()
 
 
+class RoundBasis(NamedTuple):
+    """A table's open round, by the sequence number (`seq`) of the event with its wagers."""
+
+    table: str
+    basis: int
+
+
+class LinkStep(msgspec.Struct, frozen=True, array_like=True):
+    """The open rounds of the other tables that contributed to a meter, as the service knew them.
+
+    If Redis has other such rounds, the script does nothing with the result.
+    """
+
+    meter: str
+    rounds: tuple[RoundBasis, ...]
+
+
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for the result of a round.
 
     `dealt` is the digest of the round id and the dealt cards; empty if the result has no player's
     hand. `gaps` has the parts of a reply with amounts that only the script knows; empty if the
-    service knows all amounts.
+    service knows all amounts. `link` has a step for each meter of which the players at all tables
+    of the link divide a part.
     """
 
     takes: tuple[PercentStep, ...]
@@ -198,6 +218,7 @@ class ResultWork(msgspec.Struct, frozen=True, array_like=True):
     envy: tuple[EnvyStep, ...] = ()
     dealt: str = ""
     gaps: ReplyParts = ()
+    link: tuple[LinkStep, ...] = ()
 
 
 Work = ReplyWork | WagersWork | CorrectionWork | ResultWork
@@ -306,6 +327,11 @@ class Status(StrEnum):
     OTHER_METERS = "other_meters"
 
 
+OF_HIDDEN: Final = "hidden"
+OF_LINK: Final = "link"
+"""Why an event must be judged again, beside the status ``moved``."""
+
+
 class PaidDue(msgspec.Struct, frozen=True, array_like=True):
     """An amount due to one winner, the meter balance after the win, and the entry's number."""
 
@@ -318,11 +344,12 @@ class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
     """The answer of the script `apply_events` to one event.
 
     `text` is the reply to the event, or empty for an accepted event (see `reply_text`). If the
-    event must be judged again because of a must-hit-by meter, `text` is ``hidden``. If an earlier
-    event of the table is missing, `text` is the sequence number of that event. `asked` is
-    true if the script stored a new correction request. `entry` is the number of the ledger entry
-    with the event and its reply. If another table has a result with the same round id and cards,
-    `elsewhere` is that table's id, a blank, and the number of that result's ledger entry.
+    event must be judged again because of a must-hit-by meter, `text` is `OF_HIDDEN`; because of the
+    open rounds of other tables, `OF_LINK`. If an earlier event of the table is missing, `text` is
+    the sequence number of that event. `asked` is true if the script stored a new correction
+    request. `entry` is the number of the ledger entry with the event and its reply. If another
+    table has a result with the same round id and cards, `elsewhere` is that table's id, a blank,
+    and the number of that result's ledger entry.
     `confirmed_by` is the person who confirmed the correction in the event.
     """
 
@@ -393,6 +420,8 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
     "HIDDEN": HiddenStep,
     "HIT": HitStep,
     "RESULT_WORK": ResultWork,
+    "LINK": LinkStep,
+    "OPEN": RoundBasis,
     "ADDED": Contribution,
     "TAKE": PercentStep,
     "DUE": DueStep,

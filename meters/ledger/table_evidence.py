@@ -7,9 +7,11 @@ from typing import Final
 import msgspec
 
 from bonus.rounds import Line
-from bonus.wagers import LUCKY_BONUS, MAGIC_CARD
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, is_community_share
+from meters.ledger.claim_records import LinkRound
 from meters.ledger.entry_messages import (
     DECIDED,
+    SettledReply,
     correction_of_wager,
     must_hit_by_wins,
     placed_in,
@@ -29,7 +31,7 @@ from meters.ledger.table_corrections import (
     correction_in,
     merged,
 )
-from meters.wire.messages import EnteredCards, corrected_wagers
+from meters.wire.messages import EnteredCards, corrected_wagers, parts_elsewhere
 
 _UNCONFIRMED: Final = "entry {entry} corrects a wager, and no floorperson confirmed it"
 _UNCONFIRMED_LATER: Final = (
@@ -245,7 +247,57 @@ class TableEvidence:
             self.repeat_claims(table, won)
         if opened is None:
             return []
-        return _other_lines(opened, settled.reply.lines or (), books.wagers)
+        faults = _other_lines(opened, settled.reply.lines or (), books.wagers)
+        return faults + self._other_link_share(table, opened, settled, books)
+
+    def _other_link_share(
+        self, table: str, opened: OpenedRound, settled: SettledReply, books: ExpectedBooks
+    ) -> list[str]:
+        """Return an error if a community share did not go to the right players of the link.
+
+        These are the players whose wagers on the meter were accepted, in rounds that are open now.
+        """
+        approved, reply = books.approved, settled.reply
+        if table not in approved.tables:
+            return []
+        game, meters = approved.tables[table].game, books.meters_by_item(opened.fed)
+        due: dict[tuple[str, int | None], list[tuple[str, str, int]]] = {}
+        for line in settled.paid:
+            names = approved.meters.get(meters[line.item])
+            wager = names.link_shares.get(game) if names else None
+            if wager and is_community_share(line.item):
+                due[line.item, line.hand_of] = [
+                    (each.table, each.round, one.position)
+                    for each in self.link_rounds()
+                    if meters[line.item] in each.fed
+                    for one in each.players(wager)
+                ]
+        must = [(*won, *of) for of, every in due.items() for won in every]
+        had = [
+            (one.table, one.round, one.position, one.item, one.hand_of)
+            for one in parts_elsewhere(reply)
+        ]
+        if had == must and (reply.link_share is not None) == bool(due):
+            return []
+        wrong, right = (
+            ", ".join(f"position {position} of {at}" for at, _, position, *_ in every) or "nobody"
+            for every in (had, must)
+        )
+        return [f"at other tables, it divides its community share among {wrong}, not among {right}"]
+
+    def link_rounds(self, assets: Mapping[str, Sequence[str]] | None = None) -> list[LinkRound]:
+        """Return the open rounds of the link, in the order of the tables' names."""
+        return [
+            LinkRound(
+                table,
+                (assets or {}).get(table, [""])[-1],
+                one.round,
+                one.seq,
+                placed_in(one.event).positions,
+                one.fed,
+            )
+            for table, one in sorted(self.rounds.items())
+        ]
 
     def _keep_reply(self, table: str, number: int, seq: int, fields: Mapping[str, bytes]) -> None:
         replies = self.replies.setdefault(table, {})

@@ -6,7 +6,15 @@ from datetime import date, datetime, timedelta
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
-from bonus.display import exact_money, hand_words, item_words, money, part_of_meter, wager_text
+from bonus.display import (
+    exact_money,
+    hand_place,
+    hand_words,
+    item_words,
+    money,
+    part_of_meter,
+    wager_text,
+)
 from bonus.wagers import MUST_HIT_BY
 from meters.acts.act_rows import ActRow
 from meters.floor.floor_file import Link, Meter
@@ -320,7 +328,7 @@ def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, 
     if win.envy_of is not None:
         share = f"for the hand of position {win.envy_of}"
     elif win.hand_of is not None:
-        share = f"{share}, for the hand of position {win.hand_of}"
+        share = f"{share}, for the hand of {hand_place(win.hand_of, win.hand_table)}"
     item = item_words(win.wager, titles)
     description = f"{item}: {hand_words(win.hand)}, {share}"
     if win.hand == MUST_HIT_BY:

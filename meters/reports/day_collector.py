@@ -30,7 +30,7 @@ from meters.reports.day_figures import (
 )
 from meters.reports.flows import CLAIMS, ENVY, TABLES, AccountFlows, Flow, Flows, pots_of
 from meters.reports.win_book import Win, WinBook
-from meters.wire.messages import Result
+from meters.wire.messages import Result, parts_elsewhere
 
 _DAY: Final = timedelta(days=1)
 _RESULT: Final = msgspec.json.Decoder(Result)
@@ -249,9 +249,13 @@ class DayCollector:
             figures = self._figures(table, meters[line.item])
             figures.wins += 1
             figures.won_cents += line.paid
+        for share in parts_elsewhere(settled.reply):
+            figures = self._figures(share.table, meters[share.item])
+            figures.wins += 1
+            figures.won_cents += share.amount
         if settled.reply.claims or settled.has_envy:
-            asset, envy = self._assets.get(table, ""), books.envy
-            self._wins.won(number, fields, settled.reply, meters=meters, asset=asset, envy=envy)
+            assets, envy = self._assets, books.envy
+            self._wins.won(number, fields, settled.reply, meters=meters, assets=assets, envy=envy)
 
     def _must_hit_by(
         self, number: int, fields: Mapping[str, bytes], table: str, books: ExpectedBooks

@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
+from msgspec.structs import replace as replace_line
+
 from bonus.rounds import WrittenPercent
 from bonus.wagers import MUST_HIT_BY, PaidFrom
 from meters.ledger.claim_evidence import decided_claim, table_of
 from meters.ledger.claim_records import hand_record_name
 from meters.ledger.entry_messages import DECIDED, DecisionRecord
 from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
-from meters.wire.messages import ClaimOpened, Reply
+from meters.wire.messages import ClaimOpened, Reply, parts_elsewhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,8 @@ class Win:
         envy_of: for an Envy Bonus that is a fixed sum, the position whose hand causes it; otherwise
             empty.
         hand_of: for a share of a meter, the position whose hand brings it; otherwise empty.
+        hand_table: the table of this hand, if it is another table of the link; otherwise empty.
+        hand_round: the round of this hand, if it is at another table; otherwise empty.
     """
 
     day: date = date.min
@@ -77,6 +81,8 @@ class Win:
     slip: str = ""
     envy_of: int | None = None
     hand_of: int | None = None
+    hand_table: str = ""
+    hand_round: str = ""
 
     @property
     def hand_position(self) -> int:
@@ -91,7 +97,8 @@ class Win:
         """
         if not self.round:
             return self.claim
-        return hand_record_name(self.link, self.table, self.round, self.hand_position)
+        table, round_id = self.hand_table or self.table, self.hand_round or self.round
+        return hand_record_name(self.link, table, round_id, self.hand_position)
 
     @property
     def payment(self) -> str:
@@ -147,7 +154,7 @@ class WinBook:
                     claim=claim,
                     link=link,
                     meter=held.meter,
-                    table=table_of(claim),
+                    table=held.table or table_of(claim),
                     wager=held.meter,
                     amount_cents=held.cents,
                     paid_from="hand_pay" if held.hand_pay else "",
@@ -193,18 +200,19 @@ class WinBook:
         reply: Reply,
         *,
         meters: Mapping[str, str],
-        asset: str,
+        assets: Mapping[str, str],
         envy: Mapping[str, HeldEnvy],
     ) -> None:
         """Add the wins of a round's result. `order` is the number of its ledger entry.
 
         `meters` has the meter of each item. `envy` has the Envy Bonuses that are owed after the
-        result.
+        result. `assets` has the asset number of each table.
 
         Raises:
             KeyError: a claim has no settlement line, or a settlement line has no meter.
         """
         at, new = fields["at"].decode(), envy.keys() - self._states.keys()
+        table, round_id = fields["table"].decode(), fields["round"].decode()
         owed = {
             (one.position, one.item, one.holder): claim
             for claim in new
@@ -219,16 +227,23 @@ class WinBook:
             if line.envy_of is not None and line.paid:
                 claim = owed.get((line.position, line.item, line.envy_of), "")
                 won.append((line, claim, line.paid))
+        places: dict[str, tuple[str, str]] = {}
+        like = {(line.item, line.hand_of): line for line in reply.lines or ()}
+        for one in parts_elsewhere(reply):
+            line = replace_line(like[one.item, one.hand_of], position=one.position)
+            won.append((line, one.claim, one.amount))
+            places[one.claim] = one.table, one.round
         for line, claim, cents in won:
+            own_table, own_round = places.get(claim, (table, round_id))
             win = Win(
                 claim=claim,
                 order=order,
                 at=at,
                 link=self._link,
                 meter=meters[line.item],
-                table=fields["table"].decode(),
-                asset=asset,
-                round=fields["round"].decode(),
+                table=own_table,
+                asset=assets.get(own_table, ""),
+                round=own_round,
                 position=line.position,
                 wager=line.item,
                 hand=line.hand or "",
@@ -237,6 +252,8 @@ class WinBook:
                 paid_from=line.paid_from or "",
                 envy_of=line.envy_of,
                 hand_of=line.hand_of,
+                hand_table=table if claim in places else "",
+                hand_round=round_id if claim in places else "",
             )
             if not claim:
                 # The bonus is below `validate_from`, so it is already recorded as paid.

@@ -332,7 +332,9 @@ class LinkRestore:
             return Replayed()
         events = in_order(self._outboxes[one.table].after(one.last) for one in again)
         await self._open_link(again, by)
-        return await OutboxReplay(self._floor, self._store).replay(
+        replay = OutboxReplay(self._floor, self._store)
+        replay.needs(each for one in again for each in self._outboxes[one.table].after(one.last))
+        return await replay.replay(
             events, lambda done: advance("applying events of outboxes again", done, found.again)
         )
 

@@ -12,8 +12,10 @@ order. Redis then has the new reply, and the table has the old one. The restore 
 people.
 
 Who won a must-hit-by meter does not change: the replies have the hidden values, and an event waits
-until it wins what its reply says. If no event can go on, for example because an outbox is missing,
-the earliest one is applied without its reply.
+until it wins what its reply says. So it is with a community share for the whole link: a result
+waits until the players in its reply have their wagers, and their rounds wait for the result. If no
+event can go on, for example because an outbox is missing, the earliest one is applied without its
+reply.
 """
 
 import heapq
@@ -32,7 +34,7 @@ from meters.ledger.table_corrections import Correction, ask_step, known_cards
 from meters.process.clock import now_text
 from meters.restore.outboxes import Answered, RestoreError
 from meters.store.link_store import LinkStore
-from meters.wire.messages import DrawMade, HiddenValueDrawn, Wagers
+from meters.wire.messages import DrawMade, Reply, Result, Void, Wagers, parts_elsewhere
 
 _AT_ONCE: Final = 200
 _TRIES: Final = 2
@@ -65,9 +67,18 @@ class OutboxReplay:
             table: known for (_, table), known in table_topics(floor, store.link).items()
         }
         self._draws: dict[str, DrawMade | None] = {}
-        self._hidden: dict[str, Sequence[HiddenValueDrawn]] = {}
+        self._replies: dict[str, Reply] = {}
+        self._before: dict[tuple[str, str], set[tuple[str, int]]] = {}
         self._follows = True
         self._intake = LinkIntake(store, self._drawn, replays=True, given=self._given)
+
+    def needs(self, events: Iterable[Answered]) -> None:
+        """Note which rounds must be open at the results that will be applied."""
+        for one in events:
+            if b'"link_share"' in one.reply_payload:
+                for share in parts_elsewhere(one.reply):
+                    before = self._before.setdefault((share.table, share.round), set())
+                    before.add((one.table, one.seq))
 
     async def replay(self, events: Iterable[Answered], advance: Callable[[int], None]) -> Replayed:
         """Apply events one after the other. `advance` gets the number of applied events.
@@ -118,7 +129,10 @@ class OutboxReplay:
         a must-hit-by meter waits for those that took the meter there, and those after it wait for
         this wager.
         """
-        now = await self._replay_batch(batch) if batch else []
+        ready = [one for one in batch if not self._must_wait(one)]
+        made = await self._replay_batch(ready) if ready else []
+        replies = {one.table: reply for one, reply in zip(ready, made, strict=True)}
+        now = [replies.get(one.table, b"") for one in batch]
         for answered, reply in zip(batch, now, strict=True):
             waiting = held.setdefault(answered.table, deque([answered]))
             if not reply:
@@ -126,6 +140,7 @@ class OutboxReplay:
             waiting.popleft()
             if not waiting:
                 del held[answered.table]
+            self._note_applied(answered)
             replayed.events += 1
             if reply != answered.reply_payload:
                 replayed.differing.append(
@@ -140,7 +155,7 @@ class OutboxReplay:
         if any(one.reply.status == "refused" for one in batch):
             return [reply for one in batch for reply in await self._replay_one(one)]
         self._draws = {one.table: one.reply.draw for one in batch}
-        self._hidden = {one.table: one.reply.drawn or () for one in batch}
+        self._replies = {one.table: one.reply for one in batch}
         outcome = await self._intake.apply_batch(
             [Arrival(self._known[one.table], one.payload) for one in batch]
         )
@@ -152,8 +167,21 @@ class OutboxReplay:
             return [await self._refuse(answered)]
         return await self._replay_batch([answered])
 
-    def _given(self, table: str) -> Sequence[HiddenValueDrawn] | None:
-        return self._hidden[table] if self._follows else None
+    def _given(self, table: str) -> Reply | None:
+        return self._replies[table] if self._follows else None
+
+    def _must_wait(self, answered: Answered) -> bool:
+        """Check whether a result of another table, which is not applied yet, needs the open round.
+
+        Its reply has a part of a community share for a player of this round.
+        """
+        if not self._follows or not isinstance(answered.event, Result | Void):
+            return False
+        return bool(self._before.get((answered.table, answered.event.round)))
+
+    def _note_applied(self, answered: Answered) -> None:
+        for share in parts_elsewhere(answered.reply):
+            self._before[share.table, share.round].discard((answered.table, answered.seq))
 
     async def _refuse(self, answered: Answered) -> bytes:
         """Mark the number of a refused event as used. Store the reply that the table has.

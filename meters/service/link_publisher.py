@@ -233,7 +233,8 @@ class LinkPublisher:
         fixed = "" if record.percent is not None else self._fixed_jackpot_of(record, message)
         if record.percent is None and not fixed:
             return None
-        tables = (table for table in self._store.link.table if table.id == record.table)
+        dealt_at = record.hand_table or record.table
+        tables = (table for table in self._store.link.table if table.id == dealt_at)
         cards = winning_cards(
             [table.chapter for table in tables],
             record.item,

@@ -344,7 +344,8 @@ class DisplayState:
         if jackpot.event == "hit" and (jackpot.claim in decided or was is not None):
             return
         fields = msgspec.structs.asdict(jackpot)
-        del fields["hand_of"]  # displays show the table, not the position
+        # Displays show the table of the win, not whose hand brings it.
+        del fields["hand_of"], fields["hand_table"]
         row = JackpotRow(
             link=link,
             hand_name="" if jackpot.hand == MUST_HIT_BY else hand_words(jackpot.hand),

@@ -14,7 +14,7 @@ from reportlab.lib.colors import Color  # type: ignore[import-untyped]
 from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
 from bonus.cards import JOKER_NAME, are_cards
-from bonus.display import card_words, hand_words, item_words, money, part_of_meter
+from bonus.display import card_words, hand_place, hand_words, item_words, money, part_of_meter
 from bonus.wagers import MUST_HIT_BY
 from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.floor.facility import DEMONSTRATION_MARK
@@ -194,13 +194,17 @@ class _Slip:
         if row.tax_documents:
             yield "Tax documents", "needed"
 
+    def _holder(self) -> str:
+        place = hand_place(self._row.hand_of or self._row.position, self._row.hand_table)
+        return f"{place[0].upper()}{place[1:]}"
+
     def _cards(self) -> Iterator[object]:
         # Of a wager on the flop, only the cards that decide it.
         counted = tuple(name for name in self._row.community if name in self._row.counted)
         groups = [
             (title, names)
             for title, names in (
-                (f"Position {self._row.hand_of or self._row.position}", self._row.cards),
+                (self._holder(), self._row.cards),
                 ("Dealer" if are_cards(self._row.dealer) else "Result", self._row.dealer),
                 ("Community", counted or self._row.community),
             )
@@ -305,7 +309,9 @@ class _Slip:
 
 def _share_words(row: ClaimRow) -> str:
     share = part_of_meter(row.percent or 0, row.item)
-    return share if row.hand_of is None else f"{share}, for the hand of position {row.hand_of}"
+    if row.hand_of is None:
+        return share
+    return f"{share}, for the hand of {hand_place(row.hand_of, row.hand_table)}"
 
 
 def _who(position: int, patron: str | None) -> str:

@@ -10,7 +10,7 @@ ending ``-envy``. So a reader that does not know this extension sees an unknown 
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -326,6 +326,37 @@ class ClaimOpened(_Message, frozen=True, kw_only=True, omit_defaults=True):
     amount: int
 
 
+class LinkPlayers(_Message, frozen=True, kw_only=True):
+    """The players of another table who get parts of a community share.
+
+    Attributes:
+        round: the open round of the table.
+        positions: the position at which each of them gets a part.
+    """
+
+    table: str
+    round: str
+    positions: tuple[int, ...]
+
+
+class LinkShare(_Message, frozen=True, kw_only=True):
+    """The parts of a community share for players at other tables of the link.
+
+    Their claims have the next numbers after the claims of this table, in the same order.
+
+    Attributes:
+        item: the item of the settlement lines for the players at this table.
+        hand_of: the position whose hand brings the share.
+        players: the players of each other table, in the order of the tables' names.
+        amount: the part of each player.
+    """
+
+    item: str
+    hand_of: int
+    players: tuple[LinkPlayers, ...]
+    amount: int
+
+
 class OpenedValue(_Message, frozen=True):
     """A hidden value that a wager reached.
 
@@ -403,6 +434,8 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
             hold the table.
         error: for ``refused``: the reason.
         expected: for ``out_of_order``: the `seq` that must come now.
+        link_share: for a `result` that brings a community share to the whole link: the parts of the
+            players at the other tables.
     """
 
     seq: int | None
@@ -413,6 +446,34 @@ class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
     claims: tuple[ClaimOpened, ...] | None = None
     error: ErrorDetail | None = None
     expected: int | None = None
+    # extension of the contract
+    link_share: tuple[LinkShare, ...] | None = None
+
+
+class PartElsewhere(NamedTuple):
+    """A player's part of a community share, at another table than that of the hand."""
+
+    claim: str
+    table: str
+    round: str
+    position: int
+    item: str
+    hand_of: int
+    amount: int
+
+
+def parts_elsewhere(reply: Reply) -> list[PartElsewhere]:
+    """Return the parts of community shares for players at other tables, each with its claim."""
+    if not reply.link_share or not reply.claims:
+        return []
+    stem, own = reply.claims[0].claim.rpartition("-")[0], len(reply.claims)
+    parts = [
+        (at.table, at.round, position, share.item, share.hand_of, share.amount)
+        for share in reply.link_share
+        for at in share.players
+        for position in at.positions
+    ]
+    return [PartElsewhere(f"{stem}-{own + turn}", *part) for turn, part in enumerate(parts, 1)]
 
 
 class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hello"):
@@ -495,6 +556,7 @@ class Jackpot(_Message, frozen=True, kw_only=True, omit_defaults=True):
         meter_after: the meter after the win, in cents. If a hand wins several parts of a meter, it
             is the meter after the last part.
         hand_of: for a share of a meter, the position whose hand brings it.
+        hand_table: the table of this hand, if it is another table of the link.
     """
 
     event: Literal["hit", "validated", "rejected", "paid"]
@@ -508,6 +570,7 @@ class Jackpot(_Message, frozen=True, kw_only=True, omit_defaults=True):
     meter_after: int
     at: Instant
     hand_of: int | None = None
+    hand_table: str | None = None
 
 
 TABLE_EVENT: Final = msgspec.json.Decoder(TableEvent)

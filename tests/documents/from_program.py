@@ -256,7 +256,8 @@ def _report_wins() -> str:
         (", ".join(f"`{name}`" for name in sheet_names(column)), f"`{column}`", _of_win(column))
         for column in WIN_CELLS
     )
-    only_in_json = (("", f"`{name}`", _of_win(name)) for name in ("envy_of", "hand_of"))
+    others = ("envy_of", "hand_of", "hand_table", "hand_round")
+    only_in_json = (("", f"`{name}`", _of_win(name)) for name in others)
     return table(("column in CSV", "name in JSON", "meaning"), [*rows, *only_in_json])
 
 

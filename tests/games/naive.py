@@ -209,6 +209,14 @@ class NaiveRound:
                     rule=wager["community"]["rule"], source="hand_pay",
                     wagered=wagered, hand_of=position["position"],
                 )  # fmt: skip
+            self.pay_elsewhere(meter, name, position["position"], max(shared.values()))
+
+    def elsewhere(self, meter: str, wager: str) -> int:
+        """Return how many players at other tables divide a community share too."""
+        return 0
+
+    def pay_elsewhere(self, meter: str, wager: str, holder: int, cents: int) -> None:
+        """Pay each player at other tables their part of a community share."""
 
     def _sharing(self, wager: Law) -> Sequence[Law]:
         """Return one position of each player with the wager: the first with their most money."""
@@ -228,12 +236,14 @@ class NaiveRound:
     ) -> dict[int, int]:
         """Divide a percentage; return the cents of each position, whose amounts can differ."""
         name, sharing = wager["names"][0], self._sharing(wager)
+        others = 0 if hand is None else self.elsewhere(meter, name)
         cents: dict[int, int] = {}
         for box in sharing:
             alike = [one for one in sharing if one["wagers"][name] == box["wagers"][name]]
             if box is alike[0]:
                 own = self.part(meter, percent, box["wagers"][name])
-                share = self.take(meter, own, wager, len(sharing), hand, len(alike))
+                every, payees = len(sharing) + others, len(alike) + others
+                share = self.take(meter, own, wager, every, hand, payees)
                 cents |= {one["position"]: share for one in alike}
         return cents
 

@@ -180,6 +180,7 @@ class HeldFloor(RuleBasedStateMachine):
                 _check_rules(said["lines"], settling.lines)
                 assert said["lines"] == settling.lines, (said["lines"], settling.lines)
                 assert said["claims"] == settling.claims
+                assert said.get("link_share") == (settling.link_share if settling.on_link else None)
 
     @staticmethod
     def _check_draw(table: str, event: dict[str, Any], draw: dict[str, Any] | None) -> None:

@@ -31,6 +31,9 @@ from tests.naive.tables_649a import (
     MeterLaw,
 )
 
+LINK_GAMES: Final = Path(__file__).parent / "link_games"
+"""A game whose community share is for the whole link."""
+
 _FED: Final = ("progressive", "five_card_progressive", "five_of_six_progressive", "bonus")
 TWO_REJECT_ABOVE: Final = 110_000
 """Some hand pays are larger and some are not."""
@@ -329,6 +332,42 @@ RESULTS: Final = ModelFloor(
         HOUSE,
     ),
     _results_books,
+    (),
+    {},
+)
+
+
+# A link whose tables play one game: the players at all of them divide its community shares.
+
+_LINK: Final = HouseGame("keystone_trips", on_link=True)
+
+
+def _link_books() -> SecondBooks:
+    meters = {"trips_jackpot": "trips_jackpot"}
+    return _books(
+        "shared",
+        meters={"trips_jackpot": SecondMeter(_LINK.law("trips_jackpot"), 500)},
+        tables={
+            "T-1": SecondTable(_LINK, 7, meters),
+            "T-2": SecondTable(_LINK, 4, meters),
+            "T-3": SecondTable(_LINK, 7, meters),
+        },
+    )
+
+
+LINK: Final = ModelFloor(
+    _floor(
+        link_text(
+            "shared",
+            meter_text("trips_jackpot", 500),
+            table_text("T-1", "trips_jackpot", asset="1", game="keystone_trips", positions=7),
+            table_text("T-2", "trips_jackpot", asset="2", game="keystone_trips", positions=4),
+            table_text("T-3", "trips_jackpot", asset="3", game="keystone_trips", positions=7),
+            name="Keystone Trips",
+        ),
+        LINK_GAMES,
+    ),
+    _link_books,
     (),
     {},
 )

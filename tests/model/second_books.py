@@ -101,6 +101,7 @@ class SecondClaim:
     hand_pay: bool
     table: str
     hidden: bool = False
+    holds: bool = True
     state: str = "pending"
     validated_by: str = ""
     slip: str = ""
@@ -307,7 +308,7 @@ class SecondBooks:
     def holds(self, table_id: str) -> bool:
         """Return whether an unpaid hand pay holds the table: its cards stay (649a.11(c)(5)(iv))."""
         return any(
-            claim.hand_pay and not claim.hidden and claim.state in {"pending", "validated"}
+            claim.hand_pay and claim.holds and claim.state in {"pending", "validated"}
             for claim in self.claims.values()
             if claim.table == table_id
         )
@@ -436,6 +437,7 @@ class SecondBooks:
             hand_pay=True,
             table=table_id,
             hidden=True,
+            holds=False,
         )
         for name, by in (("wins", 1), ("won_cents", cents)):
             self.tallies[name] += by

@@ -3,7 +3,7 @@
 Three Card Poker is settled by `tests.naive`, and a game of the house by `tests.games.naive`.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Protocol
@@ -57,6 +57,16 @@ class Deal:
     community_ordered: bool = False
 
 
+class Elsewhere(Protocol):
+    """The players at other tables of the link, who divide a community share too."""
+
+    def players(self, kind: str, wager: str) -> Sequence[tuple[str, int]]:
+        """Return the table and the position of each."""
+
+    def pay(self, kind: str, wager: str, holder: int, cents: int) -> None:
+        """Book the part of each; the position `holder` has the hand."""
+
+
 class SecondGame(Protocol):
     """A game with wagers that feed meters.
 
@@ -76,8 +86,9 @@ class SecondGame(Protocol):
         """Return the code with which a round is refused because of a declared hand, if it is."""
 
     def settle(
-        self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report
-    ) -> None:
+        self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report,
+        elsewhere: Elsewhere,
+    ) -> None:  # fmt: skip
         """Settle a round step by step, and report each line when it is settled."""
 
     def is_validated(self, line: Line) -> bool:
@@ -102,8 +113,9 @@ class ThreeCardPoker:
         return refusal(played)
 
     def settle(
-        self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report
-    ) -> None:
+        self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report,
+        elsewhere: Elsewhere,
+    ) -> None:  # fmt: skip
         laws = {kind: meter.law for kind, meter in meters.items()}
         wagers = MeterWagers(played, laws, held, report)
         for box in wagers.boxes:
@@ -119,8 +131,9 @@ class ThreeCardPoker:
 
 
 class HouseGame:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, on_link: bool = False) -> None:
         self.name = name
+        self.on_link = on_link
         law = law_of(name)
         deal = law["deal"]
         results = [result["name"] for result in law.get("result", ())]
@@ -171,8 +184,9 @@ class HouseGame:
         return {**played, "game": self.name}
 
     def settle(
-        self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report
-    ) -> None:
+        self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report,
+        elsewhere: Elsewhere,
+    ) -> None:  # fmt: skip
         chosen = {
             wager: meters[fed[0]].paytable
             for wager, fed in self.fed.items()
@@ -180,7 +194,7 @@ class HouseGame:
         }
         wagers = {kind: {"wager": one.wager_cents} for kind, one in meters.items()}
         kept = {**self._with_name(played), "paytables": chosen, "meters": wagers}
-        _KeptRound(kept, held, report)
+        _KeptRound(kept, held, report, elsewhere if self.on_link else None)
 
     def is_validated(self, line: Line) -> bool:
         terms = self._metered.get(line["item"])
@@ -207,7 +221,10 @@ class HouseGame:
 class _KeptRound(NaiveRound):
     """A round of a house game whose meters somebody else keeps."""
 
-    def __init__(self, played: Mapping[str, Any], held: Meters, report: Report) -> None:
+    def __init__(
+        self, played: Mapping[str, Any], held: Meters, report: Report, elsewhere: "Elsewhere | None"
+    ) -> None:
+        self._elsewhere = elsewhere
         self._held = held
         self._report = report
         super().__init__(played)
@@ -217,6 +234,13 @@ class _KeptRound(NaiveRound):
         hand: object = None, payees: int = 0,
     ) -> int:  # fmt: skip
         return self._held.take(meter, percent, shares, hand, payees or shares)
+
+    def elsewhere(self, meter: str, wager: str) -> int:
+        return len(self._elsewhere.players(meter, wager)) if self._elsewhere else 0
+
+    def pay_elsewhere(self, meter: str, wager: str, holder: int, cents: int) -> None:
+        if self._elsewhere:
+            self._elsewhere.pay(meter, wager, holder, cents)
 
     def report(self, line: dict[str, Any]) -> None:
         known: Line = {**line}  # type: ignore[typeddict-item]

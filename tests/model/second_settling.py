@@ -21,6 +21,9 @@ class Settling:
     def __init__(self, books: SecondBooks, table_id: str, event: Record) -> None:
         self.lines: list[Line] = []
         self.claims: list[Record] = []
+        self.link_share: list[Record] = []
+        self.on_link = False
+        self._won_elsewhere: list[SecondClaim] = []
         self._books = books
         self._table = books.tables[table_id]
         self._table_id = table_id
@@ -32,10 +35,14 @@ class Settling:
     def run(self) -> None:
         played = round_of(self._table, self._event)
         meters = {kind: self._books.meters[meter] for kind, meter in self._table.meters.items()}
-        self._table.game.settle(played, meters, self, self._book)
+        self._table.game.settle(played, meters, self, self._book, self)
         for line in self.lines:
             if "envy_of" in line:
                 self._owe(line, line["envy_of"])
+        for number, won in enumerate(self._won_elsewhere, start=len(self.claims) + 1):
+            claim = f"{self._books.link}.{self._table_id}-{self._event['seq']}-{number}"
+            self._books.claims[claim] = won
+            self._books.move("pot", f"claim:{claim}", Fraction(won.cents))
         self._books.tallies["rounds"] += 1
         self._books.end(self._table_id)
 
@@ -59,6 +66,43 @@ class Settling:
         for part in self._own_parts:
             part.after_cents = floor(self._books.held(meter))
         return share
+
+    def players(self, kind: str, wager: str) -> list[tuple[str, int]]:
+        """Return each player with a wager in an open round of another table: the first place."""
+        found: dict[tuple[str, object], tuple[str, int]] = {}
+        for name, table in sorted(self._books.tables.items()):
+            if name == self._table_id or table.meters.get(kind) != self._table.meters[kind]:
+                continue
+            for position, bet in sorted(table.bets.items(), reverse=True):
+                if wager in bet["wagers"]:
+                    found.setdefault((name, bet.get("patron") or position), (name, position))
+        return [*found.values()]
+
+    def pay(self, kind: str, wager: str, holder: int, cents: int) -> None:
+        meter, tallies = self._table.meters[kind], self._books.tallies
+        self.on_link = True
+        at: dict[str, list[int]] = {}
+        for name, position in self.players(kind, wager):
+            at.setdefault(name, []).append(position)
+            won = SecondClaim(
+                meter, cents, floor(self._books.held(meter)), percent=True, hand_pay=True,
+                table=name, holds=False,
+            )  # fmt: skip
+            self._own_parts.append(won)
+            self._won_elsewhere.append(won)
+            for tally, by in (("wins", 1), ("won_cents", cents)):
+                tallies[tally] += by
+                tallies[f"{tally}:{meter}"] += by
+            tallies[f"hits:{meter}"] += 1
+        players = [
+            {"table": name, "round": self._books.tables[name].round, "positions": positions}
+            for name, positions in at.items()
+        ]
+        if players:
+            self.link_share.append(
+                {"item": f"{kind}_community_share", "hand_of": holder, "players": players,
+                 "amount": cents}
+            )  # fmt: skip
 
     def _book(self, line: Line) -> None:
         """Book a line when it is settled. The meter's balance at that moment is part of a claim."""

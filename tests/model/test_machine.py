@@ -16,16 +16,16 @@ from hypothesis.strategies import DataObject
 
 import meters.store.old_entries
 from tests.model.machine import Floor
-from tests.model.model_floor import CARDS, HIDDEN, MIXED, POKER, RESULTS, TABLES, ModelFloor
+from tests.model.model_floor import CARDS, HIDDEN, LINK, MIXED, POKER, RESULTS, TABLES, ModelFloor
 from tests.redis_versions import OldestRedis
 from tests.servers import RedisServer
 
 _NAMED: Final = {"poker": POKER, "mixed": MIXED, "hidden": HIDDEN, "results": RESULTS}
 FLOORS: Final = pytest.mark.parametrize("floor", _NAMED.values(), ids=_NAMED)
 AND_CARDS: Final = pytest.mark.parametrize(
-    "floor", [*_NAMED.values(), CARDS], ids=[*_NAMED, "cards"]
+    "floor", [*_NAMED.values(), CARDS, LINK], ids=[*_NAMED, "cards", "link"]
 )
-"""Also the floor whose games differ only in the cards that decide a wager."""
+"""Also floors whose games differ only in the cards that decide a wager, or in who divides."""
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 _SHORT: Final = settings(

@@ -24,7 +24,8 @@
 --   gap         an event with a lower seq is missing; the answer has the expected seq as text
 --   moved       the round or its wagers changed after the validation, or a correction of the round
 --               was requested. With the text `hidden`: a must-hit-by meter has another amount than
---               the service assumed, for this event or for an earlier one of the table in this call
+--               the service assumed, for this event or for an earlier one of the table in this call.
+--               With the text `link`: other rounds of the link are open than the service assumed
 --   accepted    the answer has the ledger entry and, for each due of a result, its cents and the
 --               cents of its meter after the due. The service makes the reply with these amounts.
 --   refused     the validation has refused the event
@@ -792,10 +793,49 @@ local function remember_dealt()
   call_with('HSET', DEALT, written)
 end
 
+local OF_HIDDEN, OF_LINK = 'hidden', 'link'
+
+local has_every_table = false
+
+local function read_every_table()
+  if has_every_table then return end
+  has_every_table = true
+  local stored = redis.call('HGETALL', TABLES)
+  for index = 1, #stored, 2 do
+    local id = stored[index]
+    tables[id] = tables[id] or array_of(cmsgpack.unpack_limit(stored[index + 1], TABLE_FIELDS, 1))
+  end
+end
+
+local function feeds(at, meter)
+  for _, added in ipairs(at[TABLE_CONTRIBUTED]) do
+    if added[CONTRIBUTED_METER] == meter then return true end
+  end
+  return false
+end
+
+-- Checks whether the open rounds of the other tables that fed a meter are still those for which the
+-- service has made the shares of a result.
+local function are_open(table_id, step)
+  read_every_table()
+  local due = {}
+  for _, round in ipairs(step[LINK_ROUNDS]) do due[round[OPEN_TABLE]] = round[OPEN_BASIS] end
+  for id, at in pairs(tables) do
+    if id ~= table_id and at[TABLE_ROUND] ~= '' and feeds(at, step[LINK_METER]) then
+      if due[id] ~= at[TABLE_BASIS] then return false end
+      due[id] = nil
+    end
+  end
+  return next(due) == nil
+end
+
 function APPLY.result(event, place)
   local table_id, work = event[EVENT_TABLE], event[EVENT_WORK]
   local problem = round_problem(tables[table_id], event[EVENT_ROUND])
   if problem then return problem end
+  for _, step in ipairs(work[RESULT_WORK_LINK]) do
+    if not are_open(table_id, step) then return 'moved', OF_LINK end
+  end
   local takes, dues = work[RESULT_WORK_TAKES], work[RESULT_WORK_DUES]
   if not result_fits(takes, dues) then return 'books_full' end
   local code, confirmed_by = confirmation(event)
@@ -855,7 +895,7 @@ function APPLY.result(event, place)
     if due[DUE_CLAIM_KEY] > 0 then
       open_claim(due, entry, cents, after)
       if due[DUE_HOLDS] ~= '' then hold_table(table_id, due, cents) end
-      claims[#claims + 1] = due[DUE_CLAIM]
+      if not due[DUE_ELSEWHERE] then claims[#claims + 1] = due[DUE_CLAIM] end
     end
     paid[index] = { cents, after, entry }
   end
@@ -869,11 +909,10 @@ end
 
 -- The tables with an event that the service must judge again, before their later events.
 local held_back = {}
-local OF_HIDDEN = 'hidden'
 
 -- `place` is the place of the event in the call.
 local function answer(event, place)
-  if held_back[event[EVENT_TABLE]] then return { 'moved', OF_HIDDEN } end
+  if held_back[event[EVENT_TABLE]] then return { 'moved', held_back[event[EVENT_TABLE]] } end
   local table_id, seq, digest = event[EVENT_TABLE], event[EVENT_SEQ], event[EVENT_DIGEST]
   local kind, basis, work = event[EVENT_KIND], event[EVENT_BASIS], event[EVENT_WORK]
   local at = tables[table_id]
@@ -905,8 +944,8 @@ local function answer(event, place)
   end
   local code, given, paid, confirmed_by = APPLY[kind](event, place)
   if code == 'moved' then
-    held_back[table_id] = true
-    return { 'moved', OF_HIDDEN }
+    held_back[table_id] = given or OF_HIDDEN
+    return { 'moved', held_back[table_id] }
   end
   if not code then
     local entry, dealt = given, kind == 'result' and work[RESULT_WORK_DEALT] or ''

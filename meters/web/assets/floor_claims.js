@@ -32,10 +32,12 @@ export const place = (claim) => say("Table {table}, position {position}", claim)
 export const shortPlace = (claim) => say("{table} · Position {position}", claim);
 export const itemName = (claim) => claim.item_name || format.item(claim.item);
 export const handName = (claim) => sayHand(claim.hand_name || format.capital(format.plain(claim.hand)));
+const handOf = ({ hand_of: position, hand_table: table }) => (table
+  ? say("for the hand of table {table}, position {position}", { table, position }) : say("for the hand of position {position}", { position }));
 export const share = (claim) => {
   if (claim.only_envy) return say("Only Envy Bonuses: no win of this hand waits");
   if (claim.percent === null) return say("At odds, not from the meter");
-  return [format.ofMeter(claim), claim.hand_of && say("for the hand of position {position}", { position: claim.hand_of })]
+  return [format.ofMeter(claim), claim.hand_of && handOf(claim)]
     .filter(Boolean).join(" · ");
 };
 export const look = (claim) => {
@@ -52,8 +54,8 @@ export const since = (claim) => {
 export const isMustHitBy = (claim) => claim.hand === "must_hit_by";
 /* Check if cards decided the win, and stay on the table: not a result that the dealer entered. */
 export const hasCards = (claim) => [...claim.cards, ...claim.dealer, ...claim.community].some(isCard);
-/* Check if a table waits for this win before it may go on. */
-export const holdsTable = (claim) => isHandPay(claim) && !isMustHitBy(claim) && (claim.state === "pending" || waitsForPay(claim));
+/* Check if a table waits for this win before it may go on: not for a share that a hand at another table brings. */
+export const holdsTable = (claim) => isHandPay(claim) && !isMustHitBy(claim) && !claim.hand_table && (claim.state === "pending" || waitsForPay(claim));
 /* Who did the first of two acts on a win: who requested a change, or else who validated the win. */
 const firstOf = (claim) => claim.request?.by ?? claim.validated_by;
 /* Why another person must do the second act, if a person who set PINs (`barred_by`) bars the user:

@@ -29,7 +29,8 @@ const Hand = ({ claim, title, names }) => {
    hand are ringed, as the settlement found them; cards that do not count are pale and named. */
 export const Hands = ({ claim }) => {
   const hands = [
-    [say("Position {position}", { position: claim.hand_of || claim.position }), claim.cards], [say("Community"), claim.community],
+    [claim.hand_table ? say("Table {table}, position {position}", { table: claim.hand_table, position: claim.hand_of })
+      : say("Position {position}", { position: claim.hand_of || claim.position }), claim.cards], [say("Community"), claim.community],
     [claim.dealer.length > 0 && dealerWords(claim.dealer), claim.dealer],
   ].filter(([, names]) => names.length);
   const isApart = ([, names]) => claim.counted.length > 0 && !names.some((name) => claim.counted.includes(name));

@@ -231,8 +231,8 @@ const WinsPanel = ({ round }) => round.wins.length > 0 && html`
   <section class="panel">
     <h3>${say("Wins")}</h3>
     <ul class="round-wins">${round.wins.map((win) => html`
-      <li key=${win.claim}><a href=${hrefOf("wins", win.claim)}>${`${say("Position {position}", win)} · ${win.item_name}`}</a>
-        <b>${money(win.amount)}</b><span class="chip" data-state=${win.state}>${claims.STATES[win.state]}</span></li>`)}</ul>
+      <li key=${win.claim}><a href=${hrefOf("wins", win.claim)}>${`${win.table ? claims.place(win) : say("Position {position}", win)} · ${win.item_name}`}</a>
+        <b>${money(win.amount)}</b>${win.state && html`<span class="chip" data-state=${win.state}>${claims.STATES[win.state]}</span>`}</li>`)}</ul>
   </section>`;
 
 export const Round = ({ round, back }) => html`
