@@ -475,6 +475,8 @@ class Deal(_Part, frozen=True):
         decks: the number of decks of 52 cards, at most 8. With several decks, every wager is on a
             ``[[pattern]]``.
         jokers: 1 if the one deck has a joker. Then every wager has the ranking ``pai_gow``.
+        exchange: how many of the cards a player can exchange once for cards of the deck. Wagers are
+            then on the player's final hand, with the ranking ``three_card`` or ``five_card``.
     """
 
     rule: Rule
@@ -486,6 +488,7 @@ class Deal(_Part, frozen=True):
     community: int = 0
     decks: int = 1
     jokers: int = 0
+    exchange: int = 0
 
     def judged(self, cards: CardsOf, community_cards: int) -> tuple[int, ...]:
         """Return how many cards of each source form the hand that decides a wager.

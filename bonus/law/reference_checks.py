@@ -33,6 +33,9 @@ A message to the service has room for eight cards in each of these.
 _POSITIONS_MAX: Final = 99
 """Largest number of positions, as in a message to the service."""
 
+_EXCHANGED: Final = {3: "three_card", 5: "five_card"}
+"""The rankings of hands after an exchange, by the number of cards."""
+
 _CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
 
 
@@ -47,6 +50,8 @@ def check_cards(chapter: Chapter) -> None:
         if cards > _CARDS_MAX:
             reason = f"{what} has {cards} cards; at most {_CARDS_MAX} are possible"
             raise ChapterError(reason, ("deal", what))
+    if deal.exchange:
+        _check_exchange(chapter)
     _check_joker(chapter)
     for number, tables in enumerate(chapter.wager):
         if problem := _first_cards_problem(deal, tables):
@@ -87,6 +92,48 @@ def _joker_problem(deal: Deal, tables: WagerTables) -> str:
     for key in ("draws", "mini_royal", "fourth_card", "readings"):
         if getattr(tables, key):
             return f"{key} is not for {PAI_GOW} hands"
+    return ""
+
+
+def _check_exchange(chapter: Chapter) -> None:
+    """Check that the best exchange can be counted, and does not depend on the other players."""
+    deal = chapter.deal
+    if not 0 < deal.exchange <= deal.hand:
+        reason = f"exchange is {deal.exchange}: write a number from 1 to {deal.hand}"
+        raise ChapterError(reason, ("deal", "exchange"))
+    for key, other in (
+        ("[main]", chapter.main),
+        ("[[pattern]]", chapter.pattern),
+        ("[[result]]", chapter.result),
+        ("several decks", deal.decks > 1),
+        ("a joker", deal.jokers),
+        ("cards of the dealer", deal.dealer),
+        ("community cards", deal.community),
+    ):
+        if other:
+            reason = f"a game in which players exchange cards cannot have {key}"
+            raise ChapterError(reason, ("deal", "exchange"))
+    for number, tables in enumerate(chapter.wager):
+        if problem := _exchange_problem(deal, tables):
+            of = ", ".join(tables.names)
+            raise ChapterError(f"{of}: {problem}", ("wager", number))
+
+
+def _exchange_problem(deal: Deal, tables: WagerTables) -> str:
+    if {*tables.cards} != {"hand"}:
+        return 'where players exchange cards, write cards = ["hand"]'
+    if tables.ranking != _EXCHANGED.get(deal.hand):
+        return (
+            "where players exchange cards, they get five cards with the ranking five_card, or three"
+            " with the ranking three_card"
+        )
+    for key in ("draws", "mini_royal", "fourth_card", "readings", "bad_beat"):
+        if getattr(tables, key):
+            return f"{key} is not for a game in which players exchange cards"
+    if any("$" in cell for cell in tables.cells):
+        return "where players exchange cards, write odds or percentages instead of fixed sums"
+    if any(hand.endswith("_spades") for table in tables.table for hand in table.pays):
+        return "where players exchange cards, a royal pays the same in every suit"
     return ""
 
 
@@ -354,7 +401,7 @@ def _check_deal(chapter: Chapter) -> None:
     if chapter.result:
         return
     shared = max(deal.dealer + deal.community, largest - deal.hand)
-    if deal.positions * deal.hand + shared > len(DECK) * deal.decks + deal.jokers:
+    if deal.positions * (deal.hand + deal.exchange) + shared > len(DECK) * deal.decks + deal.jokers:
         deck = "one deck is" if deal.decks == 1 else f"{deal.decks} decks are"
         raise ChapterError(f"{deal.rule}: {deck} not enough for {deal.positions} hands")
 

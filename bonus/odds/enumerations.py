@@ -4,8 +4,9 @@ A count depends only on the cards and the ranking, so it can be cached for all p
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import lcm
 from typing import Generic, Protocol, TypeVar
 
@@ -18,6 +19,8 @@ from bonus.law.patterns import patterns_of, tells_apart
 from bonus.law.results import chances_of
 from bonus.odds.bad_beat_odds import BeatenPairs, count_beaten, steps_of_beaten
 from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel, unseen
+from bonus.odds.exchange_counts import STEPS as EXCHANGE_STEPS
+from bonus.odds.exchange_counts import count_exchanged
 from bonus.odds.hand_counts import (
     BY_COLOR,
     Advance,
@@ -135,9 +138,15 @@ def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
     )
 
 
-def deals_of(offer: Offer, counted: Enumerator) -> Counts:
-    """Return the number of deals of each hand that decides a wager, or of ways to each result."""
+def deals_of(offer: Offer, counted: Enumerator, worth: Mapping[str, Fraction]) -> Counts:
+    """Return the number of deals of each hand that decides a wager, or of ways to each result.
+
+    If players exchange cards, it is the number of deals and draws under the best exchange for hands
+    of this ``worth``; hands that are not in it are worth nothing.
+    """
     chapter, ranking, groups = offer.chapter, offer.ranking, offer.groups
+    if chapter.deal.exchange:
+        return counted.get(_exchanged(ranking, sum(groups), chapter.deal.exchange, worth)).deals
     if not chapter.result:
         patterns = patterns_of(chapter, ranking)
         every = _all_patterns(chapter, ranking, groups) if patterns else all_hands(ranking, groups)
@@ -145,6 +154,21 @@ def deals_of(offer: Offer, counted: Enumerator) -> Counts:
     chances = chances_of(chapter)
     ways = lcm(*(chance.denominator for chance in chances.values()))
     return {name: int(chance * ways) for name, chance in chances.items()}
+
+
+def _exchanged(
+    ranking: str, size: int, exchange: int, worth: Mapping[str, Fraction]
+) -> Enumeration[HandDeals]:
+    written = ",".join(f"{hand}={value}" for hand, value in sorted(worth.items()) if value)
+    described = hashlib.sha256(written.encode()).hexdigest()
+    return Enumeration(
+        f"{ranking} of {size} cards, best exchange of {exchange} for {described}",
+        HandDeals,
+        lambda advance: HandDeals(
+            count_exchanged(RANKINGS[ranking].of, size, exchange, worth, advance)
+        ),
+        lambda: EXCHANGE_STEPS,
+    )
 
 
 def _all_patterns(

@@ -7,7 +7,7 @@ only once, so the seed does not count over many wagers.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
@@ -264,17 +264,22 @@ def has_tiers(tables: WagerTables) -> bool:
 
 def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
     paytable = _in_proportion(paytable_of(offer, tables.table, offer.paytable), offer)
-    deals = deals_of(offer, counted)
     of_draws = _draws(offer, tables, sum(offer.groups))
-    hands = paid_hands(paytable, offer.judged, deals, sum(deals.values()))
-    metered = Metered(
-        hands=_with_community(tables, hands, offer),
+    without_hands = Metered(
+        hands=(),
         rates=paytable.rates,
         times=Fraction(offer.largest_cents or 1, offer.wagers_cents[0])
         if offer.largest_cents
         else Fraction(1),
         drawn=sum((_per(gives, every) for gives, every in of_draws), Fraction(0)),
     )
+
+    def with_meters_at(held: Mapping[str, Fraction]) -> Metered:
+        deals = deals_of(offer, counted, _worth(offer, tables, paytable, held))
+        hands = paid_hands(paytable, offer.judged, deals, sum(deals.values()))
+        return replace(without_hands, hands=_with_community(tables, hands, offer))
+
+    metered = with_meters_at(without_hands.seeds)
     if tables.bad_beat:
         metered = replace(metered, beaten=_beaten(offer, tables, paytable, metered.hands, counted))
     wagers_cents = _amounts(offer, tables)
@@ -299,8 +304,14 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         entry = msgspec.structs.replace(
             entry, when_shared=tuple(_shared(metered, wagers_cents, players))
         )
+    at_break_even = {
+        meter: _at_break_even(meter, metered, with_meters_at, wagers_cents[0])
+        if offer.chapter.deal.exchange
+        else metered
+        for meter in metered.rates
+    }
     if has_tiers(tables):
-        return _with_tiers(entry, offer, tables, metered, wagers_cents, envy)
+        return _with_tiers(entry, offer, tables, metered, at_break_even, wagers_cents, envy)
     drawn = [_drawn(*each, entry.house_edge) for each in of_draws]
     folding = _when_folding(offer, tables, counted, paytable)
     return msgspec.structs.replace(
@@ -309,8 +320,10 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         seed_meter=_seeds(metered, _ONLY, wagers_cents),
         house_edge_at_empty_meter=metered.edge(wagers_cents[0], empty=_ONLY),
         meter_return=metered.meter_return(_ONLY),
-        break_even_meter=metered.break_even(_ONLY, wagers_cents),
-        break_even_meter_with_envy=metered.with_envy(_ONLY, envy, offer.chapter.deal.positions),
+        break_even_meter=at_break_even[_ONLY].break_even(_ONLY, wagers_cents),
+        break_even_meter_with_envy=at_break_even[_ONLY].with_envy(
+            _ONLY, envy, offer.chapter.deal.positions
+        ),
         when_folding=_folding(folding, wagers_cents, envy, offer) if folding else None,
         magic_card=drawn[0] if drawn else None,
         lucky=drawn[1] if drawn else None,
@@ -322,6 +335,39 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
 def _in_proportion(paytable: Paytable, offer: Offer) -> Paytable:
     cells = {hand: offer.part_of(cell) for hand, cell in paytable.cells.items()}
     return replace(paytable, cells=cells)
+
+
+def _worth(
+    offer: Offer, tables: WagerTables, paytable: Paytable, held: Mapping[str, Fraction]
+) -> dict[str, Fraction]:
+    """Return what each hand pays, in units of the wager, with so much on the meters."""
+    found = {}
+    for hand, (name, payout) in rows_of(paytable, offer.judged).items():
+        line = HandLine(hand=name, combinations=0, of=1, pays=paytable.cells.get(name, ""))
+        (line,) = _with_community(tables, (line,), offer)
+        percents = sum((line.percent_of(meter) * held[meter] for meter in held), Fraction(0))
+        found[hand] = payout.times + percents / 100
+    return found
+
+
+def _at_break_even(
+    meter: str,
+    metered: Metered,
+    with_meters_at: Callable[[Mapping[str, Fraction]], Metered],
+    wager_cents: int,
+) -> Metered:
+    """Return the payouts under the exchange that is the best at the break-even amount of a meter.
+
+    The best exchange at an amount can lower the break-even amount. So the two are found in turn,
+    until the amount stays the same.
+    """
+    found, cents = metered, metered.break_even(meter, (wager_cents,))[str(wager_cents)]
+    while True:
+        better = with_meters_at({**metered.seeds, meter: Fraction(cents, wager_cents)})
+        lower_cents = better.break_even(meter, (wager_cents,))[str(wager_cents)]
+        if lower_cents >= cents:
+            return found
+        found, cents = better, lower_cents
 
 
 def _with_community(
@@ -380,6 +426,7 @@ def _with_tiers(  # noqa: PLR0917
     offer: Offer,
     tables: WagerTables,
     metered: Metered,
+    at_break_even: Mapping[str, Metered],
     wagers_cents: tuple[int, ...],
     envy: Mapping[int, EnvyBrought],
 ) -> OddsEntry:
@@ -409,8 +456,8 @@ def _with_tiers(  # noqa: PLR0917
                 meter_return=metered.meter_return(meter),
                 hit_chance=metered.chance(meter, Fraction(1, 100)),
                 whole_chance=metered.chance(meter, 100),
-                break_even_meter=metered.break_even(meter, wagers_cents),
-                break_even_meter_with_envy=metered.with_envy(
+                break_even_meter=at_break_even[meter].break_even(meter, wagers_cents),
+                break_even_meter_with_envy=at_break_even[meter].with_envy(
                     meter, envy, offer.chapter.deal.positions
                 ),
                 envy_meter_return=_envy_returns(meter, envy),

@@ -47,7 +47,8 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class HandLine(_Part, frozen=True):
     """A hand with its payout. ``combinations`` counts the deals with the hand, ``of`` all deals.
 
-    For a result that is not cards, only their ratio has a meaning: its chance.
+    If players exchange cards, both count deals and draws under the best exchange. For a result that
+    is not cards, only their ratio has a meaning: its chance.
 
     Attributes:
         pays: the printed cell of the paytable; empty if the paytable does not pay the hand.

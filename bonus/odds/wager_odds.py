@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from bonus.cards import DECK
 from bonus.law.chapter_file import WagerTables
+from bonus.law.paytables import rows_of
 from bonus.law.results import source_words
 from bonus.odds.enumerations import Enumerator, deals_of, with_further_card
 from bonus.odds.main_edges import main_entry
@@ -29,9 +30,24 @@ def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
     return replace(
         entry,
         hit_frequency=_hit_frequency(offer, entry),
-        note=" ".join(filter(None, (entry.note, rare))),
+        note=" ".join(filter(None, (_best_exchange(offer), entry.note, rare))),
         source=source_words(offer.chapter),
     )
+
+
+def _best_exchange(offer: Offer) -> str:
+    """Return for which exchanges of cards the odds are; empty if players exchange none."""
+    most = offer.chapter.deal.exchange
+    if not most:
+        return ""
+    cards = "one card" if most == 1 else f"up to {most} cards"
+    best = f"The odds are for players who exchange {cards} in the best way"
+    if offer.tables and offer.tables.fed:
+        best += (
+            " for meters at their seeds; a break-even amount, for the best way at this amount. At"
+            " other amounts, a player who adapts the exchange gets back more"
+        )
+    return f"{best}. A player who exchanges otherwise gets back less."
 
 
 def rare_top_award(hands: Sequence[HandLine], *, ordered: bool = True) -> str:
@@ -58,10 +74,14 @@ def _hit_frequency(offer: Offer, entry: OddsEntry) -> Fraction:
 
 def _optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
     """Return the odds of a wager; a fourth card can decide its paytable (679a.12(e), (f))."""
-    deals = deals_of(offer, counted)
-    of = sum(deals.values())
     fourth = tables.fourth_card
     paytable = paytable_of(offer, tables.table, None if fourth else offer.paytable)
+    worth = {
+        hand: Fraction(payout.times + payout.stake_back)
+        for hand, (_, payout) in rows_of(paytable, offer.judged).items()
+    }
+    deals = deals_of(offer, counted, worth)
+    of = sum(deals.values())
     rules = [paytable.rule]
     hands = paid_hands(paytable, offer.judged, deals, of)
     if fourth:

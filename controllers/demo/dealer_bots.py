@@ -2,7 +2,8 @@
 
 `pitlink odds` shows the optimal strategy; the simulated players use a simpler one. With three
 cards, they play queen-six-four or better. With four cards, they play a pair of threes or better;
-with a pair of tens or better, they wager three times the stake.
+with a pair of tens or better, they wager three times the stake. They exchange cards by a rule that
+is as simple.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from controllers.agent.agent import Agent, occurs
 from controllers.demo.decks import (
     DealtRound,
     deal,
+    exchange_cards,
     jackpot_hands,
     random_results,
     shuffle,
@@ -256,8 +258,9 @@ class DealerBot:
         made = {wager for wagers in laid.values() for wager in wagers}
         cards = {layout.rules.placings[wager].cards for wager in made}
         all_six = "hand_and_all_six" in cards
-        return deal(
-            self._deck(laid, all_six=all_six),
+        deck = self._deck(laid, all_six=all_six)
+        dealt = deal(
+            deck,
             sorted(laid),
             layout.deal,
             community=bool(OF_COMMUNITY & cards),
@@ -268,6 +271,7 @@ class DealerBot:
             ],
             all_six=all_six,
         )
+        return exchange_cards(dealt, deck, layout.deal) if layout.deal.exchange else dealt
 
     def _decide(self, laid: Laid, dealt: DealtRound) -> frozenset[int]:
         """Return the positions that fold.

@@ -4,12 +4,14 @@ A game whose results are not cards has random results instead of a deck.
 """
 
 import random
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 from bonus.cards import DECK, JOKER, RANKS, SUITS, Card, rank_of, suit_of
+from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import DEALERS_ALONE, OF_COMMUNITY, OF_DEALER, Chapter, Deal
 from bonus.law.game_rankings import deck_of, ranking_of
 from bonus.law.results import chances_of
@@ -118,6 +120,38 @@ def deal(
         {position: next(cards) for position in sorted(fourth)},
         all_six_card,
     )
+
+
+def exchange_cards(dealt: DealtRound, deck: Sequence[Card], of: Deal) -> DealtRound:
+    """Let each position exchange cards for the next cards of the deck, after `deal`."""
+    rest = iter(deck[of.hand * len(dealt.hands) :])
+    kept = {position: kept_cards(cards, of.exchange) for position, cards in dealt.hands.items()}
+    hands = {
+        position: (*cards, *(next(rest) for _ in range(of.hand - len(cards))))
+        for position, cards in kept.items()
+    }
+    return replace(dealt, hands=hands)
+
+
+def kept_cards(cards: Sequence[Card], exchange: int) -> tuple[Card, ...]:
+    """Return the cards that a simulated player keeps, by a simple rule that is not the best.
+
+    The player keeps cards of equal ranks, and hands of which every card is part. Otherwise, the
+    player keeps the cards of a flush that lacks one card, or the two highest cards.
+    """
+    ranking = "three_card" if len(cards) == 3 else "five_card"
+    ranks = Counter(map(rank_of, cards))
+    suits = Counter(map(suit_of, cards))
+    kept = [card for card in cards if ranks[rank_of(card)] > 1]
+    if not kept:
+        suit, suited = suits.most_common(1)[0]
+        if RANKINGS[ranking].of(cards) != "high_card":
+            kept = [*cards]
+        elif suited == len(cards) - 1:
+            kept = [card for card in cards if suit_of(card) == suit]
+    others = sorted((card for card in cards if card not in kept), key=rank_of, reverse=True)
+    least = max(len(cards) - exchange, len(kept) or 2)
+    return (*kept, *others[: least - len(kept)])
 
 
 def random_results(

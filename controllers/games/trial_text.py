@@ -62,11 +62,13 @@ def meters_text(trial: Trial) -> str:
 def tally_table(trial: Trial, entries: Sequence[OddsEntry]) -> Table:
     """Return a table of the wagers so far: what they got back, and what they get exactly."""
     exact = {entry.wager: _exact(entry, trial.tallies[entry.wager]) for entry in entries}
+    # The bots exchange cards by a simple rule, so they get back less than the odds say.
+    exactly = "With the best exchange" if trial.layout.deal.exchange else "Exactly"
     table = Table(
         Column("Wager"),
         *(
             Column(title, justify="right")
-            for title in ("Wagers", "Wagered", "Back", "Returned", "Exactly, in the long run")
+            for title in ("Wagers", "Wagered", "Back", "Returned", f"{exactly}, in the long run")
         ),
         box=SIMPLE,
     )
@@ -112,6 +114,7 @@ def odds_lines(trial: Trial, entries: Sequence[OddsEntry]) -> Iterator[str]:
     """Yield what each wager pays back in the long run."""
     for entry in entries:
         alone = ", for a player who shares nothing" if entry.when_shared else ""
+        alone += " with the best exchange of cards" if trial.layout.deal.exchange else ""
         words, back = trial.layout.words(entry.wager), _exact(entry, WagerTally())
         loses = ": the house loses" if _long_run_edge(entry) < 0 else ""
         yield f"{words} pays back {back} in the long run{alone}{loses}"

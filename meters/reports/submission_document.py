@@ -135,6 +135,9 @@ def _game_facts(game: filed.GameFiling) -> Iterator[Fact]:
         yield "Chances", game.chances
     else:
         cards = [f"{deal.hand} to each position"]
+        if deal.exchange:
+            most = "one" if deal.exchange == 1 else f"up to {deal.exchange}"
+            cards[0] += f", who can exchange {most} of them"
         decks = "one deck" if deal.decks == 1 else f"{deal.decks} decks"
         decks += " with a joker" if deal.jokers else ""
         if deal.dealer:

@@ -165,7 +165,7 @@ def test_bots_play_every_example_game_and_go_on_without_them(tmp_path: Path) -> 
             assert demo.wait(within_s=3 * LONG_S) == 0, demo.output + demo.errors
             runs.append(summary(demo.output))
         settle_again(data)
-    assert len(shipped) == 13
+    assert len(shipped) == 14
     assert_same_counts(runs)
 
 

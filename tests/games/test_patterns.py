@@ -132,7 +132,7 @@ def test_every_deal_of_physical_cards_gives_the_same_numbers() -> None:
 def test_patterns_of_one_deck_are_the_hands_of_poker() -> None:
     chapter = with_pattern("all = { of_a_kind = [2, 2] }", decks=1, hand=3, dealer=2, positions=6)
     (offer,) = offers_of(chapter, {}, DrawOdds())
-    deals = deals_of(offer, Enumerator())
+    deals = deals_of(offer, Enumerator(), {})
     assert deals == {"it": 123_552, "other": comb(52, 5) - 123_552}
     draw = random.Random(3)
     judge = ranking_of(chapter, "three_cards").of

@@ -60,7 +60,9 @@ def test_the_rules_of_each_wager_and_deal_are_those_of_the_file(filing: Filing) 
             assert game[name] == law[name]
         for name in ("effective", "expires"):
             assert game[name] == law.get(name)
-        assert game["deal"] == {"community": 0, "decks": 1, "jokers": 0} | law["deal"]
+        assert (
+            game["deal"] == {"community": 0, "decks": 1, "jokers": 0, "exchange": 0} | law["deal"]
+        )
         main = law.get("main", {"stake": ""})
         if wager["wager"] == main["stake"]:
             expected = expected_of_main(main)
