@@ -59,13 +59,15 @@ def test_the_examples_of_the_document_pass_the_check(
 ) -> None:
     """Only the approval is missing, which the next step of the page makes."""
     texts = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    example, floor, above, _envy, shares, _flop, duel, shoe, dragon = texts
+    example, floor, above, _envy, _amounts, shares, beat, _flop, _draw, duel, shoe, dragon = texts
     pays, _, brought = shares.partition("\n\n")
     shared = example
     for row in pays.splitlines()[1:]:
         shared = re.sub(rf"(?m)^ *{row.partition(' ')[0]} = .*$", row, shared)
     shared = shared.replace("[irregular]", f"{brought}\n[irregular]")
     assert read_chapter(shared).wager[0].community is not None
+    beaten = example.replace("[irregular]", f"{beat}\n[irregular]")
+    assert read_chapter(beaten).wager[0].bad_beat is not None
     (tmp_path / "games").mkdir()
     example = example.replace("\n[irregular]", f"{above}\n[irregular]")
     (tmp_path / "games" / "lucky_five.toml").write_text(example)
