@@ -17,6 +17,9 @@ each wager in the meter.
 
 ``break_even_meter`` has, for each wager in cents, the lowest meter in whole cents at which the
 house has no edge. Percentages are rounded down to the cent here (reading G3).
+
+If players exchange cards, they exchange in the way that pays most with every meter at its seed.
+Only break-even amounts are for the exchange that pays most at the amount for one player.
 """
 
 from collections.abc import Sequence
