@@ -889,9 +889,11 @@ def _tier_problems(
         for other in fed[1:]:
             same = (other.wagers_cents, other.paytable) == (fed[0].wagers_cents, fed[0].paytable)
             if not same:
+                several = fed[0].smaller_wagers or other.smaller_wagers
+                amounts = "wager, smaller wagers" if several else "wager"
                 reason = (
                     f"{wager.names[0]} of {table.game} feeds {fed[0].meter_id} and"
-                    f" {other.meter_id}: both need the same wager, smaller wagers and paytable"
+                    f" {other.meter_id}: both need the same {amounts} and paytable"
                 )
                 yield (*spot, "meters"), reason
 

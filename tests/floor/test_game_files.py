@@ -310,7 +310,7 @@ def test_tables_of_three_games_feed_the_meters_of_one_link() -> None:
                 meter_text(MEGA), meter_text(MAJOR), meter_text(MINOR, 500),
                 table_text("T-1", *TIERS, game="lucky_seven", positions=6),
             ],
-            "both need the same wager, smaller wagers and paytable",
+            "both need the same wager and paytable",
         ),
         (
             [meter_text("progressive"), table_text("T-1", "progressive", game="keystone_stud")],
