@@ -91,6 +91,29 @@ def test_break_even_is_where_the_best_exchange_at_this_amount_leaves_the_house_n
     assert by_seed - entry.meter_return * dollars > edges[1]
 
 
+def test_with_tiers_each_break_even_amount_has_its_own_best_exchange() -> None:
+    mini = '[[meter]]\nname = "draw_mini"\ntitle = "Mini"\n\n[deal]'
+    text = THREE_TEXT.replace("[deal]", mini, 1)
+    text = text.replace(
+        'meter = "five_draw_jackpot"', 'meters = ["five_draw_jackpot", "draw_mini"]'
+    )
+    text = text.replace("100% of meter", "100% of five_draw_jackpot")
+    text = text.replace('"20 for 1"', '"100% of draw_mini"')
+    text = text.replace("15 for 1", "5 for 1").replace("4 for 1", "1 for 1")
+    head, _, terms = text.partition("[wager.table.progression]")
+    terms, _, end = terms.partition("[irregular]")
+    both = (
+        f"[wager.table.progressions.{one}]{terms}" for one in ("five_draw_jackpot", "draw_mini")
+    )
+    text = f"{head}{''.join(both)}[irregular]{end}".replace('"8%"', '"4%"')
+    text = text.replace("$100 for 1", "$60 for 1")
+    entry = odds_of(text)
+    for tier in entry.tiers:
+        dollars = Fraction(tier.break_even_meter["100"], 100)
+        at_seed = entry.house_edge - tier.meter_return * (dollars - 60)
+        assert at_seed > 0, "the exchange at the seed leaves the house an edge there"
+
+
 def test_a_wager_without_a_meter_has_the_odds_of_its_best_exchange() -> None:
     text = re.sub(r"\[wager.table.progression\].*?\n\n", "\n", THREE_TEXT, flags=re.DOTALL)
     text = re.sub(r"\[\[meter\]\].*?\n\n", "", text, flags=re.DOTALL)

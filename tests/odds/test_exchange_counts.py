@@ -97,7 +97,7 @@ def test_three_cards_pay_as_much_as_if_every_draw_is_formed(exchange: int) -> No
     """Of the deals that differ only by their suits, one has all its draws formed."""
     worth = {**THREE, "mini_royal_spades": THREE["mini_royal"]}
     total, deals = Fraction(0), 0
-    seen: dict[frozenset[frozenset[int]], Fraction] = {}
+    seen: dict[frozenset[tuple[frozenset[int], int]], Fraction] = {}
     for deal in combinations(DECK, 3):
         suits: dict[int, set[int]] = {}
         for card in deal:
