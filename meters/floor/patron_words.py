@@ -61,6 +61,7 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     won_table: str = "Table {table} wins"
     won_meter: str = "Table {table} wins the {meter}"
     won_share: str = "Table {table} wins {percent} of the {meter}"
+    shares: str = "Shares for players: {shares}"
     hand_at: str = "{hand} at table {table}"
     at_table: str = "Table {table}"
     last_win: str = "Last {meter}"

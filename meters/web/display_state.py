@@ -185,6 +185,7 @@ class JackpotRow(_Row, frozen=True):
         fixed_jackpot: the id of the fixed jackpot that was won; empty if a meter was won.
         news_ms: for how many milliseconds displays still celebrate the win, or show that it was
             validated. It is 0 if the win was rejected or is no longer news.
+        hand_of: for a share of a meter, the position whose hand brings it; null for other wins.
     """
 
     link: str
@@ -203,6 +204,7 @@ class JackpotRow(_Row, frozen=True):
     percent: WrittenPercent | None = None
     fixed_jackpot: str = ""
     news_ms: int = 0
+    hand_of: int | None = None
 
     @property
     def box(self) -> str:
@@ -344,8 +346,7 @@ class DisplayState:
         if jackpot.event == "hit" and (jackpot.claim in decided or was is not None):
             return
         fields = msgspec.structs.asdict(jackpot)
-        # Displays show the table of the win, not whose hand brings it.
-        del fields["hand_of"], fields["hand_table"]
+        del fields["hand_table"]  # the claim names the round of the hand
         row = JackpotRow(
             link=link,
             hand_name="" if jackpot.hand == MUST_HIT_BY else hand_words(jackpot.hand),

@@ -257,7 +257,7 @@ class Stand:
         return self.displays.put_meter(made)
 
     def hit(
-        self, event: str = "hit", claim: str = "c1", *, percent: int = 100, cards: str = "",
+        self, event: str = "hit", claim: str = "c1", *, percent: int | None = 100, cards: str = "",
         **changed: object,
     ) -> None:  # fmt: skip
         hand = WinningHand(tuple(cards.split()), percent)

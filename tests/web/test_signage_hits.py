@@ -25,6 +25,7 @@ from tests.web.signage_page import (
 )
 from tests.web.stand import FLOOR, Stand, jackpot
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 NOTE = f"{MAIN} .note"
 
 
@@ -362,3 +363,35 @@ async def test_nothing_flashes(browser: Browser, stand: Stand, motion: str) -> N
     for each in moving:
         assert each["milliseconds"] >= (300 if each["times"] == 1 else 2_000)
         assert set(each["what"]) <= {"opacity", "transform", "rotate"}
+
+
+async def test_a_hand_that_brings_shares_is_celebrated_once_with_them(
+    page: Page, stand: Stand
+) -> None:
+    """The holder is at position 3; a share can arrive before the holder's own win."""
+    stand.put(151_234, 5)
+    await hold_time(page)
+    await opened(page, stand)
+    text = f"Shares for players: 2 {TIMES} $600.00"
+    share = {"hand_of": 3, "amount": 60_000, "percent": None, "cards": "As Ks Qs"}
+    stand.hit(claim="TCP-03-R9-1", position=1, **share)
+    ribbon = page.locator(".ribbon .ribbon-amount")
+    await as_time_passes(page, ribbon.is_visible, "the share")
+    where = page.locator(".celebration .celebration-where")
+    stand.hit(claim="TCP-03-R9-2", amount=175_600, cards="As Ks Qs")
+    stand.hit(claim="TCP-03-R9-3", position=3, **share)
+    stand.hit(claim="TCP-03-R9-4", position=6, **share | {"amount": 2_500})
+
+    async def tells() -> bool:
+        said = await where.all_text_contents()
+        return said == [f"Table TCP-03 wins the Progressive{text} + 1 {TIMES} $25.00"]
+
+    await as_time_passes(page, tells, "the shares")
+    amount = page.locator(".celebration .amount")
+    await expect(amount).to_have_attribute("aria-label", "$1,756.00")
+    stand.hit("rejected", claim="TCP-03-R9-4", position=6, **share | {"amount": 2_500})
+
+    async def tells_less() -> bool:
+        return (await where.locator(".shares").text_content()) == text
+
+    await as_time_passes(page, tells_less, "the shares without a rejected one")

@@ -149,6 +149,21 @@ const valuesOf = (hit, title) => ({
   table: hit.table, meter: title, percent: percentText(hit.percent ?? 0), hand: handText(hit.hand_name), amount: money(hit.amount),
 });
 
+/* A share of a meter for a player whose hand did not bring it, or for each player. */
+const isShare = ({ hand_of: holder }) => holder !== null && holder !== undefined;
+
+/* All claims of a round have one name, except their numbers. */
+const handOf = ({ link, claim, hand_of: holder, position }) => `${link} ${claim.replace(/-\d+$/, "")} ${holder ?? position}`;
+
+/* The shares that a hand brings to players, as a sentence with marks: how many, and of which amounts. */
+const sharesText = ({ hit, shares }, words) => {
+  if (!shares.length) return [];
+  const counts = new Map();
+  for (const { amount } of isShare(hit) ? [hit, ...shares] : shares) counts.set(amount, (counts.get(amount) ?? 0) + 1);
+  const sums = [...counts].sort(([one], [other]) => other - one).map(([amount, count]) => `${count} × ${money(amount)}`);
+  return marked(words.shares, { shares: sums.join(" + ") });
+};
+
 /* The parts of the celebration of the whole screen. */
 export const wholeScreen = (hit, title, words) => {
   const cards = readingOrder(hit.cards);
@@ -163,7 +178,7 @@ export const wholeScreen = (hit, title, words) => {
   const total = part("div", "total", dealt(hit.amount, amount));
   const { preview } = document.documentElement.dataset;
   if (preview) total.append(at(part("span", "example", preview), amount));
-  const where = at(part("p", "celebration-where", ...marked(sentenceOf(hit, words), values)), table);
+  const where = at(part("p", "celebration-where", ...marked(sentenceOf(hit, words), values), part("span", "shares")), table);
   const states = part("div", "celebration-state", at(part("p", "pending", begun(words.pending)), state),
     part("p", "verified", begun(words.validated)));
   const decoration = part("div", "decoration",
@@ -196,14 +211,16 @@ export const ribbon = (hit, title, words) => {
     ...(cards.length ? [part("span", "hand", ...cards)] : []),
     part("span", "ribbon-text", text),
     part("b", "ribbon-amount", amount),
+    part("span", "shares"),
   ];
 };
 
 /* The width of a ribbon in its own size. */
-const widthOf = (hit, title, words) => {
+const widthOf = (hit, title, words, shares) => {
   const text = plain(words.hand_at, valuesOf(hit, title));
   const tier = lengthOf(title) <= TITLE_MOST ? lengthOf(title) * 0.85 : 0;
-  return tier + hit.cards.length * 1.35 + lengthOf(text) * 0.5 + money(hit.amount).length * 0.72 + 3;
+  return tier + hit.cards.length * 1.35 + lengthOf(text) * 0.5 + money(hit.amount).length * 0.72 + 3
+    + (shares ? lengthOf(shares) * 0.5 + 0.6 : 0);
 };
 
 export class Celebration {
@@ -218,10 +235,35 @@ export class Celebration {
     this.celebrated = new Map();
   }
 
-  /* Celebrate a win of a meter in its size, when the celebrations before it are over. */
+  /* Celebrate a win of a meter in its size, when the celebrations before it are over. A hand is
+     celebrated once, for its holder: the shares that it brings to players are told beside this win. */
   celebrate(hit, meter, size) {
-    this.waiting.push({ hit, meter, size, knownAt: performance.now(), lasts: 0 });
+    const win = { hit, meter, size, knownAt: performance.now(), lasts: 0, shares: [] };
+    const ofHand = [this.shown, ...this.waiting].filter((each) => each && handOf(each.hit) === handOf(hit));
+    const first = ofHand.find((each) => !isShare(each.hit)) ?? ofHand[0];
+    if (first && isShare(hit)) {
+      first.shares.push(hit);
+      if (first === this.shown) this.tellShares();
+      return;
+    }
+    if (first && isShare(first.hit)) {
+      win.shares.push(first.hit, ...first.shares);
+      this.waiting = this.waiting.filter((each) => each !== first);
+      if (first === this.shown) {
+        this.clear();
+        this.shown = null;
+      }
+    }
+    this.waiting.push(win);
     this.arrange();
+  }
+
+  tellShares() {
+    const { hit, meter, size } = this.shown;
+    const element = size === "whole" ? this.screen : this.band;
+    const said = element.querySelector(".shares");
+    said.replaceChildren(...sharesText(this.shown, this.words));
+    if (size !== "whole") element.style.setProperty("--em", widthOf(hit, meter.title, this.words, said.textContent).toFixed(1));
   }
 
   /* A win was validated. If the win has the whole screen, or had it, a second beat shows this. */
@@ -264,7 +306,7 @@ export class Celebration {
     this.shown.startedAt = performance.now();
     const element = size === "whole" ? this.screen : this.band;
     element.replaceChildren(...(size === "whole" ? wholeScreen : ribbon)(hit, meter.title, this.words));
-    if (size !== "whole") element.style.setProperty("--em", widthOf(hit, meter.title, this.words).toFixed(1));
+    this.tellShares();
     element.dataset.tier = meter.element.dataset.tier ?? 1;
     element.dataset.size = size;
     element.dataset.state = "pending";
@@ -323,7 +365,11 @@ export class Celebration {
   drop(claim) {
     this.celebrated.delete(claim);
     this.waiting = this.waiting.filter(({ hit }) => hit.claim !== claim);
+    for (const each of [this.shown, ...this.waiting]) {
+      if (each) each.shares = each.shares.filter((share) => share.claim !== claim);
+    }
     if (this.shown?.hit.claim === claim) this.next();
+    else if (this.shown) this.tellShares();
   }
 
   /* A celebration must not cover a meter whose amount is no longer current. And a win can be rejected
