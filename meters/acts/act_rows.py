@@ -123,10 +123,22 @@ def _hidden_value(event: str) -> ActDetails:
 
 def _promotion(event: str) -> ActDetails:
     added = PROMOTION_ADDED.decode(event)
-    words = f"{added.name}: {money(added.amount)} from the house to {item_words(added.meter)}"
-    if added.wagered is not None:
-        words += f", with {money(added.wagered)} wagered since the start"
-    return "meter", f"{words}, for {added.day}"
+    of, wagered = f"from the house to {item_words(added.meter)}", money(added.wagered)
+    match added.count:
+        case None:
+            words = f"{money(added.amount)} {of}"
+        case "begins":
+            words = f"a part of each wager {of} from now on"
+        case "goes_on":
+            words = (
+                f"{money(added.amount)} more {of}, so {money(added.added)} for {wagered} wagered"
+            )
+        case "ends":
+            words = (
+                f"over, with {money(added.amount)} more {of}: {money(added.added)} for {wagered}"
+            )
+            words += " wagered"
+    return "meter", f"{added.name}: {words}, for {added.day}"
 
 
 def _outage(event: str) -> ActDetails:

@@ -34,8 +34,9 @@ _PromotionIdentifier = Annotated[
     msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z", description="1 to 32 letters, digits and hyphens"),
 ]
 _DAY: Final = timedelta(days=1)
-RAISES_WITHIN: Final = timedelta(minutes=1)
-"""How long after the end of a promotion its last part of the wagers can be added."""
+RAISES_WITHIN: Final = timedelta(hours=12)
+"""How long after the end of a promotion its last part of the wagers can be added: then a service
+runs again, or people open the link again."""
 _WEEK_AND_A_DAY: Final = 8
 
 
@@ -94,6 +95,15 @@ class PromotionTerms(Config, frozen=True, kw_only=True):
                 return found
         return None
 
+    def ended_at(self, moment: datetime, zone: ZoneInfo) -> Occurrence | None:
+        """Return the last occurrence that is over at a time, while its last part can be added."""
+        today = moment.astimezone(zone).date()
+        for day in (today, today - _DAY, today - 2 * _DAY):
+            found = self.occurrence(day, zone)
+            if found and found.ends <= moment < found.ends + self.late:
+                return found
+        return None
+
     def next_after(self, moment: datetime, zone: ZoneInfo) -> Occurrence | None:
         """Return the first occurrence that starts after a time, or None."""
         day = moment.astimezone(zone).date()
@@ -108,17 +118,17 @@ class PromotionTerms(Config, frozen=True, kw_only=True):
     @property
     def raises_bps(self) -> int:
         """The part of each wager that the house adds, in basis points; 0 if it adds a sum."""
-        return read_rate_bps(self.raises) if self.raises else 0
+        return 0 if self.raises is None else read_rate_bps(self.raises)
 
     @property
     def late(self) -> timedelta:
         """How long after the end money can still be added."""
-        return RAISES_WITHIN if self.raises else timedelta()
+        return timedelta() if self.raises is None else RAISES_WITHIN
 
     @property
     def added_in_words(self) -> str:
         """What the house adds, such as ``5% of each wager to progressive``."""
-        if self.raises:
+        if self.raises is not None:
             return f"{self.raises} of each wager to {self.meter}"
         return f"{money(self.adds or 0)} to {self.meter} at each start"
 
@@ -209,7 +219,7 @@ def _added_problems(promotion: PromotionSettings) -> Iterator[Problem]:
     if (promotion.adds is None) == (promotion.raises is None):
         yield (), "a promotion has either adds, a sum in cents, or raises, a part of each wager"
     try:
-        if promotion.raises and not promotion.raises_bps:
+        if promotion.raises is not None and not promotion.raises_bps:
             yield ("raises",), "the part of each wager must be above 0%"
     except ChapterError as error:
         yield ("raises",), str(error)

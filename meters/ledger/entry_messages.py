@@ -299,17 +299,20 @@ class PromotionAdded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """What the house added to a meter because of a promotion.
 
     A promotion that adds a sum has one entry for each start. A promotion that adds a part of each
-    wager has an entry at its start, without an amount, and then one every few minutes if wagers
-    were made.
+    wager has an entry without an amount when a service begins to count the wagers, then one every
+    few minutes if wagers were made, and one at the end.
 
     Attributes:
         promotion: the id of the promotion in the floor file.
         name: the name of the promotion for people.
         day: the day of the start, by the facility's clock.
         amount: the cents that were added to the meter or, above its payout limit, to its overflow.
-        wagered_before: for a part of each wager, the cents of all wagers on the meter before the
-            start, without those that were taken back; null for a sum.
-        wagered: the same for the wagers since the start.
+        count: for a part of each wager, whether the count of the wagers begins, goes on or ends;
+            null for a sum, as the next three.
+        wagered_before: the cents of all wagers on the meter before the count began, without those
+            that were taken back.
+        wagered: the same for the wagers since then.
+        added: the cents that were added since then, with this entry.
     """
 
     promotion: str
@@ -317,8 +320,10 @@ class PromotionAdded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     meter: str
     day: date
     amount: int
-    wagered_before: int | None = None
-    wagered: int | None = None
+    count: Literal["begins", "goes_on", "ends"] | None = None
+    wagered_before: int = 0
+    wagered: int = 0
+    added: int = 0
 
     def __post_init__(self) -> None:
         # Beyond these years, an hour before or after a day is no time in Python.

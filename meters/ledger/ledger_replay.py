@@ -349,7 +349,8 @@ class Replay:
             return value_drawn(self.books, HIDDEN_VALUE_DRAWN.decode(fields["event"]))
         added = PROMOTION_ADDED.decode(fields["event"])
         state = self.link.promotion_state(added.promotion)
-        due = promotion_moved(self.books, fields, added, state)
+        approval = self.link.approved.get("entry", "")
+        due = promotion_moved(self.books, fields, added, state, approval)
         if self.closed:
             due.faults.append(f"promotion {added.promotion} was added while the link was closed")
         return due

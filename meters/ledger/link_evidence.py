@@ -33,38 +33,33 @@ _TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
 
 @dataclass(frozen=True, slots=True)
 class PromotionState:
-    """What the hash of meters has about a promotion, as ``2026-12-04 progressive 123400 617``.
+    """What the hash of meters has about a promotion: the words of one text.
 
     `day` is the day of the last start, which is all for a promotion that adds a sum. If it adds a
     part of each wager, `meter` is the meter, `from_cents` are the wagers on the meter before the
-    start, and `added_cents` is what was added since the start.
+    count of the wagers began, and `added_cents` is what was added since then. `at` is the time of
+    its last entry, and `approval` the entry of the floor file's approval at that time.
     """
 
     day: str = ""
     meter: str = ""
     from_cents: int = 0
     added_cents: int = 0
+    at: str = ""
+    approval: str = ""
 
     @classmethod
     def of(cls, text: str | None) -> Self:
         day, *rest = (text or "").split(" ")
         if not rest:
             return cls(day)
-        meter, from_cents, added_cents = rest
-        return cls(day, meter, int(from_cents), int(added_cents))
+        meter, from_cents, added_cents, at, approval = rest
+        return cls(day, meter, int(from_cents), int(added_cents), at, approval)
 
-    def goes_on(self, added: PromotionAdded) -> bool:
-        """Check if an entry adds a further part of the wagers since the last start."""
-        same = (added.day.isoformat(), added.meter) == (self.day, self.meter)
-        return same and added.wagered_before is not None
-
-    def after(self, added: PromotionAdded) -> str:
-        """Return the text of the state after an entry."""
-        if added.wagered_before is None:
-            return added.day.isoformat()
-        before_cents = self.added_cents if self.goes_on(added) else 0
-        cents = before_cents + added.amount
-        return f"{added.day} {added.meter} {added.wagered_before} {cents}"
+    def can_go_on(self, added: PromotionAdded, approval: str) -> bool:
+        """Check if the count of the wagers can go on: same day, meter and approval."""
+        now = (added.day.isoformat(), added.meter, approval)
+        return now == (self.day, self.meter, self.approval)
 
 
 @dataclass
@@ -124,7 +119,10 @@ class LinkEvidence:
                 self._add_proposal(kind, number, by, fields)
             case b"promotion":
                 added = PROMOTION_ADDED.decode(event)
-                state = self.promotion_state(added.promotion).after(added)
+                state = added.day.isoformat()
+                if added.count:
+                    state += f" {added.meter} {added.wagered_before} {added.added} {at}"
+                    state += f" {self.approved.get('entry', '')}"
                 self.standing[promotion_field(added.promotion)] = state
             case b"restore":
                 self.restored = True

@@ -15,7 +15,14 @@ from bonus.json_input import UNREADABLE
 from meters.acts.act_rows import ActRow, act_row
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import transfers_in
-from meters.ledger.entry_messages import OUTAGE, READING, CloseReading, must_hit_by_wins, settled_in
+from meters.ledger.entry_messages import (
+    OUTAGE,
+    PROMOTION_ADDED,
+    READING,
+    CloseReading,
+    must_hit_by_wins,
+    settled_in,
+)
 from meters.ledger.expected_transfers import Added, EnvyBonus, ExpectedBooks, HeldWin
 from meters.ledger.floor_approvals import approved_floor
 from meters.ledger.ledger_replay import Replay
@@ -172,7 +179,7 @@ class DayCollector:
         """Raise `KeyError`, `ValueError` or `DecodeError` if the entry cannot be reported."""
         today, kind, table = self._today, fields["kind"].decode(), fields["table"].decode()
         today.flows.add(kind, transfers_in(fields["transfers"]))
-        if kind in _ACT_KINDS:
+        if kind in _ACT_KINDS and not _is_one_of_many(kind, fields):
             today.acts.append(_row(number, fields))
         match kind:
             case "wagers":
@@ -370,3 +377,11 @@ def _table_faults(day: LinkDay) -> Iterator[str]:
     tables = day.pot(TABLES)
     if tables.opening_micros - tables.closing_micros != net_micros:
         yield f"tables contributed {net_micros} micros, but their accounts hold another amount"
+
+
+def _is_one_of_many(kind: str, fields: Mapping[str, bytes]) -> bool:
+    """Return whether an act is a part of the wagers in the middle of a promotion.
+
+    The entry at its end has the sum of these parts.
+    """
+    return kind == "promotion" and PROMOTION_ADDED.decode(fields["event"]).count == "goes_on"

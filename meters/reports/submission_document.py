@@ -289,7 +289,7 @@ def _promotion_section(
     promotions: Sequence[filed.PromotionFiling], meters: Mapping[str, str]
 ) -> ReportSection:
     return ReportSection(
-        "Promotions: the house adds money to a meter, at each start or with each wager",
+        "Promotions: the house adds money to a meter, at each start, or a part of each wager",
         columns(
             "Promotion 2 | Name in files 1.4 | Meter 2 | >Added 1.4 | Days 2 | From 0.8 | To 0.8"
             " | First day 1.2 | Last day 1.2"

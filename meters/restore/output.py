@@ -85,8 +85,8 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
         say(
             f"  {lost} of the {restored.found.seen} earlier entries could not be restored:"
             " decisions of people, promotions, and events that are in no outbox. Repeat the"
-            " decisions. If a promotion is still on, a service adds its money again. If it is over,"
-            " two people adjust the meter."
+            " decisions. If a promotion is still on, a service adds its money again, but of a part"
+            " of each wager only what comes from now on. Two people adjust the meter by the rest."
         )
     for one in replayed.differing[:_LISTED_MAX]:
         say(f"  OTHERWISE {one.table} event {one.seq}: {_difference(one)}")

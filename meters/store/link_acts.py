@@ -21,7 +21,7 @@ from meters.floor.floor_file import Meter
 from meters.floor.promotions import Occurrence, PromotionSettings
 from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.entry_messages import DecisionRecord, Outage, PromotionAdded, RestoreEntry
-from meters.ledger.link_evidence import promotion_field
+from meters.ledger.link_evidence import PromotionState, promotion_field
 from meters.ledger.link_state import DecisionResult, OpenDay
 from meters.ledger.slip_numbers import fold_slip
 from meters.ledger.table_corrections import Ask, AskAct
@@ -365,7 +365,8 @@ class CloseReadings:
 
 
 _RAISED_EVERY: Final = timedelta(minutes=5)
-"""How often a promotion adds its part of the wagers: more often, it would fill the link log."""
+"""How often a promotion adds its part of the wagers: more often, it would fill the link log. The
+clocks of services differ at most by this time."""
 _WITHOUT_AMOUNT: Final = b',"amount":0}'
 
 
@@ -389,14 +390,12 @@ class DuePromotions:
         self._by = by
         self._clock = clock
         self._done: dict[str, date] = {}
-        self._parts: dict[str, tuple[datetime, datetime]] = {}
-        self._missing: dict[tuple[str, str], tuple[datetime, str]] = {}
+        self._missing: dict[tuple[str, str], tuple[PromotionSettings, Occurrence, str]] = {}
         self._off = ThrottledLog()
 
     def forget(self) -> None:
         """Ask Redis again about each promotion: Redis can have lost entries."""
         self._done.clear()
-        self._parts.clear()
 
     async def add(self, note_step: Callable[[], None] = lambda: None) -> bool:
         """Add the money of each promotion that is on, unless the ledger has this start already.
@@ -418,40 +417,46 @@ class DuePromotions:
     def hold_back(self, reason: str) -> None:
         """Remember why the money of promotions that are on is not added now."""
         for promotion, found in self._due():
-            self._missing[promotion.id, found.day.isoformat()] = found.ends, reason
+            self._miss(promotion, found, reason)
+
+    def _miss(self, promotion: PromotionSettings, found: Occurrence, reason: str) -> None:
+        self._missing[promotion.id, found.day.isoformat()] = promotion, found, reason
 
     async def report_ended(self) -> None:
-        """Log each start whose end has passed without its money, once, with the last reason.
+        """Log each start whose end has passed without all its money, once, with the last reason.
 
         Only then, Redis is asked: another service can have added the money.
         """
         moment, store = self._clock(), self._store
-        for (promotion, day), (ends, reason) in sorted(self._missing.items()):
-            if moment < ends:
+        for (name, day), (promotion, found, reason) in sorted(
+            self._missing.items(), key=lambda item: item[0]
+        ):
+            if moment < found.ends + promotion.late:
                 continue
-            field = promotion_field(promotion)
-            last = cast("bytes | None", await store.redis.hget(store.keys.meters, field)) or b""
-            del self._missing[promotion, day]
-            if last.decode() < day:
+            field = promotion_field(name)
+            stored = cast("bytes | None", await store.redis.hget(store.keys.meters, field)) or b""
+            del self._missing[name, day]
+            last = PromotionState.of(stored.decode())
+            without_end = last.day == day and last.at and last.at < text_of(found.ends)
+            if last.day < day or (promotion.raises and without_end):
                 log.warning(
                     "promotion not added",
                     link=store.link.id,
-                    promotion=promotion,
+                    promotion=name,
                     day=day,
                     reason=reason,
                     ended=True,
                 )
 
     def _due(self) -> Iterator[tuple[PromotionSettings, Occurrence]]:
+        """Yield what is on, after what ended a short time ago and waits for its last part."""
         moment = self._clock()
         for promotion in self._store.link.promotion:
+            ended = promotion.ended_at(moment, self._zone)
+            if ended and self._done.get(promotion.id) != ended.day:
+                yield promotion, ended
             found = promotion.occurrence_at(moment, self._zone)
-            found = found or promotion.occurrence_at(moment - promotion.late, self._zone)
-            if not found or self._done.get(promotion.id) == found.day:
-                continue
-            # After a clock was set back, the time is before the last part of the wagers.
-            last, following = self._parts.get(promotion.id, (moment, moment))
-            if not last <= moment < following:
+            if found and (promotion.raises or self._done.get(promotion.id) != found.day):
                 yield promotion, found
 
     async def _add(self, promotion: PromotionSettings, found: Occurrence) -> bool:
@@ -477,15 +482,13 @@ class DuePromotions:
             *store.link.overflow_of(meter),
             promotion.raises_bps,
             text_of(found.ends + promotion.late),
+            text_of(moment - _RAISED_EVERY),
+            text_of(moment + _RAISED_EVERY),
             keys=[store.keys.approved],
         )
         reason, *rest = answer
         if reason in {"done", "known"}:
-            later = reason == "known" and rest[0] > day
-            if promotion.raises and moment < found.ends and not later:
-                following = min(moment + _RAISED_EVERY, found.ends)
-                self._parts[promotion.id] = moment, following
-            else:
+            if promotion.adds or moment >= found.ends:
                 self._done[promotion.id] = found.day
             self._missing.pop((promotion.id, day), None)
         if reason == "done":
@@ -493,11 +496,11 @@ class DuePromotions:
                 "promotion added", link=link, promotion=promotion.id, day=day, entry=int(rest[0])
             )
             return True
-        if reason == "known" and rest[0] > day:
+        if reason == "known" and rest[0] > day and moment < found.ends:
             # The clock was ahead, or the restored data has a later start.
             reason = "later_day"
         if reason in {"closed", "not_approved", "clock", "meter_full"}:
-            self._missing[promotion.id, day] = found.ends, reason
+            self._miss(promotion, found, reason)
         if reason in {"later_day", "clock", "meter_full"} and (
             (more := self._off.due(f"{promotion.id} {reason}")) is not None
         ):

@@ -138,7 +138,7 @@ KINDS: Final[tuple[tuple[str, str, str, type], ...]] = (
     ),
     (
         "promotion",
-        "A promotion started.",
+        "A promotion added money, or its count of the wagers began or ended.",
         "from `house` to the meter, and to its overflow what is above its payout limit",
         PromotionAdded,
     ),

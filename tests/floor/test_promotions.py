@@ -79,6 +79,7 @@ def at(text: str, zone: ZoneInfo = NEW_YORK) -> datetime:
             "a promotion has either adds, a sum in cents, or raises, a part of each",
         ),
         ({"adds": None, "raises": "0%"}, "the part of each wager must be above 0%"),
+        ({"adds": None, "raises": ""}, "'' is not a rate: write 'N%'"),
         ({"adds": None, "raises": "5"}, "'5' is not a rate: write 'N%'"),
         ({"adds": None, "raises": "100%"}, "'100%' is not a rate: it must be below 100%"),
         ({"from": None}, "from is missing"),

@@ -37,6 +37,8 @@ class Starting:
             "limit_there": 0,
             "raises_bps": 0,
             "ends_late": text_of(now + timedelta(hours=1)),
+            "just_from": text_of(now + timedelta(minutes=30)),
+            "just_to": text_of(now + timedelta(hours=1)),
         }
 
     async def add(self, **changed: str | int) -> list[str]:
@@ -148,7 +150,8 @@ async def test_a_part_of_the_wagers_is_exact_and_added_once(starting: Starting) 
     await books.redis.hset(tallies, field, 1_000)
     assert (await starting.add(**part))[0] == "done"
     assert (await books.last_entry())["event"] == (
-        '{"promotion":"friday","amount":0,"wagered_before":1000,"wagered":0}'
+        '{"promotion":"friday","amount":0,"count":"begins","wagered_before":1000,"wagered":0,'
+        '"added":0}'
     )
     assert await books.transfers() == []
     assert await starting.refused(**part) == ["known", DAY]
@@ -164,7 +167,6 @@ async def test_a_part_of_the_wagers_is_exact_and_added_once(starting: Starting) 
     assert await books.transfers() == [["house", f"meter:{METER}", due * CENT, 1]]
     await books.redis.hset(tallies, f"voided_cents:{METER}", 5_000)
     assert await starting.refused(**part) == ["known", DAY], "wagers were taken back"
-    assert await starting.refused(**part, meter="five_card_progressive") == ["known", DAY]
     assert await starting.refused() == ["known", DAY], "a sum instead, on the same day"
 
 
@@ -175,6 +177,10 @@ async def test_the_last_part_is_added_after_the_end_but_no_start(starting: Start
     assert await starting.refused(**part, ends=over) == ["not_on"]
     await starting.add(**part)
     await books.redis.hset(books.keys.tallies, f"wagered_cents:{METER}", 2_000)
+    field, at = "promotion:friday", text_of(now - timedelta(minutes=30))
+    await books.redis.hset(books.keys.meters, field, f"{DAY} {METER} 0 0 {at} ")
     assert await starting.refused(**part, ends=over, ends_late=over) == ["not_on"]
     assert (await starting.add(**part, ends=over))[0] == "done"
     assert await books.transfers() == [["house", f"meter:{METER}", 100 * CENT, 1]]
+    assert '"count":"ends"' in (await books.last_entry())["event"]
+    assert await starting.refused(**part, ends=over) == ["known", DAY]

@@ -2,6 +2,7 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Final
@@ -71,6 +72,7 @@ class HeldFloor(RuleBasedStateMachine):
         self.books = self.floor.second_books()
         self.sent: list[tuple[str, bytes]] = []
         self.rounds: defaultdict[str, int] = defaultdict(int)
+        self.promoting = timedelta()
         self.versions: dict[str, tuple[int, int]] = {}
         self.redis = Redis.from_url(self.url)
         self.near = Near()

@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import ceil, floor
 from pathlib import Path
 from typing import Any, Final
@@ -619,16 +619,16 @@ class Floor(HeldFloor):
             self.void(data, table, worker)
 
     @precondition(lambda self: self.books.promotions)
-    @rule(worker=st.sampled_from(WORKERS))
-    def promote(self, worker: int) -> None:
-        """Have a service look for promotions that are on.
+    @rule(worker=st.sampled_from(WORKERS), later=st.sampled_from((0, 2, 6, 300)))
+    def promote(self, worker: int, later: int) -> None:
+        """Have a service look for promotions that are on, some minutes later than before.
 
-        A sum is added once on a day, and a part of each wager whenever it is a cent.
+        A sum is added once on a day, and a part of each wager every few minutes.
         """
-        self.pit.promotions[worker].forget()
-        with clock_by_hand(datetime.now(UTC)) as clock:
+        self.promoting += timedelta(minutes=later)
+        with clock_by_hand(datetime.now(UTC) + self.promoting) as clock:
             changed = self.runner.run(self.pit.promotions[worker].add())
-        assert changed == bool(self.books.promote(clock.at.astimezone(NEW_YORK)))
+        assert changed == self.books.promote(clock.at.astimezone(NEW_YORK))
 
     @precondition(lambda self: self.books.claims)
     @rule(

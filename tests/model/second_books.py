@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import partial
 from math import floor
@@ -133,6 +133,17 @@ class SecondPromotion:
     bps: int = 0
 
 
+@dataclass
+class _Count:
+    """The count of wagers for a promotion: the wagers before it, and what was added."""
+
+    day: str
+    before: int
+    added: int = 0
+    ended: bool = False
+    at: datetime | None = None
+
+
 class SecondBooks:
     """The books of one link. `hidden` returns the hidden value of a meter's cycle, in micros.
 
@@ -154,7 +165,7 @@ class SecondBooks:
         self.link = link
         self.promotions = promotions or {}
         self.promoted: dict[str, str] = {}
-        self._promoted_from: dict[str, tuple[int, int]] = {}
+        self._counts: dict[str, _Count] = {}
         self.meters = meters
         self.tables = tables
         self.validate_from_cents = validate_from_cents
@@ -542,47 +553,56 @@ class SecondBooks:
         self.tallies[f"adjusted_{'up' if cents > 0 else 'down'}_cents:{meter}"] += abs(cents)
         self.entries += 2
 
-    def promote(self, local: datetime) -> list[str]:
-        """Add what is due at a time of the facility's clock; return the ids of the promotions."""
+    def promote(self, local: datetime) -> bool:
+        """Add what is due at a time of the facility's clock; return whether something was."""
         clock, day = f"{local:%H:%M}", f"{local:%Y-%m-%d}"
-        due = [
-            name
-            for name, one in self.promotions.items()
-            if one.begins <= clock < one.ends
-            and (self.promoted.get(name, "") < day or self._raise_of(name))
-        ]
+        due: list[tuple[str, str, str | None]] = []
+        for name, one in self.promotions.items():
+            if one.bps:
+                due += self._counted(name, local)
+            elif one.begins <= clock < one.ends and self.promoted.get(name, "") < day:
+                due.append((name, day, None))
         due = [] if self.closed else due
-        for name in due:
-            self.add_promotion(name, day)
-        return due
+        for name, on, count in due:
+            self.add_promotion(name, on, count)
+            if count:
+                self._counts[name].at = local
+        return bool(due)
 
-    def add_promotion(self, name: str, day: str) -> int:
+    def _counted(self, name: str, local: datetime) -> Iterator[tuple[str, str, str]]:
+        """Yield what is due of a promotion that adds a part of each wager, all day."""
+        day, count = f"{local:%Y-%m-%d}", self._counts.get(name)
+        if count is None or count.day < day:
+            if count and not count.ended and local.hour < 12:
+                yield name, count.day, "ends"
+            yield name, day, "begins"
+        elif count.at and local - count.at >= timedelta(minutes=5) and self._part(name):
+            yield name, day, "goes_on"
+
+    def add_promotion(self, name: str, day: str, count: str | None) -> int:
         """Book what the house adds to the meter or, above it, the overflow; return the cents."""
-        begins, cents, one = self.promoted.get(name, "") < day, 0, self.promotions[name]
-        assert begins or self._raise_of(name), f"{name} was added on {self.promoted[name]}"
         assert not self.closed, f"{name} was added while the link was closed"
-        if not one.bps:
-            cents = one.cents
-        elif begins:
-            self._promoted_from[name] = self._wagered_cents(one.meter), 0
-        else:
-            cents = self._raise_of(name)
-            before, added = self._promoted_from[name]
-            self._promoted_from[name] = before, added + cents
+        one, last = self.promotions[name], self.promoted.get(name, "")
+        assert (last == day) if count in {"goes_on", "ends"} else (last < day), f"{name}: {last}"
+        cents = 0 if one.bps else one.cents
+        if count == "begins":
+            self._counts[name] = _Count(day, self._wagered_cents(one.meter))
+        elif count:
+            cents = self._part(name)
+            assert cents or count == "ends"
+            self._counts[name].added += cents
+            self._counts[name].ended = count == "ends"
         self.promoted[name] = day
         self.fill("house", one.meter, Fraction(cents))
         self.tallies[f"promotion_cents:{one.meter}"] += cents
         self.entries += 1
         return cents
 
-    def _raise_of(self, name: str) -> int:
-        """Return the whole cents that are due of the wagers since the start; 0 for a sum."""
-        one, (before, added) = self.promotions[name], self._promoted_from.get(name, (0, 0))
-        if not one.bps:
-            return 0
-        return max(
-            0, floor(Fraction((self._wagered_cents(one.meter) - before) * one.bps, 10_000)) - added
-        )
+    def _part(self, name: str) -> int:
+        """Return the whole cents that are due of the wagers since the count began."""
+        one, count = self.promotions[name], self._counts[name]
+        wagered = self._wagered_cents(one.meter) - count.before
+        return max(0, floor(Fraction(wagered * one.bps, 10_000)) - count.added)
 
     def _wagered_cents(self, meter: str) -> int:
         return self.tallies[f"wagered_cents:{meter}"] - self.tallies[f"voided_cents:{meter}"]

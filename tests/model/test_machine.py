@@ -122,7 +122,7 @@ STORIES: Final[dict[str, Story]] = {
     "a meter is lowered": lambda floor, data: floor.adjust(data, -15),
     "the link is closed for a while": lambda floor, data: floor.close_for_a_while(data, TABLES[0]),
     "promotions start, and other services look for them too": (
-        lambda floor, data: [floor.promote(worker) for worker in (0, 1, 0)]
+        lambda floor, data: [floor.promote(worker, 6) for worker in (0, 1, 0)]
     ),
     "copies come in one batch": lambda floor, data: floor.play_with_copies(data, 0),
     "copies come to both workers": lambda floor, data: floor.race(data, TABLES[0]),

@@ -262,41 +262,50 @@ async def happy(clock: Clock, redis: Redis) -> Pit:
     return await Pit.opened(redis, HAPPY, workers=2)
 
 
+async def parts(pit: Pit) -> list[tuple[str | None, int, int]]:
+    """Return count, amount and the wagers since the count began, of each entry."""
+    return [(one.count, one.amount, one.wagered) for one in await added(pit)]
+
+
 @pytest.mark.duty("D3")
 async def test_a_part_of_each_wager_is_added_every_few_minutes(happy: Pit, clock: Clock) -> None:
     """Of three wagers of $1, 2.5% are 7.5 cents: the half cent waits for the next wagers."""
     await play(happy, clock, "2026-12-04 17:59", 3)
     assert await look(happy) == 0
     clock.at = at("2026-12-04 18:00")
-    assert await look(happy) == 1, "the start"
+    assert await look(happy) == 1
     await play(happy, clock, "2026-12-04 18:01", 3)
     assert await look(happy) == 0, "only every five minutes"
     clock.at = at("2026-12-04 18:05")
     assert await look(happy) == 1
     await play(happy, clock, "2026-12-04 18:06", 3)
     happy.restart(0)
+    assert await look(happy) == 0, "another service neither"
     clock.at = at("2026-12-04 19:00")
     assert await look(happy) == 1
-    assert await look(happy) == 0
     await play(happy, clock, "2026-12-04 19:59:59", 6)
-    clock.at = at("2026-12-04 20:00:59")
+    clock.at = at("2026-12-04 20:00")
     assert await look(happy) == 1, "the wagers before the end"
-    await play(happy, clock, "2026-12-04 20:00:59", 3)
-    clock.at = at("2026-12-04 20:01")
-    assert await look(happy) == 0
-    assert [(one.amount, one.wagered_before, one.wagered) for one in await added(happy)] == [
-        (0, 300, 0), (7, 300, 300), (8, 300, 600), (15, 300, 1_200),
+    await play(happy, clock, "2026-12-04 20:00:01", 3)
+    for minutes in range(0, 22 * 60 + 1, 5):
+        clock.at = at("2026-12-04 20:00:01") + timedelta(minutes=minutes)
+        assert await look(happy) == (clock.at == at("2026-12-05 18:00:01"))
+    assert await parts(happy) == [
+        ("begins", 0, 0), ("goes_on", 7, 300), ("goes_on", 8, 600), ("ends", 15, 1_200),
+        ("begins", 0, 0),
     ]  # fmt: skip
+    assert [one.wagered_before for one in await added(happy)] == [300] * 4 + [1_800]
     wagers = 6 * 3 * 100 * happy.link.meter[0].terms.primary_bps
     assert await happy.meter(PROGRESSIVE) == (SEED + 30) * CENT + wagers
-    clock.at = at("2026-12-05 18:00")
-    await look(happy)
-    await play(happy, clock, "2026-12-05 18:04", 3)
-    clock.at = at("2026-12-05 18:05")
+    await play(happy, clock, "2026-12-05 18:34", 3)
+    clock.at = at("2026-12-05 18:35")
     assert await look(happy) == 1
-    assert [(one.amount, one.wagered_before) for one in await added(happy)][4:] == [
-        (0, 1_800), (7, 1_800),
-    ]  # fmt: skip
+    assert (await parts(happy))[5:] == [("goes_on", 7, 300)]
+    (row, *_) = await happy.link_acts.acts("pit", None, 5)
+    assert row.told == (
+        "Happy Hours: $0.07 more from the house to Progressive, so $0.07 for $3.00 wagered, for"
+        " 2026-12-05"
+    )
     await happy.check_sound()
 
 
@@ -318,15 +327,122 @@ async def test_wagers_of_void_rounds_do_not_count(happy: Pit, clock: Clock) -> N
     await happy.check_sound()
 
 
+async def test_a_day_that_ends_when_the_next_begins_loses_no_wager(
+    clock: Clock, redis: Redis
+) -> None:
+    clock.at = at("2026-12-04 23:54")
+    every = promotion_text("always", PROGRESSIVE, None, raises="2.5%")
+    pit = await Pit.opened(redis, FLOOR + every, workers=2)
+    assert await look(pit) == 1
+    await play(pit, clock, "2026-12-04 23:58", 4)
+    clock.at = at("2026-12-05 00:00")
+    assert await look(pit) == 1, "both at once"
+    await play(pit, clock, "2026-12-05 00:01", 4)
+    clock.at = at("2026-12-05 00:06")
+    assert await look(pit) == 1
+    assert await parts(pit) == [
+        ("begins", 0, 0), ("ends", 10, 400), ("begins", 0, 0), ("goes_on", 10, 400),
+    ]  # fmt: skip
+    assert await days(pit) == [4, 4, 5, 5]
+    await pit.check_sound()
+
+
+@pytest.mark.duty("D12")
+async def test_wagers_before_an_approval_do_not_count(
+    happy: Pit, clock: Clock, redis: Redis
+) -> None:
+    """The count begins again: with other hours, another part, and after it was removed."""
+    clock.at = at("2026-12-04 18:00")
+    assert await look(happy) == 1
+    now = happy
+    for minute, text in (
+        (10, HAPPY.replace("18:00", "17:00").replace("20:00", "19:30")),
+        (20, HAPPY.replace("2.5%", "10%")),
+        (30, FLOOR),
+        (40, HAPPY),
+    ):
+        await play(happy, clock, f"2026-12-04 18:{minute}", 4)
+        now = Pit(redis, text)
+        await approve(Configuration(now.floor, now.store))
+        assert await look(now) == ("happy" in text)
+        await play(happy, clock, f"2026-12-04 18:{minute + 1}", 4)
+        clock.at = at(f"2026-12-04 18:{minute + 6}")
+        assert await look(now) == ("happy" in text)
+    assert await parts(now) == [
+        ("begins", 0, 0),
+        ("begins", 0, 0), ("goes_on", 10, 400),
+        ("begins", 0, 0), ("goes_on", 40, 400),
+        ("begins", 0, 0), ("goes_on", 10, 400),
+    ]  # fmt: skip
+    await now.check_sound()
+
+
+@pytest.mark.parametrize("fast", ["2026-12-04 20:00:10", "2026-12-05 18:30"])
+async def test_after_a_fast_clock_the_count_begins_again(
+    clock: Clock, redis: Redis, fast: str
+) -> None:
+    pit = await Pit.opened(redis, HAPPY, workers=2)
+    begins = fast.startswith("2026-12-05")
+    if not begins:
+        clock.at = at("2026-12-04 18:00")
+        assert await look(pit) == 1
+    clock.at = at(fast)
+    await look(pit)
+    await play(pit, clock, "2026-12-04 12:00", 40)
+    clock.at = at("2026-12-05 18:00" if begins else "2026-12-04 19:00")
+    assert await look(pit) == 1
+    await play(pit, clock, f"{clock.at.astimezone(NEW_YORK):%Y-%m-%d %H}:01", 4)
+    clock.at += timedelta(minutes=5)
+    assert await look(pit) == 1
+    assert (await parts(pit))[-2:] == [("begins", 0, 0), ("goes_on", 10, 400)]
+    await pit.check_sound()
+
+
+async def test_the_last_part_waits_until_people_open_the_link(happy: Pit, clock: Clock) -> None:
+    clock.at = at("2026-12-04 18:00")
+    await look(happy)
+    await play(happy, clock, "2026-12-04 19:55", 4)
+    await happy.link_acts.close("pit", "sue", "the evening is over")
+    with capture_logs() as logged:
+        for moment in ("2026-12-04 20:00", "2026-12-04 20:01", "2026-12-05 07:59"):
+            clock.at = at(moment)
+            assert await look(happy) == 0
+            await happy.promotions[0].report_ended()
+        await happy.link_acts.open("pit", "sue")
+        assert await look(happy) == 1
+        assert (await parts(happy))[-1] == ("ends", 10, 400)
+        clock.at = at("2026-12-05 08:00")
+        await happy.promotions[0].report_ended()
+    assert not_added(logged) == []
+    await happy.check_sound()
+
+
+async def test_a_last_part_that_is_lost_is_logged_once(happy: Pit, clock: Clock) -> None:
+    clock.at = at("2026-12-04 18:00")
+    await look(happy)
+    await play(happy, clock, "2026-12-04 19:55", 4)
+    await happy.link_acts.close("pit", "sue", "renovation")
+    with capture_logs() as logged:
+        for hour in range(24):
+            clock.at = at("2026-12-04 19:56") + timedelta(hours=hour)
+            assert not await happy.promotions[0].add()
+            await happy.promotions[0].report_ended()
+    assert not_added(logged)[:1] == [("2026-12-04", "closed", True)]
+    assert len([one for one in not_added(logged) if one[0] == "2026-12-04"]) == 1
+    await happy.check_sound()
+
+
 @pytest.mark.duty("D19")
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"amount": 8}, "added $0.08 to progressive, and must add $0.07 to progressive"),
-        ({"amount": 0}, "promotion happy added nothing"),
-        ({"wagered": 400}, "counts (0, 400) cents of wagers before and since its start, not (0, 3"),
-        ({"wagered_before": 100}, "counts (100, 300) cents of wagers before and since its start"),
-        ({"meter": FIVE_CARD}, "was added for 2026-12-04 after it was added for 2026-12-04"),
+        ({"wagered": 400}, "counts (0, 400, 7) cents as wagered before, since and added, not (0, "),
+        ({"wagered_before": 100}, "counts (100, 300, 7) cents as wagered before, since and added"),
+        ({"added": 8}, "counts (0, 300, 8) cents as wagered before, since and added, not (0, 300"),
+        ({"meter": FIVE_CARD}, "promotion happy goes on, but must begin to count the wagers"),
+        ({"count": "begins"}, "was added for 2026-12-04 after it was added for 2026-12-04"),
+        ({"day": "2026-12-05"}, "promotion happy goes on, but must begin to count the wagers"),
     ],
 )  # fmt: skip
 async def test_an_audit_finds_a_wrong_part_of_the_wagers(

@@ -270,7 +270,7 @@ class Checker:
             books.adjust(event["meter"], event["amount"])
         elif kind == "promotion":
             one = books.promotions[event["promotion"]]
-            cents = books.add_promotion(event["promotion"], event["day"])
+            cents = books.add_promotion(event["promotion"], event["day"], event.get("count"))
             assert (event["meter"], event["amount"]) == (one.meter, cents), f"{event} adds"
         elif kind == "parameter":
             self._change(event)

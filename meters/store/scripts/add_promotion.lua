@@ -2,8 +2,10 @@
 --
 -- A sum is added once for each start, whichever service calls first; a start on the day of the last
 -- one, or before it, counts as done. If the promotion adds a part of each wager, the first call for
--- a start notes how much was wagered on the meter before, and each later call adds the part of what
--- was wagered since. The ledger then says how much was wagered, so the audit calculates it again.
+-- a start notes how much was wagered on the meter before, and later calls add the part of what was
+-- wagered since: one every few minutes, and one after the end. The count begins again if the meter
+-- or the approval of the floor file is another one, or if the last call came at a later time: a
+-- clock was set back. The ledger says how much was wagered, so the audit calculates it again.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 approved
@@ -18,10 +20,11 @@
 --       15 the limit of that meter in micros, 0 for no limit
 --       16 the part of each wager to add, in basis points; 0 for a sum
 --       17 the time until which a last part of the wagers is added; for a sum, that of ARGV 8
+--       18 19 the times between which the last call came just now
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
---   { 'known', day }     the promotion was added for this day or a later one, or no cent was wagered
---                        that is not added yet
+--   { 'known', day }     the promotion was added for this day or a later one, or nothing is due now
+--                        of the wagers
 --   { 'closed' }         people have closed the link
 --   { 'not_approved' }   another floor file is approved
 --   { 'not_on' }         the promotion has not started yet, or has ended
@@ -32,7 +35,8 @@
 local BY, FLOOR_DIGEST, PROMOTION, DAY, STARTS, ENDS = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local METER, CENTS, LIMIT_MICROS, RECORD, NOW_SECONDS = ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local OVERFLOW_TO, LIMIT_THERE_MICROS, APPROVED = ARGV[14], ARGV[15], KEYS[8]
-local RAISES_BPS, ENDS_LATE, BPS_OF_ALL = tonumber(ARGV[16]), ARGV[17], 10000
+local RAISES_BPS, ENDS_LATE, JUST_FROM, JUST_TO = tonumber(ARGV[16]), ARGV[17], ARGV[18], ARGV[19]
+local BPS_OF_ALL = 10000
 
 --include books
 --include terms
@@ -52,23 +56,34 @@ local function part_of(cents)
   return (cents - rest) / BPS_OF_ALL * RAISES_BPS + (of_rest - of_rest % BPS_OF_ALL) / BPS_OF_ALL
 end
 
-local field = 'promotion:' .. PROMOTION
+-- All times are texts of the same length and zone, so they are in the order of time.
+local field, over, goes_on = 'promotion:' .. PROMOTION, AT >= ENDS, false
 local last = meters[field] or ''
-local last_day, last_meter, from, added = string.match(last, '^(%S+) (%S+) (%-?%d+) (%d+)$')
-local cents, state, amounts, goes_on = tonumber(CENTS), DAY, nil, false
+local last_day, last_meter, from, added, last_at, last_approval = string.match(last, '^(%S+) (%S+) (%d+) (%d+) (%S+) (%S*)$')
+local approval = redis.call('HGET', APPROVED, 'entry') or ''
+local cents, state, amounts = tonumber(CENTS), DAY, nil
 if RAISES_BPS > 0 then
-  goes_on = DAY == last_day and METER == last_meter
   local now = wagered_cents()
-  local before = goes_on and tonumber(from) or now
-  added = goes_on and tonumber(added) or 0
-  cents = goes_on and part_of(now - before) - added or 0
-  state = string.format('%s %s %d %d', DAY, METER, before, added + cents)
-  amounts = string.format(',"amount":%d,"wagered_before":%d,"wagered":%d}', cents, before, now - before)
+  local before, added_before, count = now, 0, 'begins'
+  goes_on = DAY == last_day and METER == last_meter and approval == last_approval and last_at <= JUST_TO
+  cents = 0
+  if goes_on then
+    if last_at >= ENDS or (not over and last_at > JUST_FROM) then return { 'known', DAY } end
+    before, added_before, count = tonumber(from), tonumber(added), over and 'ends' or 'goes_on'
+    cents = math.max(0, part_of(now - before) - added_before)
+    if cents < 1 and not over then return { 'known', DAY } end
+  end
+  state = format('%s %s %d %d %s %s', DAY, METER, before, added_before + cents, AT, approval)
+  amounts = format(
+    ',"amount":%d,"count":"%s","wagered_before":%d,"wagered":%d,"added":%d}',
+    cents, count, before, now - before, added_before + cents
+  )
 end
-if goes_on and cents < 1 or not goes_on and DAY <= (last_day or last) then return { 'known', last_day or last } end
+-- On the day of the last start, only the count of the wagers can begin again.
+local again = DAY == last_day and RAISES_BPS > 0 and not over
+if not goes_on and not again and DAY <= (last_day or last) then return { 'known', last_day or last } end
 if meters['closed'] then return { 'closed' } end
 if redis.call('HGET', APPROVED, 'digest') ~= FLOOR_DIGEST then return { 'not_approved' } end
--- All these texts have the same length and zone, so they are in the order of time.
 if AT < STARTS or AT >= (goes_on and ENDS_LATE or ENDS) then return { 'not_on' } end
 local off = clock_off(NOW_SECONDS)
 if off then return { 'clock', exact(off) } end
@@ -84,7 +99,7 @@ fill_meter(transfers, 'house', METER, micros, cycle_of(METER), tonumber(LIMIT_MI
 tally('promotion_cents:' .. METER, cents)
 touch_meter(METER)
 touch_floor()
-amounts = amounts or string.format(',"amount":%d}', cents)
+amounts = amounts or format(',"amount":%d}', cents)
 local entry = note_entry('promotion', BY, '', '', 0, transfers, RECORD .. amounts, '')
 write_books()
 redis.call('HSET', METERS, field, state)
