@@ -94,7 +94,9 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         amount: the money in the meter.
         reserve: the money in its reserve, if it has one.
         limit: the payout limit of the meter; null for none.
-        overflow: the money above the payout limit.
+        overflow: the money above the payout limit. A round does not say that another meter gets
+            this money (`overflow_to` of the floor file): what a reseed and the reserve bring above
+            the limit also stays here, and refills the meter for the next win of the round.
         smaller_wagers: the smaller amounts that the floor file allows, the largest first. They win
             a proportional part of each percentage.
     """
