@@ -122,7 +122,7 @@ async def test_a_result_is_judged_again_if_other_tables_changed_in_its_batch(tri
     batch = []
     for table, kind, round_id, fields in sent:
         trips.seq[table] += 1
-        more = {"dealer": []} if kind == "result" else {}
+        more: dict[str, object] = {"dealer": []} if kind == "result" else {}
         batch.append((table, event_bytes(trips.seq[table], kind, round_id, **fields, **more)))
     outcome = await trips.take(batch)
     replies = {
@@ -245,13 +245,13 @@ async def test_a_result_is_judged_again_until_no_other_table_overtakes_it(redis:
     ) -> None:
         await pit.send(table, event_bytes(seq, kind, round_id, **fields), worker=1)
 
-    at_2 = {"positions": [{"position": 2, "patron": "ann", "wagers": {WAGER: 500}}]}
+    at_2 = [{"position": 2, "patron": "ann", "wagers": {WAGER: 500}}]
     store = Overtaken(
         pit.store,
         [
-            partial(by_other_service, "wagers", "C1", 1, table="T-3", **at_2),
+            partial(by_other_service, "wagers", "C1", 1, table="T-3", positions=at_2),
             partial(by_other_service, "void", "B1", 2, reason="misdeal"),
-            partial(by_other_service, "wagers", "B2", 3, **at_2),
+            partial(by_other_service, "wagers", "B2", 3, positions=at_2),
         ],
     )
     await store.open("service")

@@ -98,8 +98,8 @@ def test_the_demonstration_states_what_it_accepts(tmp_path: Path) -> None:
     path, floor = write_demo_floor(tmp_path, 12, 8080)
     found = {check.what: check for check in chance_checks(floor)}
     assert all(check.holds for check in found.values())
-    assert "6 times as likely" in found["chances of liberty_minor on liberty"].seen
-    path.write_text(path.read_text().replace("chance_ratio_max = 6\n", ""))
+    assert "7.63 times as likely" in found["chances of liberty_minor on liberty"].seen
+    path.write_text(path.read_text().replace("chance_ratio_max = 8\n", ""))
     silent = [check.what for check in chance_checks(read_floor(path)) if check.fails]
     assert silent == ["chances of liberty_minor on liberty"]
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -373,7 +374,9 @@ async def test_a_hand_that_brings_shares_is_celebrated_once_with_them(
     await hold_time(page)
     await opened(page, stand)
     text = f"Shares for players: 2 {TIMES} $600.00"
-    share = {"hand_of": 3, "amount": 60_000, "percent": None, "cards": "As Ks Qs"}
+    share: dict[str, Any] = {
+        "hand_of": 3, "amount": 60_000, "percent": None, "cards": "As Ks Qs",
+    }  # fmt: skip
     stand.hit(claim="TCP-03-R9-1", position=1, **share)
     ribbon = page.locator(".ribbon .ribbon-amount")
     await as_time_passes(page, ribbon.is_visible, "the share")
