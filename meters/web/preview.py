@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from bonus.rounds import written_percent
 from bonus.wagers import MUST_HIT_BY, jackpot_item
 from meters.floor.floor_file import Link, Meter
 from meters.floor.paytable_text import names_poker_hands, ranks_of
@@ -138,9 +139,12 @@ class PreviewDisplay:
         hands = sorted(filter(percents.get, percents), key=lambda hand: -percents[hand])
         hands = hands or [MUST_HIT_BY if meter.must_hit_by else ""]
         hand, amount, item = hands[0], _invented(meter), jackpot_item(meter.kind)
-        percent, fixed_jackpot = 10 if self._part_cents else 100, ""
+        most, fixed_jackpot = percents.get(hand) or 100, ""
+        percent = 10 if self._part_cents else written_percent(most)
         if self._part_cents:
             hand, amount = hands[-1], max(amount // 10, self._part_cents)
+        elif most < 100:
+            amount //= 10  # the digits stay in order
         for jackpot in self._fixed_jackpots if number else ():
             meter, hand, amount = jackpot.meter, jackpot.hand, jackpot.amount_cents
             terms = meter.terms

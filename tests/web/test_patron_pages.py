@@ -1,10 +1,12 @@
 """What patron pages offer besides amounts: a preview, frames, files, and a message."""
 
 import io
+import re
 import struct
 import zlib
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import matplotlib.image
@@ -15,8 +17,11 @@ import pytest
 import zxingcpp
 from playwright.async_api import Browser, Page, expect
 
+from meters.floor.floor_file import parse_floor
 from meters.web.display_state import VerifiedWin, WinsRow
-from meters.web.preview import invented_cents
+from meters.web.preview import PreviewDisplay, invented_cents
+from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.games.naive import HOUSE
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides
 from tests.web.signage_page import MAIN, hold_time, opened, shows
@@ -428,3 +433,19 @@ async def test_the_worker_serves_no_other_page(stand: Stand, path: str) -> None:
     assert not path.startswith("/signage")
     files = worker.text.partition("const FILES = ")[2].partition(";")[0]
     assert f'"{path}"' not in files
+
+
+def test_a_preview_of_a_meter_that_is_won_only_in_parts_shows_a_part(tmp_path: Path) -> None:
+    """Its best hand wins 50%, so no invented win is of the whole meter."""
+    text = (HOUSE / "keystone_dice.toml").read_text().replace("100% of meter", "50% of meter")
+    text = re.sub(
+        r'reserve = "5%"\n(?s:.*?)\n\n', "\n", text, count=1
+    )  # nobody would win a reserve
+    (tmp_path / "keystone_dice.toml").write_text(text)
+    table = table_text("T-1", "dice_jackpot", game="keystone_dice")
+    link = link_text("pit", meter_text("dice_jackpot"), table)
+    preview = PreviewDisplay(parse_floor(floor_text(link, games=str(tmp_path))).link[0], "hit", 0)
+    for _ in range(3):
+        preview.pass_second()
+    (win,) = preview.displays.pending_jackpots()
+    assert win.percent == 50
