@@ -1,5 +1,5 @@
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -247,7 +247,7 @@ class TableEvidence:
             self.repeat_claims(table, won)
         if opened is None:
             return []
-        faults = _other_lines(opened, settled.reply.lines or (), books.wagers)
+        faults = _other_lines(opened, settled.reply.lines or (), books)
         return faults + self._other_link_share(table, opened, settled, books)
 
     def _other_link_share(
@@ -357,20 +357,34 @@ def _other_fields(kind: bytes, fields: Mapping[str, bytes], seq: int) -> list[st
     return faults
 
 
-def _other_lines(opened: OpenedRound, lines: Sequence[Line], wagered: Collection[str]) -> list[str]:
+def _other_lines(opened: OpenedRound, lines: Sequence[Line], books: ExpectedBooks) -> list[str]:
     """Return the errors in a result: wagers or a draw that differ from the entry of the wagers.
 
-    In the result, each wager must have one settlement line.
+    In the result, each wager must have one settlement line. Every other line that pays a percentage
+    of a meter must name the amount of its position's wager on this meter.
     """
+    wagered = books.wagers
+    placed = placed_in(opened.event)
     had = [(one.position, one.item, one.wagered) for one in lines if one.item in wagered]
     had.sort()
-    if had != placed_in(opened.event).wagers:
+    if had != placed.wagers:
         return [f"it settles other wagers than those of event {opened.seq}, which were counted"]
-    if not (drawn := [one.item for one in lines if one.item in _DRAWN]):
-        return []
+    meters, own = books.meters_by_item(opened.fed), set(placed.wagers)
+    faults = [
+        f"{one.item} of position {one.position} is for a wager of {one.wagered} cents, which is not"
+        f" in event {opened.seq}"
+        for one in lines
+        if one.percent and one.item not in wagered
+        if own.isdisjoint(
+            (one.position, wager, one.wagered) for wager in books.wagers_of(meters[one.item])
+        )
+    ]
+    drawn = [one.item for one in lines if one.item in _DRAWN]
+    if not drawn:
+        return faults
     draw = reply_in(opened.reply).draw
     odd = [item for item in drawn if getattr(draw, _DRAWN[item], None) is None]
-    return [f"it pays {item}, which was not drawn" for item in odd]
+    return faults + [f"it pays {item}, which was not drawn" for item in odd]
 
 
 def _digest(text: bytes) -> bytes:

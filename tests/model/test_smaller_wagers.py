@@ -1,6 +1,7 @@
 """A meter of a house game with $5, $2.50 and $1 wagers: a whole link, and its audit."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -223,6 +224,50 @@ async def test_the_audit_finds_the_full_percentage_of_a_smaller_wager(
     percent = 90 if hand == "suited_trips" else 10
     problems = " ".join((await pit.audit()).problems)
     assert f"{percent}% of {TRIPS} is not what {hand} wins with 100 cents" in problems
+
+
+SUM_BESIDE: Final = ('straight_flush = "10% of meter"', 'straight_flush = "10% of meter + $20"')
+
+
+@pytest.mark.parametrize(
+    ("item", "wagered", "hands"),
+    [
+        (f"{TRIPS}_jackpot", {2: 100}, {2: "straight_flush"}),
+        (f"{TRIPS}_community_share", {2: 500, 5: 100}, {2: "suited_trips", 5: "other"}),
+        (f"{TRIPS}_envy_share", {2: 500, 5: 100}, {2: "straight_flush", 5: "other"}),
+    ],
+)
+async def test_the_audit_compares_the_wager_of_every_percentage(  # noqa: PLR0917
+    redis: Redis,
+    full_percentages: pytest.MonkeyPatch,
+    tmp_path: Path,
+    item: str,
+    wagered: Wagered,
+    hands: Mapping[int, str],
+) -> None:
+    """A full percentage for a $1 wager, whose line says $5, would be the approved percentage."""
+    full_percentages.setattr(bonus.law.meter_terms, "part_of_percent", lambda percent, *_: percent)
+    for file in HOUSE.glob("*.toml"):
+        (tmp_path / file.name).write_text(file.read_text("utf-8").replace(*SUM_BESIDE), "utf-8")
+    pit = await Pit.opened(redis, FLOOR.replace(str(HOUSE), str(tmp_path)))
+    await bet(pit, wagered, table="T-2")
+    await deal(pit, hands)
+
+    def forged(_: int, fields: Fields) -> Fields:
+        if fields[b"kind"] != b"result":
+            return fields
+        reply = msgspec.json.decode(fields[b"reply"], type=Reply)
+        lines = [
+            msgspec.structs.replace(line, wagered=500) if line.item == item else line
+            for line in reply.lines or ()
+        ]
+        changed = msgspec.structs.replace(reply, lines=tuple(lines))
+        return fields | {b"reply": msgspec.json.encode(changed)}
+
+    await rewrite(pit, forged)
+    position = max(wagered)
+    problems = " ".join((await pit.audit()).problems)
+    assert f"{item} of position {position} is for a wager of 500 cents" in problems, problems
 
 
 async def test_the_audit_finds_a_wager_taken_back_with_another_amount(pit: Pit) -> None:
