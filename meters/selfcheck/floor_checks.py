@@ -129,7 +129,7 @@ def _check_validation(floor: Floor) -> list[Check]:
         for wager in table.chapter.wager
         if meter.kind in wager.fed
         and wager.validation
-        and least_cents > _lowest_validated(wager.validation, meter.wager)
+        and least_cents > _lowest_validated(wager.validation, min(meter.wagers_cents))
     }
     if not rules:
         return []

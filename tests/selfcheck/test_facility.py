@@ -17,6 +17,7 @@ from meters.selfcheck.software import SelfCheck
 from tests.floor.example import FLOOR
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.dates import WEST, dated_floor
+from tests.games.naive import HOUSE
 from tests.waiting import eventually_async
 
 
@@ -55,6 +56,24 @@ def test_an_amount_below_which_nobody_validates_is_warned_of(
     assert {
         each for check in found for each in re.findall(r"649a\.11\(c\)(\S+?)[,: ]", check.seen)
     } == (subsections)
+
+
+@pytest.mark.parametrize(("validate_from", "warned"), [(3_000, False), (3_001, True)])
+def test_an_amount_that_excludes_wins_of_a_smaller_wager_is_warned_of(
+    validate_from: int, *, warned: bool
+) -> None:
+    """30 for 1 of a $1 wager is $30, and $150 of the $5 wager."""
+    text = floor_text(
+        link_text(
+            "pit",
+            meter_text("trips_jackpot", 500, smaller_wagers=[100]),
+            table_text("T-1", "trips_jackpot", game="keystone_trips"),
+        ),
+        games=str(HOUSE),
+        validate_from=validate_from,
+    )
+    found = [each for each in facility_checks(parse_floor(text)) if each.what == "validation"]
+    assert bool(found) == warned
 
 
 _LINK = link_text("pit", meter_text("progressive"), meter_text("progressive", id="old"))
