@@ -24,6 +24,7 @@ from bonus.wagers import (
     community_item,
     envy_share_item,
     is_community_share,
+    is_envy,
     is_envy_share,
     is_jackpot,
     jackpot_item,
@@ -220,6 +221,8 @@ def percent_of_item(item: str, row: Row, terms: MeterTerms) -> Percent:
         return row.community_of(terms.kind)
     if is_envy_share(item):
         return row.envy_of(terms.kind)
+    if is_envy(item):
+        return 0
     if is_jackpot(item) or _has_one_line(row, terms):
         return row.percent_of(terms.kind)
     return 0

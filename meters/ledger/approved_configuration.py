@@ -431,11 +431,17 @@ def _link_shares(meter: Meter) -> _Settings:
 
 
 def _percents(meter: Meter, games: GameMeters) -> _Settings:
-    """Return what the largest wager wins of a meter, with each paytable that people can choose."""
+    """Return what the largest wager wins of a meter, with each paytable that people can choose.
+
+    They cannot choose a paytable with which a smaller wager would have no exact percentage.
+    """
     found: dict[str, set[Percent]] = {}
     for game in meter.fed_in:
         for paytable in paytable_choices(meter.kind, meter.games, game) or (None,):
-            terms = msgspec.structs.replace(meter, paytable=paytable).terms_in(game)
+            try:
+                terms = msgspec.structs.replace(meter, paytable=paytable).terms_in(game)
+            except ValueError:
+                continue
             for row, item in product(terms.rows.values(), games.items_of(meter.kind)):
                 if percent := percent_of_item(item, row, terms):
                     found.setdefault(f"{item} {row.hand}", set()).add(percent)
@@ -530,6 +536,8 @@ def _words(name: str) -> str:
 
 def _shown(name: str, value: object) -> str:
     if isinstance(value, dict):
+        if name == "percents":
+            value = {hand: [f"{each}%" for each in found] for hand, found in value.items()}
         parts = (f"{_words(one)} {_shown(one, each)}" for one, each in sorted(value.items()))
         return ", ".join(parts)
     if isinstance(value, list):

@@ -297,6 +297,41 @@ def test_people_approve_the_amounts(redis: Redis) -> None:
     assert terms.smaller_wagers == (250, 100)
 
 
+def test_people_approve_each_percentage_that_can_come_into_force(
+    redis: Redis, tmp_path: Path
+) -> None:
+    """Nobody can choose paytable B: a $1 wager would win 0.201% of the meter for a straight flush.
+
+    The $100 and $20 of the Envy Bonus for suited trips are no percentages.
+    """
+    for file in HOUSE.glob("*.toml"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    trips = tmp_path / "keystone_trips.toml"
+    text = trips.read_text("utf-8").replace(
+        'rule = "KT.4(a)"', 'rule = "KT.4(a)"\nchoices = ["A", "B"]'
+    )
+    for cell in ("90% of meter", "10% of meter", "30 for 1"):
+        other = "1.01% of meter" if cell == "10% of meter" else cell
+        text = text.replace(f' = "{cell}"\n', f' = ["{cell}", "{other}"]\n')
+    for cell in ("$500 for 1", "15%"):
+        text = text.replace(f' = "{cell}"\n', f' = ["{cell}", "{cell}"]\n')
+    text = text.replace(
+        'suited_trips = ["10% of meter", "1.01% of meter"]', 'suited_trips = "10% of meter"'
+    )
+    trips.write_text(text, "utf-8")
+    floor = FLOOR.replace(str(HOUSE), str(tmp_path)).replace(
+        "smaller_wagers = [100]", 'smaller_wagers = [100]\npaytable = "A"'
+    )
+    pit = Pit(redis, floor)
+    configuration = LinkConfiguration.of(pit.floor, pit.link)
+    before = Pit(redis, floor.replace("smaller_wagers = [100]", ""))
+    changes = configuration.changed_from(LinkConfiguration.of(before.floor, before.link))
+    (shown,) = (one for one in changes if one.startswith(f"meter {TRIPS} percentages"))
+    assert "trips progressive suited trips 90%" in shown
+    assert "trips progressive straight flush 10%," in shown
+    assert "trips envy suited" not in shown
+
+
 def test_patrons_read_what_a_smaller_wager_wins(redis: Redis) -> None:
     dice, trips, _ = Pit(redis, FLOOR).link.meter
     rules = pays_of((dice,), PatronWords()).rules
