@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from bonus.display import coin_money
 from bonus.odds.odds_entries import OddsEntry
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.process.other_process import in_other_process
@@ -25,8 +26,8 @@ _AGAIN_AFTER_S: Final = 60.0
 class CountedBreakEven:
     """The lowest amount of a meter at which the house has no edge on a wager.
 
-    The exact amount for the meter's wager is rounded up to the cent. `notes` say for whom the
-    amount is true, and what it leaves out.
+    The exact amount is rounded up to the cent. If the wager can have several amounts, it is the
+    lowest of all. `notes` say for whom the amount is true, and what it leaves out.
     """
 
     meter: str
@@ -87,10 +88,13 @@ def _of_meter(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Iterato
             continue
         tier = next((one for one in entry.tiers if one.meter == meter.kind), None)
         amounts = tier.break_even_meter if tier else entry.break_even_meter
-        cents = amounts.get(str(meter.wager))
+        wager_cents = entry.smaller_wager or meter.wager
+        cents = amounts.get(str(wager_cents))
         if cents is None:
             continue
         notes = f"{entry.note} {_ENVY}".strip() if entry.envy_return else entry.note
+        if meter.smaller_wagers:
+            notes = f"With a {coin_money(wager_cents)} wager. {notes}".strip()
         if any(entry.wager in one.wagers for one in link.meter if one.must_hit_by):
             notes = f"{notes} {_MUST_HIT_BY}".strip()
         one = CountedBreakEven(meter.meter_id, entry.game, entry.wager, cents, notes)
