@@ -313,7 +313,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     if has_tiers(tables):
         return _with_tiers(entry, offer, tables, metered, at_break_even, wagers_cents, envy)
     drawn = [_drawn(*each, entry.house_edge) for each in of_draws]
-    folding = _when_folding(offer, tables, counted, paytable)
+    folding = _when_folding(offer, tables, counted, paytable, metered.times)
     return msgspec.structs.replace(
         entry,
         note=_note(offer, tables, metered, of_dealer=of_dealer),
@@ -507,7 +507,7 @@ def _envy(
 
 
 def _when_folding(
-    offer: Offer, tables: WagerTables, counted: Enumerator, paytable: Paytable
+    offer: Offer, tables: WagerTables, counted: Enumerator, paytable: Paytable, times: Fraction
 ) -> Metered | None:
     """Return the payouts of a wager for a player who sometimes folds, or None.
 
@@ -529,7 +529,7 @@ def _when_folding(
         if strength not in folded:
             played.update(deals)
     hands = paid_hands(paytable, offer.judged, played, of)
-    return Metered(_with_community(tables, hands, offer), paytable.rates)
+    return Metered(_with_community(tables, hands, offer), paytable.rates, times=times)
 
 
 def _folding(

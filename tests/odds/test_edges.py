@@ -1,6 +1,7 @@
 """The odds of every wager: known edges, and each figure reckoned again from the printed cells."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 from typing import Final
@@ -334,6 +335,19 @@ def test_a_fold_takes_threes_and_straights_off_the_five_card_progressive(
     assert folding.meter_return == entry.meter_return
     assert folding.break_even_meter == {"100": 18_563_580, "500": 92_817_899}
     assert folding.break_even_meter_with_envy[5]["100"] < folding.break_even_meter["100"]
+
+
+def test_a_fold_costs_a_smaller_wager_the_same_part_as_the_full_wager(counted: Enumerator) -> None:
+    """A $1 wager wins a fifth of each percentage of the meter of a $5 wager, at its seed."""
+    offer = next(one for one in all_offers(DRAWS) if one.wager == "five_card_progressive")
+    full, smaller = (
+        entry_of(replace(offer, wagers_cents=(cents,), largest_cents=largest), counted)
+        for cents, largest in ((500, 0), (100, 500))
+    )
+    assert full.when_folding is not None
+    assert smaller.when_folding is not None
+    assert smaller.house_edge == full.house_edge
+    assert smaller.when_folding.house_edge == full.when_folding.house_edge
 
 
 def test_entries_say_nothing_of_what_does_not_apply(counted: Enumerator) -> None:
