@@ -50,8 +50,9 @@ def fixed_payout_cents(hand: str, terms: Mapping[str, MeterTerms]) -> int:
     """Return the fixed amount that a hand pays in every game; `terms` are a meter's, by game.
 
     Raises:
-        ValueError: in one of the games, the hand is not in the paytable, pays nothing, or pays a
-            percentage of a meter; or the amounts differ.
+        ValueError: in one of the games, the hand is not in the paytable, pays nothing, pays a
+            percentage of a meter, or is paid at odds for wagers of several amounts; or the amounts
+            differ.
     """
     found: dict[str, int] = {}
     for game, each in terms.items():
@@ -62,6 +63,13 @@ def fixed_payout_cents(hand: str, terms: Mapping[str, MeterTerms]) -> int:
         if row.percents:
             shares = " and ".join(f"{percent}% of {meter}" for meter, percent in row.percents)
             raise ValueError(f"in {game}, {hand} wins {shares}, which is not a fixed amount")
+        if row.for_1 and each.smaller_wagers:
+            smallest = money(row.fixed_cents(each.wagers_cents[-1]))
+            raise ValueError(
+                f"in {game}, {hand} pays {row.for_1} for 1, which is {smallest} for the smallest"
+                f" wager and {money(row.fixed_cents(each.wager_cents))} for the largest: a fixed"
+                " jackpot is one amount"
+            )
         if not row.wins:
             raise ValueError(f"in {game}, {hand} wins nothing with this paytable")
         found[game] = row.fixed_cents(each.wager_cents)

@@ -9,6 +9,7 @@ import pytest
 from meters.floor.floor_file import FloorError, Link, parse_floor
 from meters.ledger.approved_configuration import LinkConfiguration
 from tests.floor_text import Value, floor_text, link_text, meter_text, section_text, table_text
+from tests.games.naive import HOUSE
 
 GAMES: Final = Path(__file__).parents[2] / "controllers" / "demo" / "games"
 _TIERS: Final = ("liberty_mega", "liberty_major", "liberty_minor")
@@ -60,6 +61,23 @@ def test_its_amount_is_that_of_the_paytable() -> None:
     ).fixed_jackpots
     assert (first.id, first.name, first.amount_cents) == ("mini_royal", "Mini Royal", 500 * 500)
     assert (second.id, second.meter.wager, second.amount_cents) == ("four", 100, 10_000)
+
+
+def test_a_hand_paid_at_odds_has_no_amount_if_wagers_have_several() -> None:
+    """30 for 1 is $30 for a $1 wager, but displays would show $150."""
+    jackpot = section_text(
+        "[[link.fixed_jackpot]]", name="Trips", meter="trips_jackpot", hand="trips"
+    )
+    table = table_text("T-1", "trips_jackpot", game="keystone_trips")
+    for smaller in ([], [100]):
+        meter = meter_text("trips_jackpot", 500, smaller_wagers=smaller)
+        text = floor_text(link_text("pit", meter, jackpot, table), games=str(HOUSE))
+        if not smaller:
+            assert parse_floor(text).link[0].fixed_jackpots[0].amount_cents == 15_000
+            continue
+        reason = r"trips pays 30 for 1, which is \$30.00 for the smallest wager and \$150.00 for"
+        with pytest.raises(FloorError, match=reason):
+            parse_floor(text)
 
 
 def test_its_amount_follows_the_terms_in_force() -> None:
