@@ -209,7 +209,8 @@ def terms_of(
 
     Raises:
         RoundError: ``unknown_meter``, or ``bad_meter`` (the chapter does not allow the terms or the
-            reserve, or the balances do not fit the payout limit).
+            reserve, the balances do not fit the payout limit, or one wager feeds meters with other
+            amounts).
     """
     terms: dict[str, MeterTerms] = {}
     for name, meter in text.meters.items():
@@ -229,6 +230,15 @@ def terms_of(
             raise RoundError("bad_meter", f"{name} has no reserve", f"meters.{name}.reserve")
         if problem := meter.limit_problem:
             raise RoundError("bad_meter", f"{name} {problem}", f"meters.{name}.amount")
+    for name, each in terms.items():
+        for other, beside in terms.items():
+            if each.wagers == beside.wagers and each.wagers_cents != beside.wagers_cents:
+                raise RoundError(
+                    "bad_meter",
+                    f"{each.wagers[0]} feeds {name} and {other}, which must have the same `wager`"
+                    " and `smaller_wagers`",
+                    f"meters.{other}",
+                )
     return terms
 
 

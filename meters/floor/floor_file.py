@@ -761,7 +761,14 @@ def limit_problem(meter: Meter) -> str | None:
             "no hand wins the whole meter, so nobody would win its reserve, to which wagers add"
             f" more from {money(threshold_cents)}: leave out [wager.table.progression.above]"
         )
-    percents = wins | {row.envy_of(meter.kind) for row in rows}
+    rows += [row for terms in games for of in terms.smaller_rows.values() for row in of.values()]
+    percents = wins | {
+        percent
+        for row in rows
+        for percent in (
+            row.percent_of(meter.kind), row.community_of(meter.kind), row.envy_of(meter.kind)
+        )
+    }  # fmt: skip
     return None if meter.limit is None else _too_low(meter, meter.limit, percents)
 
 

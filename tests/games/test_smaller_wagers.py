@@ -19,7 +19,7 @@ from tests.floor_text import Value, floor_text, link_text, meter_text, table_tex
 from tests.games.naive import HOUSE, law_of, settled
 from tests.games.rounds import GAMES
 from tests.games.test_shares import WHOLE, game, games_of
-from tests.games.texts import DRAWN, ROWS, envy_text
+from tests.games.texts import DRAWN, ROWS, envy_text, tier_rows
 
 TRIPS: Final = ("keystone_trips", "trips_jackpot", "trips_progressive")
 DICE: Final = ("keystone_dice", "dice_jackpot", "dice_bet")
@@ -176,6 +176,22 @@ def test_another_amount_is_refused() -> None:
         settle(BY_HAND, {1: (200, "As Ks")}, 100_000)
 
 
+def test_meters_of_one_wager_have_the_same_amounts() -> None:
+    """Which part of a percentage would a $1 wager win, if one meter had no smaller wagers?"""
+    text = game("mini", "major", rows=tier_rows("mini", "major"))
+    for more in ({}, {"smaller_wagers": [250]}, {"wager": 100}):
+        position = {"position": 1, "wagers": {"bet": 500}, "cards": ["2c", "3d"]}
+        played = {
+            "game": "h", "positions": [position], "community": ["Qs", "Js", "Ts"],
+            "meters": {
+                "mini": {"wager": 500, "smaller_wagers": [100], "amount": 50_000},
+                "major": {"wager": 500, "amount": 50_000} | more,
+            },
+        }  # fmt: skip
+        with pytest.raises(RoundError, match="bet feeds mini and major, which must have the same"):
+            settle_line(json.dumps(played).encode(), games_of(text))
+
+
 def trips_floor(*, game: str = "keystone_trips", **meter: Value) -> str:
     given: dict[str, Value] = {"smaller_wagers": [100]}
     return floor_text(
@@ -212,3 +228,22 @@ def test_a_floor_file_has_the_smaller_wagers_of_a_meter() -> None:
 def test_a_floor_file_with_an_impossible_amount_names_its_line(text: str, reason: str) -> None:
     with pytest.raises(FloorError, match=reason):
         parse_floor(text, directory=Path())
+
+
+def test_a_meter_at_its_limit_can_pay_a_smaller_wager(tmp_path: Path) -> None:
+    """The largest wager wins all or nothing, but a $1 wager leaves four fifths on the meter."""
+    text = (HOUSE / "keystone_trips.toml").read_text("utf-8")
+    for cell, other in (
+        ('suited_trips = "90% of meter"', 'suited_trips = "100% of meter"'),
+        ('straight_flush = "10% of meter"', 'straight_flush = "50 for 1"'),
+        (', straight_flush = "2% of meter"', ""),
+        ("[wager.community]\n", ""),
+        ('rule = "KT.4(d)"\n', ""),
+        ('pays = { suited_trips = "10% of meter", straight_flush = "5% of meter" }\n', ""),
+    ):
+        text = text.replace(cell, other)
+    (tmp_path / "keystone_trips.toml").write_text(text, "utf-8")
+    floor = trips_floor(limit=250_000).replace(str(HOUSE), str(tmp_path))
+    assert parse_floor(floor).link[0].meter[0].limit == 250_000
+    with pytest.raises(FloorError, match="wins the whole meter or nothing"):
+        parse_floor(floor.replace("smaller_wagers = [100]", ""))
