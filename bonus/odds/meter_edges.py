@@ -57,7 +57,7 @@ _DIVIDED: Final = (
 )
 _SMALLER: Final = (
     "This amount wins its part of each percentage. It never wins the whole meter alone, so it costs"
-    " the house no reseed."
+    " the house no reseed, and wins none of the reserve."
 )
 _COMMUNITY: Final = (
     "A community share counts in full for the hand that brings it: the hands of the other players"
@@ -606,14 +606,15 @@ def _forfeits(tables: WagerTables) -> Iterator[str]:
 def _rate_changes(offer: Offer, metered: Metered) -> Iterator[str]:
     titles = {_ONLY: "the meter"}
     titles |= {meter.name: f"the {meter.title}" for meter in offer.chapter.meter}
+    winners = "Players with the largest amount" if offer.largest_cents else "Players"
     for meter, rates in metered.rates.items():
         if rates.above:
             amount = short_money(int(metered.times * read_from(rates.above) * 100))
             yield (
                 f"While {titles[meter]} has {amount} or more for each dollar of the"
                 f" wager, {rates.primary_above} of a wager goes to it instead of {rates.primary},"
-                f" and {rates.reserve_above} to its reserve instead of {rates.reserve}. Players win"
-                " the reserve later, so the odds in the long run are the same."
+                f" and {rates.reserve_above} to its reserve instead of {rates.reserve}. {winners}"
+                " win the reserve later, so the odds in the long run are the same."
             )
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final, Self
 
+from bonus.display import short_money
 from bonus.law.games import Games
 
 _NAMES: Final = {
@@ -46,10 +47,12 @@ class GameNames:
         meters = {meter.name: meter.title for meter in games[game].meter} if house else {}
         return cls(games.titles, meters)
 
-    def wager(self, wager: str, reading: str) -> str:
+    def wager(self, wager: str, reading: str, smaller_cents: int = 0) -> str:
+        """Return the name of a wager, with its amount if it is a smaller one on its meters."""
         plain = _NAMES.get(wager, plain_name(wager).capitalize())
         name = self.wagers.get(wager, plain)
-        return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
+        name = f"{name}, {_READINGS.get(reading, reading)}" if reading else name
+        return f"{name} of {short_money(smaller_cents)}" if smaller_cents else name
 
     def meter(self, meter: str) -> str:
         return self.meters.get(meter, plain_name(meter))

@@ -137,5 +137,7 @@ def _alone(entry: OddsEntry) -> str:
 
 def _title(entry: OddsEntry, games: Games) -> str:
     names = GameNames.of(games, entry.game)
-    title = f"{games[entry.game].title}: {names.wager(entry.wager, entry.reading)}"
+    title = (
+        f"{games[entry.game].title}: {names.wager(entry.wager, entry.reading, entry.smaller_wager)}"
+    )
     return f"{title}, paytable {entry.paytable}" if entry.paytable else title

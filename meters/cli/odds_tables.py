@@ -79,9 +79,7 @@ def show_must_hit_by(entries: Sequence[MustHitByEntry], console: Console) -> Non
 
 
 def _heading(entry: OddsEntry, names: GameNames) -> tuple[str, tuple[str, ...]]:
-    title = names.wager(entry.wager, entry.reading)
-    if entry.smaller_wager:
-        title += f" of {short_money(entry.smaller_wager)}"
+    title = names.wager(entry.wager, entry.reading, entry.smaller_wager)
     return title, entry.tables if entry.meter_return else ()
 
 
@@ -337,6 +335,8 @@ def _where_it_goes(entry: OddsEntry, lasting: LongRun) -> str:
         f"In the long run, {fixed} of the wagers is paid at odds or in fixed sums, and {added} goes"
         " to the meters, where players win all of it."
     )
+    if entry.smaller_wager:
+        text += " Players with the largest amount win the part that goes to a reserve."
     if lasting.reseeds:
         text += f" Reseeds cost the house {reseeds} more."
     kept = lasting.house_edge

@@ -2,16 +2,22 @@
 
 import json
 import random
+import re
 from collections.abc import Mapping
 from fractions import Fraction
+from io import StringIO
+from pathlib import Path
 from typing import Final
 
 import pytest
+from rich.console import Console
 
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.wager_odds import entry_of
 from bonus.settling.settle_round import settle_line
+from meters.cli.odds_plot import plot_edges
+from meters.cli.odds_tables import show
 from meters.floor.floor_file import Floor, parse_floor
 from meters.reports.submission import link_filings
 from meters.reports.wager_filings import hand_rows, wager_odds
@@ -162,3 +168,24 @@ def test_check_and_submission_name_the_amounts(floor: Floor, entries: list[OddsE
     ]  # fmt: skip
     (link,) = link_filings(floor, entries)
     assert [meter.smaller_wagers_cents for meter in link.meters] == [(250, 100), (100,)]
+
+
+def test_a_plot_names_the_amount_and_a_text_who_wins_the_reserve(
+    entries: list[OddsEntry], tmp_path: Path
+) -> None:
+    dice = [found(entries, "dice_bet", cents) for cents in (500, 100)]
+    plot_edges(dice, tmp_path / "edges.svg", GAMES)
+    # Text is drawn as shapes, with the words in a comment above.
+    drawn = (tmp_path / "edges.svg").read_text("utf-8")
+    titles = re.findall(r"<!-- (Keystone Dice: .*) -->", drawn)
+    assert [title.endswith(" of $1") for title in titles] == [False, True]
+    for entry, smaller in zip(dice, (False, True), strict=True):
+        printed = StringIO()
+        show([entry], Console(file=printed, width=100), GAMES)
+        said = " ".join(printed.getvalue().split())
+        for text in (
+            "Players with the largest amount win the part that goes to a reserve.",
+            "wins none of the reserve.",
+            "Players with the largest amount win the reserve later",
+        ):
+            assert (text in said) == smaller
