@@ -209,7 +209,8 @@ class NaiveRound:
                     rule=wager["community"]["rule"], source="hand_pay",
                     wagered=wagered, hand_of=position["position"],
                 )  # fmt: skip
-            self.pay_elsewhere(meter, name, position["position"], max(shared.values()))
+            if shared:
+                self.pay_elsewhere(meter, name, position["position"], max(shared.values()))
 
     def elsewhere(self, meter: str, wager: str) -> int:
         """Return how many players at other tables divide a community share too."""

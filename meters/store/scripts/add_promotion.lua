@@ -20,7 +20,7 @@
 --       15 the limit of that meter in micros, 0 for no limit
 --       16 the part of each wager to add, in basis points; 0 for a sum
 --       17 the time until which a last part of the wagers is added; for a sum, that of ARGV 8
---       18 19 the times between which the last call came just now
+--       18 the time after which   19 the time until which the last call came just now
 -- Output, in order of precedence
 --   { 'terms' }          the link's terms are not those of ARGV 2
 --   { 'known', day }     the promotion was added for this day or a later one, or nothing is due now
@@ -62,16 +62,19 @@ local last = meters[field] or ''
 local last_day, last_meter, from, added, last_at, last_approval = string.match(last, '^(%S+) (%S+) (%d+) (%d+) (%S+) (%S*)$')
 local approval = redis.call('HGET', APPROVED, 'entry') or ''
 local cents, state, amounts = tonumber(CENTS), DAY, nil
+local is_known = DAY <= (last_day or last)
 if RAISES_BPS > 0 then
   local now = wagered_cents()
   local before, added_before, count = now, 0, 'begins'
   goes_on = DAY == last_day and METER == last_meter and approval == last_approval and last_at <= JUST_TO
   cents = 0
   if goes_on then
-    if last_at >= ENDS or (not over and last_at > JUST_FROM) then return { 'known', DAY } end
     before, added_before, count = tonumber(from), tonumber(added), over and 'ends' or 'goes_on'
     cents = math.max(0, part_of(now - before) - added_before)
-    if cents < 1 and not over then return { 'known', DAY } end
+    is_known = last_at >= ENDS or not over and (last_at > JUST_FROM or cents < 1)
+  else
+    -- On the day of the last start, the count of the wagers can begin again.
+    is_known = is_known and (over or DAY ~= last_day)
   end
   state = format('%s %s %d %d %s %s', DAY, METER, before, added_before + cents, AT, approval)
   amounts = format(
@@ -79,9 +82,7 @@ if RAISES_BPS > 0 then
     cents, count, before, now - before, added_before + cents
   )
 end
--- On the day of the last start, only the count of the wagers can begin again.
-local again = DAY == last_day and RAISES_BPS > 0 and not over
-if not goes_on and not again and DAY <= (last_day or last) then return { 'known', last_day or last } end
+if is_known then return { 'known', last_day or last } end
 if meters['closed'] then return { 'closed' } end
 if redis.call('HGET', APPROVED, 'digest') ~= FLOOR_DIGEST then return { 'not_approved' } end
 if AT < STARTS or AT >= (goes_on and ENDS_LATE or ENDS) then return { 'not_on' } end
