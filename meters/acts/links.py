@@ -24,6 +24,7 @@ from meters.acts.meter_changes import (
     ParameterChange,
     ProposalRow,
     adjustment,
+    amounts_warning,
     change_of,
     proposal_row,
     proposal_rows,
@@ -173,7 +174,8 @@ class Links:
                 proposed = adjustment(proposal, actor, store.link, meter, held=held, request=change)
             else:
                 after = parameters.changed(change.meter, change.parameter, change.value)
-                warning = return_warning(after, fewest_positions(store.link, meter))
+                warning = amounts_warning(meter, after)
+                warning += return_warning(after, fewest_positions(store.link, meter))
                 proposed = Change(
                     proposal,
                     "parameter",

@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 import structlog
 
-from bonus.display import money
+from bonus.display import money, wager_text
 from bonus.json_input import UNREADABLE
 from bonus.law import meter_terms
 from bonus.law.meter_terms import hand_bonus_return
@@ -274,6 +274,21 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
     if parameter in {"magic_card_every", "lucky_every"}:
         return f"one round in {value:,}" if value else "never"
     return "none" if value is None else money(value)
+
+
+def amounts_warning(before: Meter, after: Meter) -> str:
+    """Return what another largest wager means for the wagers of a meter with smaller ones.
+
+    The person who confirms the change reads the warning.
+    """
+    if not after.smaller_wagers or before.wager == after.wager:
+        return ""
+    parts = (
+        f"; then a {wager_text(cents)} wins {cents}/{after.wager} of each percentage of the meter,"
+        f" not {cents}/{before.wager}"
+        for cents in after.smaller_wagers
+    )
+    return f"{''.join(parts)}; tables no longer take a {wager_text(before.wager)}"
 
 
 def return_warning(meter: Meter, positions: int) -> str:

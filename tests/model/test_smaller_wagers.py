@@ -11,7 +11,9 @@ from redis.asyncio import Redis
 import bonus.law.meter_terms
 from bonus.law.meter_terms import meter_terms
 from bonus.rounds import Line
-from meters.floor.patron_words import PatronWords
+from meters.acts.meter_changes import Adjustment, ParameterChange
+from meters.floor.branding import Branding, Language
+from meters.floor.patron_words import PatronWords, patron_words
 from meters.floor.paytable_text import pays_of
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.money_terms import read_terms, terms_text
@@ -338,5 +340,41 @@ def test_patrons_read_what_a_smaller_wager_wins(redis: Redis) -> None:
     assert rules[-2:] == (
         "A $2.50 wager wins 1/2 of these payouts.", "A $1 wager wins 1/5 of these payouts.",
     )  # fmt: skip
-    with_sums = "A $1 wager wins 1/5 of each percentage of the meter."
-    assert with_sums in pays_of((trips,), PatronWords()).rules
+    rules = pays_of((trips,), PatronWords()).rules
+    at = rules.index("A $1 wager wins 1/5 of each percentage of the meter.")
+    assert rules[at + 1] == (
+        "A $1 wager wins these amounts: Suited trips (Envy Bonus) $20; Trips $30."
+    )
+
+
+@pytest.mark.parametrize("language", ["es", "vi", "zh-Hans"])
+def test_patrons_read_the_amounts_of_a_smaller_wager_in_their_language(
+    redis: Redis, language: Language
+) -> None:
+    _, trips, _ = Pit(redis, FLOOR).link.meter
+    words = patron_words(Branding(languages=(language,)), language)
+    (rule,) = (one for one in pays_of((trips,), words).rules if "$30" in one)
+    assert "$20" in rule
+    assert "wager" not in rule
+
+
+async def test_a_proposal_of_another_largest_wager_says_what_smaller_ones_then_win(
+    redis: Redis,
+) -> None:
+    pit = await Pit.opened(redis, FLOOR)
+    await pit.link_acts.close("pit", "sue", "a larger wager")
+    await pit.change(Adjustment(meter=DICE, amount=15_000, reason="the seed of the larger wager"))
+    change = ParameterChange(meter=DICE, parameter="wager", value=1_250, reason="larger")
+    proposed = await pit.link_acts.propose("pit", "sue", change)
+    assert proposed.after == (
+        "$12.50; then a $2.50 wager wins 250/1250 of each percentage of the meter, not 250/500;"
+        " then a $1 wager wins 100/1250 of each percentage of the meter, not 100/500; tables no"
+        " longer take a $5 wager"
+    )
+    await pit.link_acts.confirm("pit", proposed.proposal, "tim")
+    await pit.link_acts.open("pit", "tim")
+    await pit.adopt()
+    assert code(await bet(pit, {1: 500})) == "wrong_amount"
+    assert code(await bet(pit, {1: 1_250, 2: 100})) == "accepted"
+    await roll(pit, "twelve", {1: 1_250, 2: 100})
+    await pit.check_sound()
