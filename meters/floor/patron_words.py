@@ -87,6 +87,7 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     community_rule: str = "{hand}: all players who made the wager divide {share}."
     smaller_rule: str = "A {amount} wager wins {part} of these payouts."
     smaller_meter_rule: str = "A {amount} wager wins {part} of each percentage of the meter."
+    smaller_sums_rule: str = "A {amount} wager wins these amounts: {sums}."
     bad_beat_rule: str = "Bad beat: {hand} or higher, beaten by another player's hand."
     bad_beat_dealer_rule: str = "Bad beat: {hand} or higher, beaten by the dealer's hand."
     bad_beat_loser: str = "The beaten hand wins {share}."

@@ -224,12 +224,46 @@ def _first_cards_rules(meter: Meter, words: PatronWords) -> list[str]:
 
 
 def _smaller_rules(meter: Meter, words: PatronWords) -> list[str]:
-    """Return what each smaller wager wins of the paytable, which is for the largest wager."""
+    """Return what each smaller wager wins of the paytable, which is for the largest wager.
+
+    If the paytable has fixed sums, not everything is in proportion to the wager: then every amount
+    that is another one with the smaller wager is named.
+    """
     every = [row for game in meter.fed_in for row in meter.terms_in(game).rows.values()]
     sums = any(row.sum_cents or row.envy_cents for row in every)
-    rule = words.smaller_meter_rule if sums else words.smaller_rule
-    parts = ((cents, Fraction(cents, meter.wager)) for cents in meter.smaller_wagers)
-    return [rule.format(amount=coin_money(cents), part=part) for cents, part in parts]
+    found = []
+    for cents in meter.smaller_wagers:
+        amount, part = coin_money(cents), Fraction(cents, meter.wager)
+        if not sums:
+            found.append(words.smaller_rule.format(amount=amount, part=part))
+            continue
+        found.append(words.smaller_meter_rule.format(amount=amount, part=part))
+        others = {
+            meter.games[game].title: "; ".join(_other_sums(meter, game, cents, words))
+            for game in meter.fed_in
+        }
+        differ = len({*others.values()}) > 1
+        rules = {
+            f"{game}: {rule}" if differ else rule: None
+            for game, others_there in others.items()
+            if others_there
+            for rule in [words.smaller_sums_rule.format(amount=amount, sums=others_there)]
+        }
+        found += rules
+    return found
+
+
+def _other_sums(meter: Meter, game: str, cents: int, words: PatronWords) -> Iterator[str]:
+    """Yield each amount in dollars that is another one with a smaller wager."""
+    terms = meter.terms_in(game)
+    smaller = {row.hand: row for row in terms.rows_at(cents).values()}
+    rows = {row.hand: row for row in terms.rows.values()}
+    for hand, row in rows.items():
+        name, own = _name(hand, rows, words), smaller[hand]
+        if own.fixed_cents(cents) != row.fixed_cents(meter.wager):
+            yield f"{name} {short_money(own.fixed_cents(cents))}"
+        if own.envy_cents != row.envy_cents:
+            yield f"{name} ({words.envy_bonus}) {short_money(own.envy_cents)}"
 
 
 def _community_rules(shown: Mapping[str, _GamePays], words: PatronWords) -> list[str]:
