@@ -27,7 +27,8 @@ class FixedJackpotSettings(Config, frozen=True, kw_only=True):
 
     No money is held for it: the table pays it, as before. The amount is that of the paytable in
     force, so it is not in the floor file. The hand must pay the same fixed amount at every table
-    with the meter, and a floorperson must validate its wins: displays celebrate no other wins.
+    with the meter, and for every amount of its wager. A floorperson must validate its wins:
+    displays celebrate no other wins.
 
     Attributes:
         name: the name that patrons read, such as ``"Straight Flush"``.
