@@ -85,8 +85,8 @@ class Pays:
 class Winner:
     """A hand that wins a percentage of a meter. `whole` is true for 100 %.
 
-    If the winners are the same in every game that feeds the meter, `game` is empty. Unless `exact`,
-    the cards are an example.
+    If the winners are the same in every game that feeds the meter, `game` is empty; if its wagers
+    have several amounts, it has the largest amount. Unless `exact`, the cards are an example.
     """
 
     game: str
@@ -303,13 +303,19 @@ def _name(hand: str, beside: Iterable[str], words: PatronWords) -> str:
 def winners_of(meter: Meter, words: PatronWords) -> tuple[Winner, ...]:
     """Return the hands that win a percentage of the meter, by game if the games differ.
 
+    If wagers have several amounts, a text about the largest takes the place of the game.
+
     No hand wins a must-hit-by meter, which can be on no table any more.
     """
     if meter.must_hit_by:
         return ()
     first, *others = [_winners_in(meter, game, words) for game in _games_of(meter)]
     if all(hands == first for hands in others):
-        return first
+        # The percentages are those of the largest wager.
+        largest = words.wager.format(amount=coin_money(meter.wager))
+        return (
+            tuple(replace(each, game=largest) for each in first) if meter.smaller_wagers else first
+        )
     return tuple(
         replace(each, game=meter.games[game].title)
         for game in _games_of(meter)

@@ -14,7 +14,7 @@ from bonus.rounds import Line
 from meters.acts.meter_changes import Adjustment, ParameterChange
 from meters.floor.branding import Branding, Language
 from meters.floor.patron_words import PatronWords, patron_words
-from meters.floor.paytable_text import pays_of
+from meters.floor.paytable_text import pays_of, winners_of
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.money_terms import read_terms, terms_text
 from meters.wire.messages import Reply
@@ -345,6 +345,7 @@ def test_patrons_read_what_a_smaller_wager_wins(redis: Redis) -> None:
     assert rules[at + 1] == (
         "A $1 wager wins these amounts: Suited trips (Envy Bonus) $20; Trips $30."
     )
+    assert {won.game for won in winners_of(dice, PatronWords())} == {"$5 wager"}
 
 
 @pytest.mark.parametrize("language", ["es", "vi", "zh-Hans"])
