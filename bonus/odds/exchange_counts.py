@@ -47,12 +47,13 @@ def count_exchanged(
     classes = hand_classes(size)
     names = [str(judge(cards)) for cards in classes.cards.tolist()]
     unit = lcm(*(value.denominator for value in worth.values()))
-    values = np.array([int(worth.get(name, 0) * unit) for name in names], np.int64)
+    worths = [int(worth.get(name, 0) * unit) for name in names]
     draws = [comb(len(DECK) - size, drawn) for drawn in range(size + 1)]
     weight = lcm(*draws[: exchange + 1])
     sums = comb(len(DECK), size) << size
-    if max(map(abs, values.tolist())) * max(weight, sums) >= _LARGEST:
+    if max(map(abs, worths)) * max(weight, sums) >= _LARGEST:
         raise UserError("the odds cannot be counted: the payouts are too large")
+    values = np.array(worths, np.int64)
     advance(1)
     held = _Held(classes)
     advance(1)

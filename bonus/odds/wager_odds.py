@@ -41,10 +41,10 @@ def _best_exchange(offer: Offer) -> str:
     if not most:
         return ""
     cards = "one card" if most == 1 else f"up to {most} cards"
-    best = f"The odds are for players who exchange {cards} in the best way"
+    best = f"The odds are for players who exchange {cards} in the best way for this wager alone"
     if offer.tables and offer.tables.fed:
         best += (
-            " for meters at their seeds; a break-even amount, for the best way at this amount. At"
+            ", with meters at their seeds; a break-even amount, for the best way at this amount. At"
             " other amounts, a player who adapts the exchange gets back more"
         )
     return f"{best}. A player who exchanges otherwise gets back less."

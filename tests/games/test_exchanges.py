@@ -70,7 +70,7 @@ def test_the_best_exchange_at_a_higher_seed_wins_the_jackpot_more_often() -> Non
     )
     chances = [entry.hands[0].chance for entry in (low, high)]
     assert chances[0] < chances[1]
-    assert "exchange up to 2 cards in the best way" in low.note
+    assert "exchange up to 2 cards in the best way for this wager alone" in low.note
 
 
 def test_break_even_is_where_the_best_exchange_at_this_amount_leaves_the_house_nothing() -> None:

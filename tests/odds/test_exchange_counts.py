@@ -154,4 +154,4 @@ def test_a_hand_of_low_order_is_kept_if_it_pays_the_most() -> None:
 
 def test_payouts_that_are_too_large_are_refused() -> None:
     with pytest.raises(UserError, match="too large"):
-        count_exchanged(RANKINGS["three_card"].of, 3, 3, {"pair": Fraction(10**15)}, lambda _: None)
+        count_exchanged(RANKINGS["three_card"].of, 3, 3, {"pair": Fraction(10**19)}, lambda _: None)
