@@ -38,6 +38,7 @@ from meters.wire.messages import DrawMade, Reply, Result, Void, Wagers, parts_el
 
 _AT_ONCE: Final = 200
 _TRIES: Final = 2
+_LINK_SHARE: Final = b'"link_share"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class OutboxReplay:
     def needs(self, events: Iterable[Answered]) -> None:
         """Note which rounds must be open at the results that will be applied."""
         for one in events:
-            if b'"link_share"' in one.reply_payload:
+            if _LINK_SHARE in one.reply_payload:
                 for share in parts_elsewhere(one.reply):
                     before = self._before.setdefault((share.table, share.round), set())
                     before.add((one.table, one.seq))
@@ -221,14 +222,15 @@ class OutboxReplay:
 
 
 def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
-    # The batches keep the order. A batch has at most one event of each table.
+    # The batches keep the order. A batch has at most one event of each table. A result with a share
+    # for the whole link is judged by the open rounds in Redis, so all before it must be applied.
     batch: dict[str, Answered] = {}
     for one in events:
-        refused = one.reply.status == "refused"
-        if batch and (refused or one.table in batch or len(batch) == _AT_ONCE):
+        alone = one.reply.status == "refused" or _LINK_SHARE in one.reply_payload
+        if batch and (alone or one.table in batch or len(batch) == _AT_ONCE):
             yield list(batch.values())
             batch = {}
-        if refused:
+        if alone:
             yield [one]
         else:
             batch[one.table] = one

@@ -96,3 +96,23 @@ async def test_a_share_without_its_player_is_reported(pit: KeptPit) -> None:
     restored = await pit.lost_and_restored(None, "T-2")
     assert [(one.table, one.seq) for one in restored.replayed.differing] == [("T-1", 2)]
     assert {table for _, table, *_ in await waiting(pit)} == {"T-1"}
+
+
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("after", ["other", "suited_trips"])
+async def test_no_event_passes_the_result(redis: Redis, tmp_path: Path, after: str) -> None:
+    """Events of several tables are applied together, but nothing with the result of a share."""
+    pit = KeptPit(redis, tmp_path, link_floor(tables=4))
+    await pit.open()
+    await bet(pit, "T-1", {4: None}, "A1")
+    await bet(pit, "T-3", {6: "cat"}, "C1")
+    await deal(pit, "T-3", "C1", p6="other")
+    await bet(pit, "T-2", {2: "ann", 3: "bob"}, "B1")
+    await deal(pit, "T-1", "A1", p4="suited_trips")
+    await bet(pit, "T-4", {1: None}, "D1")
+    await deal(pit, "T-4", "D1", p1=after)
+    await deal(pit, "T-2", "B1", p2="other", p3="other")
+    was = await waiting(pit)
+    restored = await pit.lost_and_restored()
+    assert restored.replayed.differing == []
+    assert await waiting(pit) == was
