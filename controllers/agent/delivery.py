@@ -360,7 +360,8 @@ class EventDelivery:
                 self._hear_beat(CONTROLLER_BEAT.decode(payload), retained=retained)
             elif topic == topics.jackpot(self._link):
                 jackpot = JACKPOT.decode(payload)
-                if jackpot.table == self._table:
+                # A share for the hand of another table is paid by hand, and is not on the panel.
+                if jackpot.table == self._table and jackpot.hand_table is None:
                     self._listener.on_jackpot(jackpot)
             elif topic == topics.table_in(self._link, self._table):
                 self._hear_reply(payload)

@@ -166,6 +166,17 @@ async def test_a_decision_while_the_table_was_held_is_not_left_for_the_next_time
     assert agent.state == "open"
 
 
+@pytest.mark.parametrize("event", ["hit", "validated"])
+async def test_a_share_for_the_hand_of_another_table_is_not_on_the_panel(
+    agent: Agent, service: ScriptedService, event: str
+) -> None:
+    """The service publishes a reopened win after it: this win alone holds the table."""
+    await service.jackpot("C9", event, hand_of=4, hand_table="T-2")
+    await service.jackpot("C1", "hit")
+    await eventually_async(lambda: agent.state == "held")
+    assert agent.table_state.held == ("C1",)
+
+
 async def test_two_agents_of_one_table_report_that_they_disconnect_each_other(
     agent: Agent, mosquitto: Mosquitto, tmp_path: Path
 ) -> None:
