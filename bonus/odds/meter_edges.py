@@ -40,6 +40,7 @@ from bonus.odds.odds_entries import (
     BadBeatOdds,
     Drawn,
     Folding,
+    FullTable,
     HandLine,
     LongRun,
     OddsEntry,
@@ -69,7 +70,8 @@ _BAD_BEAT: Final = (
     " beat comes at most n(n - 1)/2 times as often in a round."
 )
 _BAD_BEAT_BY_DEALER: Final = (
-    "The edge is for one player with this wager, whom the dealer's hand can beat."
+    "The edge is for one player with this wager, whom the dealer's hand can beat. With n players, a"
+    " bad beat comes at most n times as often in a round."
 )
 _BAD_BEAT_LEFT: Final = (
     "A bad beat is paid from what its own hands leave of the meter; the reserve does not count."
@@ -205,6 +207,29 @@ class Metered:
             reseeds=reseeds,
         )
 
+    def full_table(self, wager_cents: int, players: int, only: str) -> FullTable | None:
+        """Return bounds of the odds when so many players can beat each other; None for two or less.
+
+        A bad beat is counted at the higher of seed and reseed: at the seed, no win of the round
+        leaves more. ``only`` is the name of a wager's only meter.
+        """
+        if self.beaten is None or self.beaten.players == 1 or players < 3:
+            return None
+        beat, beats = self.beaten.odds, self.beaten.odds.of_wager * (players - 1)
+        returns: dict[str, Fraction] = {}
+        edge, lasting = self.edge(wager_cents), self.long_run(wager_cents).house_edge
+        for meter, each in self.rates.items():
+            won = beats * Fraction(beat.percent_of(meter)) / 100
+            seed, reseed = self.seeds[meter], self.times * read_seed(each.reseed)
+            counted = self.beaten.meter_return(meter)
+            edge += counted * seed + self.reseeds_return(meter) - won * max(seed, reseed)
+            returns[meter or only] = self.meter_return(meter) - counted + won
+            if beat.percent_of(meter) == 100:
+                lasting -= (beats - beat.of_wager) * reseed
+        return FullTable(
+            players=players, house_edge=edge, house_edge_long_run=lasting, meter_return=returns
+        )
+
     def break_even(self, meter: str, wagers_cents: tuple[int, ...]) -> dict[str, int]:
         """Return the lowest balance at which the house has no edge, by the wager, in cents.
 
@@ -296,6 +321,9 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         envy_return={str(cents): each.at_seeds(metered.seeds) for cents, each in envy.items()},
         largest_wager=offer.largest_cents,
         bad_beat=metered.beaten.odds if metered.beaten else None,
+        full_table=metered.full_table(
+            wagers_cents[0], offer.chapter.deal.positions, tables.meter or ""
+        ),
     )
     of_dealer = offer.cards in DEALERS_ALONE
     if of_dealer:
@@ -316,7 +344,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     folding = _when_folding(offer, tables, counted, paytable, metered.times)
     return msgspec.structs.replace(
         entry,
-        note=_note(offer, tables, metered, of_dealer=of_dealer),
+        note=_note(offer, tables, metered, entry.full_table, of_dealer=of_dealer),
         seed_meter=_seeds(metered, _ONLY, wagers_cents),
         house_edge_at_empty_meter=metered.edge(wagers_cents[0], empty=_ONLY),
         meter_return=metered.meter_return(_ONLY),
@@ -409,10 +437,12 @@ def _beaten(
     return BeatenHands(odds, pairs, of, {line.hand: line for line in hands})
 
 
-def _bad_beat_notes(tables: WagerTables) -> Iterator[str]:
+def _bad_beat_notes(tables: WagerTables, full: FullTable | None) -> Iterator[str]:
     if tables.bad_beat:
         by_dealer = tables.bad_beat.beaten_by == "dealer"
         yield _BAD_BEAT_BY_DEALER if by_dealer else _BAD_BEAT
+        if full:
+            yield f"With {full.players} players, a wager gives back {full.returned}."
         yield _BAD_BEAT_LEFT
 
 
@@ -444,7 +474,7 @@ def _with_tiers(  # noqa: PLR0917
                 *([_SMALLER] if offer.largest_cents else []),
                 *([_DIVIDED] if entry.when_shared else []),
                 *([_COMMUNITY] if tables.community else []),
-                *_bad_beat_notes(tables),
+                *_bad_beat_notes(tables, entry.full_table),
                 *_forfeits(tables),
                 *_rate_changes(offer, metered),
             ]
@@ -618,13 +648,15 @@ def _rate_changes(offer: Offer, metered: Metered) -> Iterator[str]:
             )
 
 
-def _note(offer: Offer, tables: WagerTables, metered: Metered, *, of_dealer: bool) -> str:
+def _note(
+    offer: Offer, tables: WagerTables, metered: Metered, full: FullTable | None, *, of_dealer: bool
+) -> str:
     notes = [_SMALLER] if offer.largest_cents else []
     if of_dealer:
         notes.append(_DIVIDED)
     if tables.community:
         notes.append(_COMMUNITY)
-    notes += _bad_beat_notes(tables)
+    notes += _bad_beat_notes(tables, full)
     notes += _forfeits(tables)
     if tables.forfeited and tables.cards == ("hand",):
         notes.append("Under the optimal strategy, no hand that wins this wager is folded.")

@@ -25,10 +25,12 @@ Only break-even amounts are for the exchange that pays most at the amount for on
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from math import ceil
 from typing import Final
 
 import msgspec
 
+from bonus.law.meter_terms import tenths_text
 from bonus.law.paytables import Payout, read_payout
 from bonus.wagers import Percent
 
@@ -238,7 +240,8 @@ class BadBeatOdds(_Part, frozen=True):
     """How often a bad beat comes in a round of two players with the wager, and what it pays.
 
     If the dealer's hand beats the player's, this is for one player with the wager. With n players,
-    a bad beat comes at most n(n - 1)/2 times as often as with two.
+    a bad beat among players comes at most n(n - 1)/2 times as often as with two, and one against
+    the dealer at most n times as often as with one.
 
     Attributes:
         lowest: the lowest hand that counts when it is beaten.
@@ -266,6 +269,34 @@ class BadBeatOdds(_Part, frozen=True):
         """Return the percentage of a meter that the bad beat pays in all."""
         every = (read_payout(cell).percent_of(meter) for cell in self.pays.values())
         return sum(every, Fraction(0))
+
+
+class FullTable(_Part, frozen=True):
+    """Bounds of a wager with a bad beat among players, when each position of the game has it.
+
+    Every two of the players can beat each other. With n players, at most n - 1 times as many bad
+    beats come for each wager as with two players, and this number is counted here.
+
+    Attributes:
+        players: the positions of the game.
+        house_edge: the lowest that the edge can be with every meter at its seed;
+            ``house_edge_long_run`` is the lowest in the long run.
+        meter_return: the most that a wager wins of each meter on average.
+    """
+
+    players: int
+    house_edge: Fraction
+    house_edge_long_run: Fraction
+    meter_return: dict[str, Fraction]
+
+    @property
+    def returned(self) -> str:
+        """What comes back of a wager at most, rounded up, in words."""
+        seed, lasting = (
+            tenths_text(Fraction(ceil((1 - edge) * 1_000), 1_000))
+            for edge in (self.house_edge, self.house_edge_long_run)
+        )
+        return f"at most {seed} at the seed of its meters and {lasting} in the long run"
 
 
 class OddsEntry(_Part, frozen=True):
@@ -317,6 +348,7 @@ class OddsEntry(_Part, frozen=True):
             one, which wins a proportional part of each percentage; otherwise 0.
         bad_beat: the odds of the bad beat. If it is given, the edges are for a round of two players
             with the wager, or of one player if the dealer's hand beats the player's.
+        full_table: for a bad beat among players, bounds of the edges at a full table.
     """
 
     game: str
@@ -357,6 +389,7 @@ class OddsEntry(_Part, frozen=True):
     envy_meter_return: dict[str, Fraction] = {}
     largest_wager: int = 0
     bad_beat: BadBeatOdds | None = None
+    full_table: FullTable | None = None
 
     @property
     def smaller_wager(self) -> int:

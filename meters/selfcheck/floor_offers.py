@@ -133,11 +133,12 @@ def _hands(offer: Offer) -> object:
 
 
 def meter_chances(
-    link: Link, meter: Meter, entries: Iterable[OddsEntry]
+    link: Link, meter: Meter, entries: Iterable[OddsEntry], *, full_table: bool = False
 ) -> tuple[MeterChance, ...]:
     """Return the chance of each wager on a meter of a link, the highest first.
 
-    Entries that do not feed the meter are left out.
+    Entries that do not feed the meter are left out. With ``full_table``, the bad beats among
+    players are as many as can come at a full table.
     """
     found = []
     for entry in entries:
@@ -147,6 +148,8 @@ def meter_chances(
                 (tier.meter_return for tier in entry.tiers if tier.meter == meter.kind),
                 entry.meter_return,
             )
+            if full_table and entry.full_table:
+                share = entry.full_table.meter_return[meter.kind]
             of_a_dollar = share * 100 / meter.wager
             found.append(MeterChance(entry.game, entry.wager, tables, of_a_dollar))
     return tuple(sorted(found, key=lambda each: -each.of_a_dollar))

@@ -8,7 +8,7 @@ import msgspec
 
 from bonus.display import money, short_money
 from bonus.law.meter_terms import tenths_text
-from bonus.odds.odds_entries import OddsEntry
+from bonus.odds.odds_entries import FullTable, OddsEntry
 from bonus.odds.wager_odds import rare_top_award
 from meters.floor.floor_file import Floor, Meter
 from meters.selfcheck.check_result import Check, judged, warning
@@ -68,6 +68,26 @@ def return_checks(floor: Floor) -> Iterator[Check]:
             seen=_return_text(entry, back, lasting, added),
             warns=True,
         )
+        if entry.full_table:
+            yield _at_full_table(entry, entry.full_table, paytable, added)
+
+
+def _at_full_table(entry: OddsEntry, full: FullTable, paytable: str, added: Fraction) -> Check:
+    back, lasting = 1 - full.house_edge, 1 - full.house_edge_long_run
+    advice = ""
+    if lasting + added > 1:
+        advice = ": at a full table, the house can lose"
+    elif back + added > 1:
+        advice = ": at the seed and a full table, players can have the edge"
+    if advice:
+        advice += ", so let the bad beat begin at a higher hand, or change its parts"
+    more = f", and {tenths_text(added)} more of must-hit-by meters" if added else ""
+    return Check(
+        f"return of {entry.wager}{paytable} in {entry.game} with {full.players} players",
+        holds=not advice,
+        seen=f"{full.returned}{more}{advice}",
+        warns=True,
+    )
 
 
 def _most_added(floor: Floor, entry: OddsEntry) -> Fraction:
@@ -125,6 +145,14 @@ def chance_checks(floor: Floor) -> Iterator[Check]:
                 holds=chance_ratio(chances) <= meter.chance_ratio_max,
                 seen=_chances_text(meter, chances),
             )
+            most = meter_chances(link, meter, entries, full_table=True)
+            if most != chances:
+                yield Check(
+                    f"chances of {meter.meter_id} on {link.id} at full tables",
+                    holds=chance_ratio(most) <= meter.chance_ratio_max,
+                    seen=f"at most, {_chances_text(meter, most)}",
+                    warns=True,
+                )
 
 
 def _chances_text(meter: Meter, chances: Sequence[MeterChance]) -> str:

@@ -400,6 +400,31 @@ def test_the_times_between_hits_and_the_filing_count_bad_beats() -> None:
     assert rows == [("bad_beat_loser", 50), ("bad_beat_winner", 25), ("bad_beat_table", 25)]
 
 
+def test_a_full_table_has_as_many_bad_beats_as_pairs_of_players() -> None:
+    text = game(beat_text("four_of_a_kind"))
+    entry, plain = entry_in(text), entry_in(without_beat(text))
+    full = entry.full_table
+    assert full is not None
+    assert full.players == read_chapter(text).deal.positions > 2
+    assert entry.long_run is not None
+    assert plain.long_run is not None
+    of_two = plain.long_run.house_edge - entry.long_run.house_edge
+    of_all = plain.long_run.house_edge - full.house_edge_long_run
+    assert of_all == of_two * (full.players - 1)
+    assert full.house_edge <= entry.house_edge - (full.players - 2) * (
+        plain.house_edge - entry.house_edge
+    )
+    assert f"With {full.players} players, a wager gives back at most" in entry.note
+
+
+def test_two_players_and_the_dealer_have_no_bound_for_a_full_table() -> None:
+    text = game(beat_text("four_of_a_kind"))
+    assert entry_in(text.replace("positions = 6", "positions = 2")).full_table is None
+    by_dealer = entry_in(game(beat_text("four_of_a_kind", **BY_DEALER), dealer=5))
+    assert by_dealer.full_table is None
+    assert "at most n times as often" in by_dealer.note
+
+
 def test_too_many_hands_to_count_are_refused() -> None:
     rows = ROWS | {"two_pair": "2 for 1", "pair": "1 for 1"}
     text = game(beat_text("pair"), rows=rows)

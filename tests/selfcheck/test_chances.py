@@ -98,10 +98,35 @@ def test_the_demonstration_states_what_it_accepts(tmp_path: Path) -> None:
     path, floor = write_demo_floor(tmp_path, 12, 8080)
     found = {check.what: check for check in chance_checks(floor)}
     assert all(check.holds for check in found.values())
-    assert "7.63 times as likely" in found["chances of liberty_minor on liberty"].seen
-    path.write_text(path.read_text().replace("chance_ratio_max = 8\n", ""))
+    assert "6.01 times as likely" in found["chances of liberty_minor on liberty"].seen
+    path.write_text(path.read_text().replace("chance_ratio_max = 7\n", ""))
     silent = [check.what for check in chance_checks(read_floor(path)) if check.fails]
     assert silent == ["chances of liberty_minor on liberty"]
+
+
+@pytest.mark.parametrize(("lowest", "loses"), [("three_of_a_kind", True), ("full_house", False)])
+def test_a_bad_beat_is_judged_at_a_full_table_too(
+    tmp_path: Path,
+    lowest: str,
+    loses: bool,  # noqa: FBT001
+) -> None:
+    """With two players, the house has an edge of 7.79 %; with six, it can lose."""
+    path, _ = write_demo_floor(tmp_path, 12, 8080)
+    for game in tmp_path.rglob("liberty_five.toml"):
+        changed = re.sub(
+            'lowest = "[a-z_]+"\nloser', f'lowest = "{lowest}"\nloser', game.read_text()
+        )
+        game.write_text(changed)
+    floor = read_floor(path)
+    of = "return of liberty_progressive in liberty_five"
+    found = {check.what: check for check in return_checks(floor)}
+    assert found[of].holds
+    full = found[f"{of} with 6 players"]
+    assert (not full.holds, full.fails) == (loses, False)
+    assert ("at a full table, the house can lose" in full.seen) == loses
+    chances = {check.what: check for check in chance_checks(floor)}
+    if loses:
+        assert not chances["chances of liberty_minor on liberty at full tables"].holds
 
 
 @pytest.mark.duty("D22", proof=True)
