@@ -9,9 +9,10 @@ import msgspec
 from bonus.display import money, short_money
 from bonus.law.meter_terms import tenths_text
 from bonus.odds.odds_entries import FullTable, OddsEntry
+from bonus.odds.offers import Offer
 from bonus.odds.wager_odds import rare_top_award
 from meters.floor.floor_file import Floor, Meter
-from meters.selfcheck.check_result import Check, judged, warning
+from meters.selfcheck.check_result import Check, failure, judged, warning
 from meters.selfcheck.floor_offers import (
     MeterChance,
     chance_ratio,
@@ -28,7 +29,8 @@ def return_checks(floor: Floor) -> Iterator[Check]:
 
     The top award of a wager that feeds meters is too rare if it comes less than once in a hundred
     million deals (duty D22). The top awards of other wagers are not checked. A pattern that is paid
-    and never comes is an error.
+    and never comes is an error, and so are odds that cannot be counted: the other checks of odds
+    leave these wagers out.
 
     These are the wagers of house games, and those that feed a must-hit-by meter: what this meter
     gives back is added. A wager that feeds meters is checked twice: at the seeds of its meters, and
@@ -42,7 +44,13 @@ def return_checks(floor: Floor) -> Iterator[Check]:
         for offer in floor_offers(floor)
         if offer.chapter.game in floor.games.digests or offer.wager in hit_by
     ]
-    for offer, entry in zip(offers, count_entries(offers, "check") if offers else (), strict=True):
+    refused: list[tuple[Offer, str]] = []
+    entries = count_entries(offers, "check", refused=refused) if offers else []
+    for offer, why in refused:
+        yield failure(f"odds of {offer.wager} in {offer.chapter.game}", why)
+    unknown = [offer for offer, _ in refused]
+    counted = [offer for offer in offers if offer not in unknown]
+    for offer, entry in zip(counted, entries, strict=True):
         of = f"{entry.wager} in {entry.game}"
         ordered = offer.judged.ordered
         never = [
@@ -137,7 +145,7 @@ def chance_checks(floor: Floor) -> Iterator[Check]:
     """
     for link in floor.link:
         meters, offers = shared_offers(floor, link)
-        entries = count_entries(offers, "check") if offers else []
+        entries = count_entries(offers, "check", refused=[]) if offers else []
         for meter in meters:
             chances = meter_chances(link, meter, entries)
             yield Check(
@@ -191,7 +199,7 @@ def limit_checks(floor: Floor) -> Iterator[Check]:
             for offer in floor_offers(msgspec.structs.replace(floor, link=(link,)))
             if offer.tables and kinds.intersection(offer.tables.fed)
         ]
-        entries = count_entries(offers, "check") if offers else []
+        entries = count_entries(offers, "check", refused=[]) if offers else []
         # With smaller wagers, a meter gets fewer reseeds, so the largest amount decides.
         entries = [entry for entry in entries if not entry.largest_wager]
         for meter in limited:

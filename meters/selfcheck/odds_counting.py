@@ -20,6 +20,7 @@ from typing import Final
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+from bonus.errors import UserError
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.hand_counts import Advance
 from bonus.odds.odds_entries import OddsEntry
@@ -30,12 +31,23 @@ from meters.process.console import PlainConsole
 _SILENT_SECONDS: Final = 1.0
 
 
-def count_entries(offers: Sequence[Offer], command: str, *, keep: bool = True) -> list[OddsEntry]:
+def count_entries(
+    offers: Sequence[Offer],
+    command: str,
+    *,
+    keep: bool = True,
+    refused: list[tuple[Offer, str]] | None = None,
+) -> list[OddsEntry]:
     """Return the odds of offers. In a terminal, a count of over a second shows a progress bar.
 
     ``command`` is the command's name for messages. With ``keep``, counts are read from the user's
-    cache directory, and kept there.
+    cache directory, and kept there. An offer whose odds cannot be counted is added to
+    ``refused``, with the reason, and has no entry.
+
+    Raises:
+        UserError: the odds of an offer cannot be counted, and ``refused`` is None.
     """
+    entries: list[OddsEntry] = []
     with _ProgressBars(command) as bars:
         directory = _cache_directory() if keep else None
         if keep and directory is None:
@@ -45,7 +57,14 @@ def count_entries(offers: Sequence[Offer], command: str, *, keep: bool = True) -
             )
         shelf = CountCache(directory, bars.notice) if directory else None
         counted = Enumerator(shelf, bars.begin)
-        return [entry_of(offer, counted) for offer in offers]
+        for offer in offers:
+            try:
+                entries.append(entry_of(offer, counted))
+            except UserError as error:
+                if refused is None:
+                    raise
+                refused.append((offer, str(error)))
+    return entries
 
 
 def _cache_directory() -> Path | None:

@@ -129,6 +129,19 @@ def test_a_bad_beat_is_judged_at_a_full_table_too(
         assert not chances["chances of liberty_minor on liberty at full tables"].holds
 
 
+def test_odds_that_cannot_be_counted_are_a_failed_check_of_their_wager(tmp_path: Path) -> None:
+    path, _ = write_demo_floor(tmp_path, 12, 8080)
+    for game in tmp_path.rglob("liberty_five.toml"):
+        changed = game.read_text().replace('full_house"\nloser', 'two_pair"\nloser')
+        game.write_text(changed)
+    floor = read_floor(path)
+    found = [*return_checks(floor), *limit_checks(floor), *chance_checks(floor)]
+    (failed,) = [check for check in found if check.fails]
+    assert failed.what == "odds of liberty_progressive in liberty_five"
+    assert "more than 100,000 hands are two pair or higher" in failed.seen
+    assert "return of five_wager in liberty_five" in {check.what for check in found}
+
+
 @pytest.mark.duty("D22", proof=True)
 @pytest.mark.parametrize(
     ("combinations", "of", "named"),
