@@ -316,7 +316,8 @@ def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> N
         raise ChapterError(f"{where}: a hand wins a percentage of {name}, but {known}")
     for name in meters:
         if name not in named:
-            raise ChapterError(f"{where}: no holder of a hand wins a percentage of {name}")
+            give = f"give the highest hand one, such as `1% of {name}`"
+            raise ChapterError(f"{where}: no holder of a hand wins a percentage of {name}: {give}")
     if meters and True in kinds:
         raise ChapterError(f"{where}: a wager that feeds a meter pays 'for 1', not 'to 1'")
 

@@ -88,8 +88,11 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     smaller_rule: str = "A {amount} wager wins {part} of these payouts."
     smaller_meter_rule: str = "A {amount} wager wins {part} of each percentage of the meter."
     smaller_sums_rule: str = "A {amount} wager wins these amounts: {sums}."
-    bad_beat_rule: str = "Bad beat: {hand} or higher, beaten by another player's hand."
+    bad_beat_rule: str = (
+        "Bad beat: {hand} or higher, beaten by the hand of another player who made the wager."
+    )
     bad_beat_dealer_rule: str = "Bad beat: {hand} or higher, beaten by the dealer's hand."
+    bad_beat_order: str = "All other wins of the round are paid first."
     bad_beat_loser: str = "The beaten hand wins {share}."
     bad_beat_winner: str = "The higher hand wins {share}."
     bad_beat_table: str = "All players who made the wager divide {share}."

@@ -379,6 +379,7 @@ def _bad_beat(
         return
     rule = words.bad_beat_dealer_rule if beat.beaten_by == "dealer" else words.bad_beat_rule
     yield rule.format(hand=_name(beat.lowest, hands, words))
+    yield words.bad_beat_order
     won: dict[BadBeatPart, str] = {
         "loser": words.bad_beat_loser,
         "winner": words.bad_beat_winner,

@@ -139,9 +139,11 @@ def _optional_rules(
         text = "divided equally among all players who made the wager"
         yield "community share", text, tables.community.rule
     if beat := tables.bad_beat:
-        by = "the dealer's" if beat.beaten_by == "dealer" else "another player's"
+        dealer = beat.beaten_by == "dealer"
+        by = "the dealer's hand" if dealer else "the hand of another player who made the wager"
         parts = ", ".join(f"{cell} for the {part}" for part, cell in beat.cells.items())
-        yield "bad beat", f"{beat.lowest} or higher, beaten by {by} hand: {parts}", beat.rule
+        first = "all other wins of the round are paid first"
+        yield "bad beat", f"{beat.lowest} or higher, beaten by {by}: {parts}; {first}", beat.rule
     besides = "; percentages of a meter are hand pays" if tables.fed else ""
     yield "paid from", f"{tables.paid_from.value.replace('_', ' ')}{besides}", ""
     if tables.electronic:

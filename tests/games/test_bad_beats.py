@@ -26,7 +26,7 @@ from bonus.odds.wager_odds import entry_of, with_hit_times
 from bonus.rounds import SettlementText, cause_of
 from bonus.settling.settle_round import settle_line
 from controllers.demo.resettlement import held_before
-from meters.reports.wager_filings import wager_odds
+from meters.reports.wager_filings import rules_of, wager_odds
 from tests.games.naive import settled
 from tests.games.rounds import random_round, settled_by_pitlink
 from tests.games.test_shares import games_of, paid
@@ -398,6 +398,20 @@ def test_the_times_between_hits_and_the_filing_count_bad_beats() -> None:
     filed = wager_odds(replace(offer, wagers_cents=(100,)), entry)
     rows = [(row.hand, row.percent) for row in filed.awards if "bad_beat" in row.hand]
     assert rows == [("bad_beat_loser", 50), ("bad_beat_winner", 25), ("bad_beat_table", 25)]
+
+
+def test_a_meter_that_only_a_bad_beat_wins_is_refused_with_what_to_write() -> None:
+    rows = ROWS | {"royal_flush": "500 for 1", "straight_flush": "100 for 1"}
+    with pytest.raises(ChapterError, match=r"give the highest hand one, such as `1% of meter`"):
+        read_chapter(game(rows=rows))
+    assert read_chapter(game(rows=rows | {"royal_flush": "1% of meter"}))
+
+
+def test_the_filed_rule_names_who_takes_part_and_what_is_paid_first() -> None:
+    (offer,) = offers_of(read_chapter(game()), {}, DrawOdds())
+    (rule,) = [each for each in rules_of(offer, 0) if each.subject == "bad beat"]
+    assert "beaten by the hand of another player who made the wager: 50% of meter" in rule.text
+    assert rule.text.endswith("; all other wins of the round are paid first")
 
 
 def test_a_full_table_has_as_many_bad_beats_as_pairs_of_players() -> None:

@@ -165,7 +165,8 @@ async def test_dealers_and_floorpersons_see_the_parts(five: Pit) -> None:
 def test_patrons_read_what_a_bad_beat_pays(redis: Redis) -> None:
     pit = Pit(redis, FLOOR)
     assert pays_of(pit.link.meter, PatronWords()).rules[1] == (
-        "Bad beat: Pair or higher, beaten by another player's hand. The beaten hand wins 50% of the"
-        " meter. The higher hand wins 25% of the meter. All players who made the wager divide 25%"
-        " of the meter."
+        "Bad beat: Pair or higher, beaten by the hand of another player who made the wager."
+        " All other wins of the round are paid first. The beaten hand wins 50% of the meter."
+        " The higher hand wins 25% of the meter. All players who made the wager divide 25% of the"
+        " meter."
     )
