@@ -39,6 +39,7 @@ from meters.floor.must_hit_by_settings import MUST_HIT_BY_TITLE, MustHitBy, must
 from meters.floor.promotions import PromotionSettings, promotion_problems
 from meters.floor.themes import BUILT_IN, theme_problem
 from meters.floor.toml_errors import read_file, read_toml, unprintable_texts
+from meters.wire.messages import LINK_PLAYERS_BYTES_MAX, link_players_bytes
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
 
 Identifier = Annotated[
@@ -568,6 +569,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
             yield from _game_problems(table, spot)
             yield from _table_problems(link, table, pools, spot)
         yield from _fixed_jackpot_problems(link, floor.facility.validate_from, here)
+        yield from _link_share_problems(link, here)
         yield from _promotion_problems(link, floor.link, here)
 
 
@@ -685,6 +687,28 @@ def _fixed_jackpot_problems(
                 reason = f"fixed jackpot {other.id} is the same win: write it only once"
                 yield (*spot, "hand"), reason
         earlier.append(jackpot)
+
+
+def _link_share_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:
+    """Report a link with so many tables that a reply could be too long for a broker.
+
+    The reply to a result names the players of the link once for each meter that they divide.
+    """
+    for table in differing_tables(link):
+        divided = sum(
+            meter.terms_in(table.game).community_on_link for meter in link.meters_of(table).values()
+        )
+        longest = divided and divided * link_players_bytes(
+            {each.id: each.positions for each in link.table}
+        )
+        if longest > LINK_PLAYERS_BYTES_MAX:
+            reason = (
+                f"{table.game} divides a community share among the players of the whole link, and"
+                f" link {link.id} has too many tables for it: the reply to a result could name"
+                f" players in {longest:,} bytes, and {LINK_PLAYERS_BYTES_MAX:,} are the most;"
+                " divide the tables among several links"
+            )
+            yield (*here, "table"), reason
 
 
 def _promotion_problems(

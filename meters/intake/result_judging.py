@@ -227,6 +227,7 @@ class ResultWriter:
         self._lines: list[str] = []
         self._opened: list[str] = []
         self._elsewhere: list[str] | None = None
+        self._named: dict[str, tuple[LinkPlayers, ...]] = {}
         self._shares = shares
         self._envy: dict[str, list[Line]] = {}
         self.dues: list[DueStep] = []
@@ -286,7 +287,9 @@ class ResultWriter:
         if players:
             holder = like.hand_of or like.position
             every = tuple(players.values())
-            share = LinkShare(item=like.item, hand_of=holder, players=every, amount=0)
+            named = () if self._named.get(like.item) == every else every
+            self._named[like.item] = every
+            share = LinkShare(item=like.item, hand_of=holder, players=named, amount=0)
             self._elsewhere.append(_gap(msgspec.json.encode(share).decode(), _AMOUNT, first))
 
     def _put_win(self, due: Due) -> None:

@@ -24,6 +24,9 @@ POSITIONS_MAX: Final = 99
 EVENT_BYTES_MAX: Final = 16_384
 """A longer event is refused without decoding. Real events are far shorter."""
 
+LINK_PLAYERS_BYTES_MAX: Final = 32_768
+"""The most that the players of the link can take in a reply. Brokers pass on twice as much."""
+
 HELD: Final = "held"
 """State of a table that must wait for a hand pay, and the code of refusals during this wait."""
 
@@ -339,7 +342,21 @@ class LinkPlayers(_Message, frozen=True, kw_only=True):
     positions: tuple[int, ...]
 
 
-class LinkShare(_Message, frozen=True, kw_only=True):
+def link_players_bytes(tables: Mapping[str, int]) -> int:
+    """Return how long the list of the link's players can be in a reply, at most.
+
+    `tables` has the number of positions of each table. A round id has letters of all languages,
+    but no unprintable characters.
+    """
+    longest = "\U0001f0a1" * ROUND_LENGTH_MAX
+    every = tuple(
+        LinkPlayers(table=table, round=longest, positions=tuple(range(1, positions + 1)))
+        for table, positions in tables.items()
+    )
+    return len(msgspec.json.encode(every))
+
+
+class LinkShare(_Message, frozen=True, kw_only=True, omit_defaults=True):
     """The parts of a community share for players at other tables of the link.
 
     Their claims have the next numbers after the claims of this table, in the same order.
@@ -347,13 +364,14 @@ class LinkShare(_Message, frozen=True, kw_only=True):
     Attributes:
         item: the item of the settlement lines for the players at this table.
         hand_of: the position whose hand brings the share.
-        players: the players of each other table, in the order of the tables' names.
+        players: the players of each other table, in the order of the tables' names. Left out if
+            they are those of the last share of the same `item` before.
         amount: the part of each player.
     """
 
     item: str
     hand_of: int
-    players: tuple[LinkPlayers, ...]
+    players: tuple[LinkPlayers, ...] = ()
     amount: int
 
 
@@ -467,12 +485,15 @@ def parts_elsewhere(reply: Reply) -> list[PartElsewhere]:
     if not reply.link_share or not reply.claims:
         return []
     stem, own = reply.claims[0].claim.rpartition("-")[0], len(reply.claims)
-    parts = [
-        (at.table, at.round, position, share.item, share.hand_of, share.amount)
-        for share in reply.link_share
-        for at in share.players
-        for position in at.positions
-    ]
+    players = dict[str, tuple[LinkPlayers, ...]]()
+    parts = list[tuple[str, str, int, str, int, int]]()
+    for share in reply.link_share:
+        every = players[share.item] = share.players or players.get(share.item, ())
+        parts += [
+            (at.table, at.round, position, share.item, share.hand_of, share.amount)
+            for at in every
+            for position in at.positions
+        ]
     return [PartElsewhere(f"{stem}-{own + turn}", *part) for turn, part in enumerate(parts, 1)]
 
 

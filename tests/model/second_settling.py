@@ -99,8 +99,10 @@ class Settling:
             for name, positions in at.items()
         ]
         if players:
+            item = f"{kind}_community_share"
+            named = any(share["item"] == item for share in self.link_share)
             self.link_share.append(
-                {"item": f"{kind}_community_share", "hand_of": holder, "players": players,
+                {"item": item, "hand_of": holder, **({} if named else {"players": players}),
                  "amount": cents}
             )  # fmt: skip
 

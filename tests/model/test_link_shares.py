@@ -17,7 +17,14 @@ from meters.intake.batches import LinkIntake
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.link_state import TableRecord
 from meters.store.link_store import LinkStore
-from meters.wire.messages import LinkPlayers, LinkShare, Reply, parts_elsewhere
+from meters.wire.messages import (
+    LINK_PLAYERS_BYTES_MAX,
+    ROUND_LENGTH_MAX,
+    LinkPlayers,
+    LinkShare,
+    Reply,
+    parts_elsewhere,
+)
 from tests.floor_text import ONE_REJECTS, floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
 from tests.model.model_floor import LINK_GAMES
@@ -28,6 +35,9 @@ from tests.model.test_asks import confirm
 METER: Final = "trips_jackpot"
 WAGER: Final = "trips_progressive"
 COMMUNITY: Final = "trips_jackpot_community_share"
+TABLES_MAX: Final = 105
+"""A link with more tables could make a reply that a broker does not pass on."""
+
 SEED: Final = 250_000
 """In cents: $2,500, which is $500 for each dollar of the wager."""
 
@@ -286,6 +296,36 @@ async def test_two_hands_of_one_round_bring_a_part_each(trips: Pit) -> None:
     for row in await trips.claims.waiting():
         await trips.decide(row.claim, "reject")
     await trips.check_sound()
+
+
+async def test_a_reply_names_the_players_once(trips: Pit) -> None:
+    await bet(trips, "T-2", {2: "ann"}, "B1")
+    await bet(trips, "T-1", {4: None, 1: None}, "A1")
+    reply = await deal(trips, "T-1", "A1", p4="suited_trips", p1="straight_flush")
+    first, second = reply.link_share or ()
+    assert (len(first.players), second.players) == (1, ())
+    await trips.check_sound()
+
+
+async def test_the_longest_reply_of_the_largest_link_fits(redis: Redis) -> None:
+    """Seven hands divide, every round has the longest id, and a broker passes on 65,536 bytes."""
+    pit = await Pit.opened(redis, link_floor(tables=TABLES_MAX))
+    longest = "\U0001f0a1" * ROUND_LENGTH_MAX
+    every = dict.fromkeys(range(1, 8), WAGER)
+    for number in range(1, TABLES_MAX + 1):
+        await pit.wagers(every, table=f"T-{number}", round_id=longest)
+    hands = [{"position": position, "cards": ["suited_trips"]} for position in range(1, 5)]
+    rest = [{"position": position, "cards": ["straight_flush"]} for position in range(5, 8)]
+    payload = event_bytes(2, "result", longest, positions=[*hands, *rest], dealer=[])
+    reply = await pit.send("T-1", payload)
+    assert reply is not None
+    assert len(parts_elsewhere(msgspec.json.decode(reply, type=Reply))) % (TABLES_MAX - 1) == 0
+    assert LINK_PLAYERS_BYTES_MAX // 2 < len(reply) < 2 * LINK_PLAYERS_BYTES_MAX
+
+
+def test_a_larger_link_is_refused() -> None:
+    with pytest.raises(FloorError, match="too many tables for it"):
+        parse_floor(link_floor(tables=TABLES_MAX + 1))
 
 
 def test_people_approve_who_divides(redis: Redis) -> None:
