@@ -64,6 +64,7 @@ class PatronWords(BrandingText, frozen=True, kw_only=True):
     shares: str = "Shares for players: {shares}"
     hand_at: str = "{hand} at table {table}"
     at_table: str = "Table {table}"
+    bad_beat_at: str = "Bad beat at table {table}"
     last_win: str = "Last {meter}"
     last_at: str = "{amount} at {table}, {day}"
     won_today: str = "Won today"

@@ -398,3 +398,25 @@ async def test_a_hand_that_brings_shares_is_celebrated_once_with_them(
         return (await where.locator(".shares").text_content()) == text
 
     await as_time_passes(page, tells_less, "the shares without a rejected one")
+
+
+async def test_a_bad_beat_is_named_and_tells_its_shares(page: Page, stand: Stand) -> None:
+    """The beaten hand at position 3 brings a share to position 6."""
+    stand.put(151_234, 5)
+    await hold_time(page)
+    await opened(page, stand)
+    parts = (".celebration .celebration-where", ".ribbon .ribbon-text", ".ribbon .shares")
+    told = page.locator(", ".join(parts))
+    beat: dict[str, Any] = {"percent": None, "cards": "As Ks Qs"}
+    stand.hit(claim="TCP-03-R9-2", item="progressive_bad_beat_loser", amount=160_000, **beat)
+    share = beat | {"hand_of": 3, "amount": 60_000, "position": 6}
+    stand.hit(claim="TCP-03-R9-3", item="progressive_bad_beat_table", **share)
+
+    def says(text: str) -> Callable[[], Awaitable[bool]]:
+        async def said() -> bool:
+            return "".join(await told.all_text_contents()) == text
+
+        return said
+
+    text = f"Bad beat at table TCP-03Shares for players: 1 {TIMES} $600.00"
+    await as_time_passes(page, says(text), "the bad beat")

@@ -140,8 +140,12 @@ const marquee = () => {
   return rim;
 };
 
+/* A part of a bad beat. */
+const isBadBeat = ({ item }) => /_bad_beat_(loser|winner|table)$/.test(item);
+
 /* What a table has won, as a sentence with marks. */
 const sentenceOf = (hit, words) => {
+  if (isBadBeat(hit)) return words.bad_beat_at;
   if (isWhole(hit)) return words.won_meter;
   return hit.percent === null || hit.percent === undefined ? words.won_table : words.won_share;
 };
@@ -152,8 +156,11 @@ const valuesOf = (hit, title) => ({
 /* A share of a meter for a player whose hand did not bring it, or for each player. */
 const isShare = ({ hand_of: holder }) => holder !== null && holder !== undefined;
 
-/* All claims of a round have one name, except their numbers. */
-const handOf = ({ link, claim, hand_of: holder, position }) => `${link} ${claim.replace(/-\d+$/, "")} ${holder ?? position}`;
+/* All claims of a round have one name, except their numbers. A hand can also win besides its bad beat. */
+const handOf = (hit) => {
+  const { link, claim, hand_of: holder, position } = hit;
+  return `${link} ${claim.replace(/-\d+$/, "")} ${holder ?? position} ${isBadBeat(hit)}`;
+};
 
 /* The shares that a hand brings to players, as a sentence with marks: how many, and of which amounts. */
 const sharesText = ({ hit, shares }, words) => {
@@ -200,10 +207,15 @@ export const wholeScreen = (hit, title, words) => {
   ];
 };
 
+const ribbonWords = (hit, words) => {
+  if (isBadBeat(hit)) return words.bad_beat_at;
+  return hit.hand_name ? words.hand_at : words.at_table;
+};
+
 /* The parts of the ribbon. Its text is as large as its length allows. */
 export const ribbon = (hit, title, words) => {
   const cards = readingOrder(hit.cards).map((name) => card(name, "card"));
-  const text = plain(hit.hand_name ? words.hand_at : words.at_table, valuesOf(hit, title));
+  const text = plain(ribbonWords(hit, words), valuesOf(hit, title));
   const amount = money(hit.amount);
   const isNamed = lengthOf(title) <= TITLE_MOST;
   return [
@@ -217,7 +229,7 @@ export const ribbon = (hit, title, words) => {
 
 /* The width of a ribbon in its own size. */
 const widthOf = (hit, title, words, shares) => {
-  const text = plain(words.hand_at, valuesOf(hit, title));
+  const text = plain(ribbonWords(hit, words), valuesOf(hit, title));
   const tier = lengthOf(title) <= TITLE_MOST ? lengthOf(title) * 0.85 : 0;
   return tier + hit.cards.length * 1.35 + lengthOf(text) * 0.5 + money(hit.amount).length * 0.72 + 3
     + (shares ? lengthOf(shares) * 0.5 + 0.6 : 0);
