@@ -25,20 +25,32 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from bonus.wagers import community_item
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
+from meters.ledger.claim_records import LinkRound
 from meters.ledger.link_rows import event_digest
 from meters.ledger.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
 from meters.ledger.table_corrections import Correction, ask_step, known_cards
 from meters.process.clock import now_text
 from meters.restore.outboxes import Answered, RestoreError
 from meters.store.link_store import LinkStore
-from meters.wire.messages import DrawMade, Reply, Result, Void, Wagers, parts_elsewhere
+from meters.wire.messages import (
+    DrawMade,
+    Reply,
+    Result,
+    Void,
+    WagerCorrection,
+    Wagers,
+    parts_elsewhere,
+)
 
 _AT_ONCE: Final = 200
 _TRIES: Final = 2
 _LINK_SHARE: Final = b'"link_share"'
+_Given = dict[str, set[int]]
+"""For each wager, the positions of a round that get a part of a community share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +81,7 @@ class OutboxReplay:
         }
         self._draws: dict[str, DrawMade | None] = {}
         self._replies: dict[str, Reply] = {}
-        self._before: dict[tuple[str, str], set[tuple[str, int]]] = {}
+        self._before: dict[tuple[str, str], dict[tuple[str, int], _Given]] = {}
         self._follows = True
         self._intake = LinkIntake(store, self._drawn, replays=True, given=self._given)
 
@@ -77,9 +89,15 @@ class OutboxReplay:
         """Note which rounds must be open at the results that will be applied."""
         for one in events:
             if _LINK_SHARE in one.reply_payload:
+                wagers = {
+                    community_item(kind): wager
+                    for kind, terms in self._known[one.table].terms.items()
+                    for wager in terms.wagers
+                }
                 for share in parts_elsewhere(one.reply):
-                    before = self._before.setdefault((share.table, share.round), set())
-                    before.add((one.table, one.seq))
+                    before = self._before.setdefault((share.table, share.round), {})
+                    given = before.setdefault((one.table, one.seq), {})
+                    given.setdefault(wagers.get(share.item, ""), set()).add(share.position)
 
     async def replay(self, events: Iterable[Answered], advance: Callable[[int], None]) -> Replayed:
         """Apply events one after the other. `advance` gets the number of applied events.
@@ -174,15 +192,29 @@ class OutboxReplay:
     def _must_wait(self, answered: Answered) -> bool:
         """Check whether a result of another table, which is not applied yet, needs the open round.
 
-        Its reply has a part of a community share for a player of this round.
+        Its reply has a part of a community share for a player of this round. A correction must wait
+        if the result would then have other players of the round.
         """
-        if not self._follows or not isinstance(answered.event, Result | Void):
+        event = answered.event
+        if not self._follows or not isinstance(event, Result | Void | WagerCorrection):
             return False
-        return bool(self._before.get((answered.table, answered.event.round)))
+        before = self._before.get((answered.table, event.round), {})
+        if not isinstance(event, WagerCorrection):
+            return bool(before)
+        return any(self._changes(answered.table, event, given) for given in before.values())
+
+    def _changes(self, table: str, event: WagerCorrection, given: _Given) -> bool:
+        if event.wager not in given:
+            return False
+        if not event.adds:
+            return event.position in given[event.wager]
+        after = LinkRound(table, "", event.round, 0, event.positions, ())
+        players = {one.position for one in after.players(event.wager)}
+        return event.position in players - given[event.wager]
 
     def _note_applied(self, answered: Answered) -> None:
         for share in parts_elsewhere(answered.reply):
-            self._before[share.table, share.round].discard((answered.table, answered.seq))
+            self._before[share.table, share.round].pop((answered.table, answered.seq), None)
 
     async def _refuse(self, answered: Answered) -> bytes:
         """Mark the number of a refused event as used. Store the reply that the table has.

@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.wire.messages import Reply
-from tests.model.test_link_shares import bet, deal, link_floor, shares
+from tests.model.test_link_shares import WAGER, bet, deal, link_floor, shares
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Copy, Kept
 
@@ -115,4 +115,37 @@ async def test_no_event_passes_the_result(redis: Redis, tmp_path: Path, after: s
     was = await waiting(pit)
     restored = await pit.lost_and_restored()
     assert restored.replayed.differing == []
+    assert await waiting(pit) == was
+
+
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("action", ["add", "take_back"])
+@pytest.mark.parametrize("first", ["win", "correction"])
+async def test_a_correction_stays_on_its_side_of_the_result(
+    redis: Redis, tmp_path: Path, action: str, first: str
+) -> None:
+    """The clock of T-2 is slow after the win, and fast before it."""
+    pit = OffPit(redis, tmp_path, link_floor(tables=2), {"T-2": -60 if first == "win" else 60})
+    await pit.open()
+    at_2 = {2: "ann", 3: "bob"} if action == "take_back" else {2: "ann"}
+    await bet(pit, "T-2", at_2, "B1")
+    await bet(pit, "T-1", {4: None}, "A1")
+
+    async def corrected() -> None:
+        ann = {"position": 2, "patron": "ann", "wagers": {WAGER: 500}}
+        carl = {"position": 3, "wagers": {WAGER: 500}}
+        after = [ann, carl] if action == "add" else [ann]
+        await pit.event(
+            "T-2", "correct_wager", "B1", action=action, position=3, wager=WAGER, amount=500,
+            reason="no chip", positions=after,
+        )  # fmt: skip
+
+    if first == "correction":
+        await corrected()
+    await deal(pit, "T-1", "A1", p4="suited_trips")
+    if first == "win":
+        await corrected()
+    was = await waiting(pit)
+    restored = await pit.lost_and_restored()
+    assert restored.finding.problems == ()
     assert await waiting(pit) == was
