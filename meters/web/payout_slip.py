@@ -187,7 +187,9 @@ class _Slip:
             yield "Pays", _share_words(row)
             yield "Meter after win", money(row.meter_after)
         yield "Paid from", _PAID_FROM.get(row.paid_from, item_words(row.paid_from))
-        yield "Order", f"ledger entry {row.order}; win {row.turn} of {row.turns} of its round"
+        # The part of a player at another table is no win of a hand of this round.
+        turn = "" if row.hand_table else f"; win {row.turn} of {row.turns} of its round"
+        yield "Order", f"ledger entry {row.order}{turn}"
         if row.rule:
             yield "Rule", row.rule
         yield "State", row.state
