@@ -400,14 +400,17 @@ async def test_a_hand_that_brings_shares_is_celebrated_once_with_them(
     await as_time_passes(page, tells_less, "the shares without a rejected one")
 
 
-async def test_a_bad_beat_is_named_and_tells_its_shares(page: Page, stand: Stand) -> None:
-    """The beaten hand at position 3 brings a share to position 6."""
+async def test_a_bad_beat_is_named_and_its_shares_are_not_those_of_another_win(
+    page: Page, stand: Stand
+) -> None:
+    """The beaten hand at position 3 wins at its turn too."""
     stand.put(151_234, 5)
     await hold_time(page)
     await opened(page, stand)
     parts = (".celebration .celebration-where", ".ribbon .ribbon-text", ".ribbon .shares")
     told = page.locator(", ".join(parts))
     beat: dict[str, Any] = {"percent": None, "cards": "As Ks Qs"}
+    stand.hit(claim="TCP-03-R9-1", amount=175_600, cards="As Ks Qs")
     stand.hit(claim="TCP-03-R9-2", item="progressive_bad_beat_loser", amount=160_000, **beat)
     share = beat | {"hand_of": 3, "amount": 60_000, "position": 6}
     stand.hit(claim="TCP-03-R9-3", item="progressive_bad_beat_table", **share)
@@ -418,5 +421,6 @@ async def test_a_bad_beat_is_named_and_tells_its_shares(page: Page, stand: Stand
 
         return said
 
+    await as_time_passes(page, says("Table TCP-03 wins the Progressive"), "the win")
     text = f"Bad beat at table TCP-03Shares for players: 1 {TIMES} $600.00"
-    await as_time_passes(page, says(text), "the bad beat")
+    await as_time_passes(page, says(text), "the bad beat", step_ms=MUCH_MS)
