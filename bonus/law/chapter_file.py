@@ -189,14 +189,14 @@ class Community(_Part, frozen=True):
     """Parts of the meter that all players divide equally who made the wager at the table.
 
     The holder of the hand divides it too, if they made the wager. A player at several positions of
-    a table gets one share.
+    a table gets one share. The percentage is of the same amount as the holder's own.
 
     Attributes:
         rule: the section about the community share.
         pays: for each hand that brings a community share, a percentage of a meter, such as ``10%
             of meter``.
-        among: ``link`` if the players with an open round at the other tables of the link divide it
-            too, if they made the wager of the same name on the same meter.
+        among: ``link`` if the players at the other tables of the link divide it too: those who made
+            this wager in a round that is not over yet.
     """
 
     rule: Rule
@@ -207,8 +207,8 @@ class Community(_Part, frozen=True):
 class BadBeat(_Part, frozen=True):
     """Parts of the meter that are won when a high hand is beaten by a higher hand.
 
-    All parts are of the same amount: the meter after the last position is paid. Together, they are
-    at most 100%. Players with equal hands divide the part of their hand.
+    Each part is a percentage of what the meter holds after the last position is paid. Together,
+    they are at most 100%. Players with equal hands divide the part of their hand.
 
     Attributes:
         rule: the section about the bad beat.
@@ -218,7 +218,7 @@ class BadBeat(_Part, frozen=True):
             hand that is beaten.
         winner: for the player with the highest hand. Leave it out if the dealer's hand beats the
             player's.
-        table: for all players who made the wager, divided equally.
+        table: for all players who made the wager at the table, the two above too, divided equally.
         beaten_by: ``players``: the hand of another player who made the wager. ``dealer``: the
             dealer's hand, which has as many cards as the player's.
     """

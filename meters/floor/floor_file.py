@@ -127,8 +127,8 @@ class MeterSettings(Config, frozen=True, kw_only=True):
             change once the meter has begun.
         smaller_wagers: for a meter of a house game: smaller amounts, in cents, that a wager on the
             meter can also have, the largest first. Every percentage of the meter is in proportion:
-            with `wager = 500` and `smaller_wagers = [100]`, ``10% of meter`` is 2% for $1. The key
-            cannot change once the meter has begun.
+            with `wager = 500` and `smaller_wagers = [100]`, ``10% of meter`` is 2% for $1. The seed
+            is for `wager`. The key cannot change once the meter has begun.
     """
 
     kind: str
