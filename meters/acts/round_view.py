@@ -18,7 +18,14 @@ from meters.ledger.claim_evidence import CLAIM_ACTS, decided_claim
 from meters.ledger.entry_messages import DECIDED, placed_in, reply_in
 from meters.ledger.table_corrections import ASK_ACTS, OF_TABLES, is_act
 from meters.process.clock import text_of
-from meters.wire.messages import Reply, TableTime, WagersAccepted, parts_elsewhere
+from meters.wire.messages import (
+    ClaimOpened,
+    PartElsewhere,
+    Reply,
+    TableTime,
+    WagersAccepted,
+    parts_elsewhere,
+)
 
 Entry = tuple[int, Mapping[str, bytes]]
 """A ledger entry: its number and its fields."""
@@ -487,32 +494,30 @@ def _wins(entries: Sequence[Entry], titles: Mapping[str, str]) -> tuple[RoundWin
         reply = reply_in(fields["reply"])
         decided = _decided(entries, at, fields, reply) if reply.claims else {}
         found += [
-            RoundWin(
-                claim=one.claim,
-                position=one.position,
-                item=one.item,
-                item_name=item_words(one.item, titles),
-                amount=one.amount,
+            msgspec.structs.replace(
+                _win(one, titles),
                 state=decided[one.claim].win or "pending",
                 must_hit_by=fields["kind"] != b"result",
-                hand_of=one.hand_of,
             )
             for one in reply.claims or ()
         ]
         found += [
-            RoundWin(
-                claim=one.claim,
-                position=one.position,
-                item=one.item,
-                item_name=item_words(one.item, titles),
-                amount=one.amount,
-                state=None,
-                hand_of=one.hand_of,
-                table=one.table,
-            )
+            msgspec.structs.replace(_win(one, titles), table=one.table)
             for one in parts_elsewhere(reply)
         ]
     return tuple(found)
+
+
+def _win(one: ClaimOpened | PartElsewhere, titles: Mapping[str, str]) -> RoundWin:
+    return RoundWin(
+        claim=one.claim,
+        position=one.position,
+        item=one.item,
+        item_name=item_words(one.item, titles),
+        amount=one.amount,
+        state=None,
+        hand_of=one.hand_of,
+    )
 
 
 def moved_of(moved: Iterable[Transfer]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from meters.ledger.entry_messages import SERVICE, PromotionAdded
 from meters.ledger.expected_transfers import Draft, ExpectedBooks
 from meters.ledger.link_evidence import PromotionState
 
-BPS_OF_ALL: Final = 10_000
+_BPS_OF_ALL: Final = 10_000
 _RULES_DIFFER: Final = timedelta(hours=1)
 """An entry can be this much outside the hours of its promotion. Governments change the rules of a
 time zone, and a machine that gets the new rules too late adds the money an hour too early or too
@@ -91,7 +91,7 @@ def _wrong_amount(
         from_cents, before_cents = last.from_cents, last.added_cents
         if begins:
             from_cents, before_cents = now_cents, 0
-        due_cents = (now_cents - from_cents) * approved.raises_bps // BPS_OF_ALL - before_cents
+        due_cents = (now_cents - from_cents) * approved.raises_bps // _BPS_OF_ALL - before_cents
         due_cents = max(0, due_cents)
         counted = added.wagered_before, added.wagered, added.added
         if counted != (due := (from_cents, now_cents - from_cents, before_cents + due_cents)):
